@@ -1,0 +1,91 @@
+package dev.latchkey;
+
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.SharedStore;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What all locks of one factory share: the store with its capabilities, asked for once, the gate and the threads. */
+final class Backend {
+
+    private static final Logger log = LoggerFactory.getLogger(LockFactory.class);
+
+    private final PersistingStore store;
+    private final Optional<ExpiringStore> expiring;
+    private final boolean shares;
+    private final @Nullable String processBound;
+    private final Waiting waiting;
+    private final Keeper keeper = new Keeper();
+    private final Set<Ownership> active = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicBoolean fallbackTold = new AtomicBoolean();
+
+    Backend(PersistingStore store) {
+        this.store = store;
+        this.expiring = store.capability(ExpiringStore.class);
+        this.shares = store.capability(SharedStore.class).isPresent();
+        this.processBound =
+                store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
+        this.waiting = new Waiting(store, new Gate());
+    }
+
+    PersistingStore store() {
+        return store;
+    }
+
+    Optional<ExpiringStore> expiring() {
+        return expiring;
+    }
+
+    @Nullable String processBound() {
+        return processBound;
+    }
+
+    Waiting waiting() {
+        return waiting;
+    }
+
+    Keeper keeper() {
+        return keeper;
+    }
+
+    /** Returns the mode the store can give: on one that cannot share, readers exclude each other. */
+    LockMode supported(LockMode wanted) {
+        if (wanted == LockMode.EXCLUSIVE || shares) {
+            return wanted;
+        }
+        if (fallbackTold.compareAndSet(false, true)) {
+            log.debug("lock.shared-as-exclusive store={}", store.getClass().getSimpleName());
+        }
+        return LockMode.EXCLUSIVE;
+    }
+
+    /** Everything that waits or holds, so that close() finds it. */
+    Set<Ownership> active() {
+        return active;
+    }
+
+    void checkOpen() {
+        if (closed.get()) {
+            throw new IllegalStateException("this LockFactory was closed: make a new one to acquire locks");
+        }
+    }
+
+    boolean isClosed() {
+        return closed.get();
+    }
+
+    void close() {
+        if (closed.compareAndSet(false, true)) {
+            active.forEach(Ownership::end);
+            keeper.close();
+        }
+    }
+}

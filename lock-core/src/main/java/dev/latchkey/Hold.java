@@ -1,0 +1,46 @@
+package dev.latchkey;
+
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a Lock believes it holds.
+ *
+ * @param deadline until when, less the drift margin; null where no time bounds the hold
+ */
+record Hold(
+        LockMode mode,
+        OptionalLong fencingToken,
+        @Nullable Deadline deadline,
+        Optional<CompletionStage<LossReason>> lost) {
+
+    static Hold of(Attempt.Granted granted) {
+        Lease lease = granted.lease();
+        Deadline deadline = lease.since().isPresent()
+                ? new Deadline(lease.since().getAsLong() + Durations.lessDriftNanos(lease.ttl()))
+                : null;
+        return new Hold(granted.mode(), granted.fencingToken(), deadline, lease.lost());
+    }
+
+    boolean isOver() {
+        return deadline != null && deadline.isOver();
+    }
+
+    /** The same hold, ending at the earlier of the two moments: of two answers that crossed, either may be the last. */
+    Hold endingBy(@Nullable Deadline other) {
+        boolean later = deadline != null && other != null && deadline.nanoTime() - other.nanoTime() > 0;
+        return later ? new Hold(mode, fencingToken, other, lost) : this;
+    }
+
+    Hold demoted() {
+        return new Hold(LockMode.SHARED, OptionalLong.empty(), deadline, lost);
+    }
+
+    Key.Held claim() {
+        return new Key.Held(mode, fencingToken);
+    }
+}

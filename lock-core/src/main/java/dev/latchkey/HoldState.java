@@ -1,0 +1,294 @@
+package dev.latchkey;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one Lock believes: its key, and what it holds with it. Every method is one transition or one look; none does I/O,
+ * waits, or runs foreign code.
+ *
+ * <p>FREE: no hold. ADOPTED: made from a key, and the store not asked yet. Held: a {@link Hold} that is not over. A hold
+ * that is over counts as none at once, and is turned into a {@link Loss} by {@link #endIfOver()}.
+ */
+final class HoldState {
+
+    /**
+     * What a request to the store is based on.
+     *
+     * @param key with what it claims to hold, as the store is told
+     * @param watch of the hold the request renews or changes; null when free or adopted
+     */
+    record Claim(Key key, @Nullable Watch watch, boolean adopted, long revision) {
+
+        /** Nothing was held before: whatever the request takes may be given back. */
+        boolean isFresh() {
+            return watch == null && !adopted;
+        }
+    }
+
+    /** A hold that has just ended without a release, with those who want to know. */
+    record Loss(LossReason reason, @Nullable Watch watch, List<Consumer<? super LossReason>> listeners) {}
+
+    /**
+     * What is given up.
+     *
+     * @param key what the store has to forget; null if it cannot hold anything
+     * @param wasHeld whether the hold was believed in until now
+     * @param loss why the hold had ended before; null if it had not
+     * @param lossThrown whether a call has told the caller of that loss
+     */
+    record Given(
+            @Nullable Key key, boolean wasHeld, @Nullable LossReason loss, boolean lossThrown) {}
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private volatile List<Consumer<? super LossReason>> listeners;
+
+    private volatile Key key;
+    private boolean adopted;
+    private volatile @Nullable Hold hold;
+    private @Nullable Watch watch;
+
+    private @Nullable LossReason loss;
+    private boolean lossThrown;
+    private @Nullable Key overdue;
+    private boolean renewalFails;
+
+    /** Counts the answers that set a deadline: two requests that crossed are recognised by it. */
+    private long revision;
+
+    HoldState(Key key, boolean adopted, List<Consumer<? super LossReason>> listeners) {
+        this.key = key;
+        this.adopted = adopted;
+        this.listeners = listeners;
+    }
+
+    /**
+     * Begins a request, and believes from now on no more than any outcome of it leaves: what is sent may end the lease
+     * sooner, and a demotion gives the exclusive hold up.
+     */
+    Claim claim(LockMode wanted, Duration ttl) {
+        return guarded(() -> {
+            Claim claim = claimHeld();
+            Hold before = hold;
+            if (before != null && !(before.mode() == LockMode.SHARED && wanted == LockMode.EXCLUSIVE)) {
+                Hold lowered = before.endingBy(Deadline.ofLease(ttl));
+                hold = wanted == LockMode.SHARED ? lowered.demoted() : lowered;
+            }
+            return claim;
+        });
+    }
+
+    /** As {@link #claim(LockMode, Duration)} for the mode that is held. */
+    Claim claimToRefresh(Duration ttl) {
+        return guarded(() -> {
+            Claim claim = claimHeld();
+            Hold before = hold;
+            if (before != null) {
+                hold = before.endingBy(Deadline.ofLease(ttl));
+            }
+            return claim;
+        });
+    }
+
+    Claim claim() {
+        return guarded(this::claimHeld);
+    }
+
+    private Claim claimHeld() {
+        return new Claim(heldKey(), watch, adopted, revision);
+    }
+
+    private Key heldKey() {
+        Hold held = hold;
+        return held == null ? key : key.holding(Optional.of(held.claim()));
+    }
+
+    /** Takes over what the store granted; returns the watch of a hold that begins with it, empty if one goes on. */
+    Optional<Watch> granted(Claim claim, Hold granted) {
+        return guarded(() -> {
+            Hold before = hold;
+            boolean crossed = claim.revision() != revision;
+            hold = crossed && before != null ? granted.endingBy(before.deadline()) : granted;
+            revision++;
+            forgetClaimAndLoss();
+            if (watch != null) {
+                return Optional.empty();
+            }
+            Watch begun = new Watch();
+            watch = begun;
+            return Optional.of(begun);
+        });
+    }
+
+    /** Whether the hold the claim was about is still the one held, or still unknown. */
+    boolean isCurrent(Claim claim) {
+        return guarded(() -> claim.adopted() ? adopted : watch != null && watch == claim.watch());
+    }
+
+    boolean isCurrent(Watch watched) {
+        return guarded(() -> watch == watched);
+    }
+
+    /** Ends the hold the claim was about; empty if it had ended before. */
+    Optional<Loss> lose(Claim claim, LossReason reason) {
+        return guarded(() -> isCurrent(claim) ? Optional.of(lose(reason)) : Optional.empty());
+    }
+
+    /** Ends the hold that was watched; empty if it had ended before. */
+    Optional<Loss> lose(Watch watched, LossReason reason) {
+        return guarded(() -> watch == watched ? Optional.of(lose(reason)) : Optional.empty());
+    }
+
+    /** Ends the hold if its deadline is over. The store was not asked: it may still keep it. */
+    Optional<Loss> endIfOver() {
+        if (!isOver(hold)) {
+            return Optional.empty();
+        }
+        return guarded(() -> {
+            if (!isOver(hold)) {
+                return Optional.empty();
+            }
+            Key last = heldKey();
+            Loss ended = lose(renewalFails ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED);
+            overdue = last;
+            return Optional.of(ended);
+        });
+    }
+
+    private Loss lose(LossReason reason) {
+        Loss ended = new Loss(reason, watch, listeners);
+        free();
+        loss = reason;
+        return ended;
+    }
+
+    /** Becomes FREE, and stops watching. */
+    Given letGo() {
+        return guarded(() -> {
+            boolean held = hold != null;
+            Given given = new Given(held || adopted ? heldKey() : overdue, held, loss, lossThrown);
+            stopWatching();
+            free();
+            return given;
+        });
+    }
+
+    /** Gives the hold away with its key and becomes FREE with another; empty if nothing is held. */
+    Optional<Key> handOver() {
+        return guarded(() -> {
+            if (hold == null || isOver(hold)) {
+                return Optional.empty();
+            }
+            Key given = heldKey();
+            stopWatching();
+            free();
+            key = key.renewed();
+            return Optional.of(given);
+        });
+    }
+
+    /** After an outcome in doubt the old token is never used again. */
+    void renewKey() {
+        guarded(() -> key = key.renewed());
+    }
+
+    void setRenewalFails(boolean fails) {
+        guarded(() -> renewalFails = fails);
+    }
+
+    /** Adds a listener; returns the reason of a loss that came before it. */
+    Optional<LossReason> listen(Consumer<? super LossReason> listener) {
+        return guarded(() -> {
+            List<Consumer<? super LossReason>> more = new ArrayList<>(listeners);
+            more.add(listener);
+            listeners = List.copyOf(more);
+            return Optional.ofNullable(loss);
+        });
+    }
+
+    List<Consumer<? super LossReason>> listeners() {
+        return listeners;
+    }
+
+    /** Why the last hold was lost, if it was. */
+    Optional<LossReason> loss() {
+        return guarded(() -> Optional.ofNullable(loss));
+    }
+
+    void setLossThrown() {
+        guarded(() -> lossThrown = true);
+    }
+
+    Key key() {
+        return guarded(() -> isOver(hold) ? key : heldKey());
+    }
+
+    /** The key, with or without what it holds. */
+    String resource() {
+        return key.resource();
+    }
+
+    /** What is held now and not over. */
+    Optional<Hold> hold() {
+        Hold current = hold;
+        return current == null || current.isOver() ? Optional.empty() : Optional.of(current);
+    }
+
+    Optional<Watch> watch() {
+        return guarded(() -> Optional.ofNullable(watch));
+    }
+
+    @Nullable Deadline deadlineOf(Watch watched) {
+        return guarded(() -> watch == watched && hold != null ? hold.deadline() : null);
+    }
+
+    boolean isExpired() {
+        return guarded(() -> adopted || loss != null || isOver(hold));
+    }
+
+    /** Leaves the hold to itself: no alarm and no renewal any more. */
+    void stopWatching() {
+        guarded(() -> {
+            if (watch != null) {
+                watch.end();
+            }
+            return Optional.empty();
+        });
+    }
+
+    private static boolean isOver(@Nullable Hold hold) {
+        return hold != null && hold.isOver();
+    }
+
+    private void free() {
+        forgetClaimAndLoss();
+        hold = null;
+        watch = null;
+    }
+
+    private void forgetClaimAndLoss() {
+        if (adopted) {
+            key = key.holding(Optional.empty());
+            adopted = false;
+        }
+        loss = null;
+        lossThrown = false;
+        overdue = null;
+        renewalFails = false;
+    }
+
+    private <T extends @Nullable Object> T guarded(Supplier<T> transition) {
+        guard.lock();
+        try {
+            return transition.get();
+        } finally {
+            guard.unlock();
+        }
+    }
+}

@@ -1,0 +1,322 @@
+package dev.latchkey;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+
+/**
+ * One would-be holder of a resource.
+ *
+ * <p>Acquiring it again renews the hold; there is no counting, and one release ends it. Two Locks over one {@link Key}
+ * are the same owner. Two Locks made for the same resource are rivals, in one thread as across continents.
+ *
+ * <p>Thread-safe. Made by a {@link LockFactory}, whose {@link LockFactory#close()} ends its hold.
+ */
+public final class Lock implements AutoCloseable {
+
+    private final Ownership ownership;
+    private final String resource;
+    private final Duration ttl;
+
+    Lock(Backend backend, Key key, LockSettings settings, Ownership.Origin origin) {
+        this.ownership = new Ownership(backend, key, settings, origin);
+        this.resource = key.resource();
+        this.ttl = settings.ttl();
+    }
+
+    /**
+     * Takes the lock exclusively if that is possible now; never waits for another holder.
+     *
+     * <p>Held already: exclusively, the TTL starts again and the fencing token stays; shared, the hold is promoted if it
+     * is the only one, and else is left as it is. Works with the thread's interrupt flag set, and keeps it.
+     *
+     * @return true if it is held exclusively now; false if another key holds it, or another thread waits with this Lock
+     * @throws LockLostException if this Lock held it and no longer does; nothing was taken in its place
+     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back
+     * @throws IllegalArgumentException if the store cannot keep the TTL; nothing was written
+     * @throws IllegalStateException if the factory was closed
+     */
+    @CheckReturnValue
+    public boolean tryAcquire() {
+        return tryAcquire(LockMode.EXCLUSIVE);
+    }
+
+    /**
+     * Takes the lock exclusively, waiting for other holders up to {@code maxWait}.
+     *
+     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
+     * @return as {@link #tryAcquire()}; false when the wait is over, or the Lock was closed or released while waiting
+     * @throws InterruptedException if the thread was interrupted, before the call or in it; what was held is held still,
+     *     and nothing else
+     * @throws IllegalArgumentException if {@code maxWait} is negative, or as {@link #tryAcquire()}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    @CheckReturnValue
+    public boolean tryAcquire(Duration maxWait) throws InterruptedException {
+        return tryAcquire(LockMode.EXCLUSIVE, maxWait);
+    }
+
+    /**
+     * Takes the lock exclusively, waiting as long as it takes.
+     *
+     * @return this, for try-with-resources
+     * @throws LockConflictedException if it was closed or released by another thread while waiting, or if another reader
+     *     already waits to promote, so that waiting could only deadlock
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquire()}
+     * @throws IllegalArgumentException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    public Lock acquire() throws InterruptedException {
+        return acquire(LockMode.EXCLUSIVE, Durations.LONGEST);
+    }
+
+    /**
+     * Takes the lock exclusively, waiting for other holders up to {@code maxWait}.
+     *
+     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
+     * @return this, for try-with-resources
+     * @throws LockConflictedException if another key still held it after {@code maxWait}, or as {@link #acquire()}
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    public Lock acquire(Duration maxWait) throws InterruptedException {
+        return acquire(LockMode.EXCLUSIVE, Durations.checkMaxWait(maxWait));
+    }
+
+    /**
+     * Takes the lock shared with other readers if that is possible now; never waits for another holder.
+     *
+     * <p>Held exclusively already: the hold is demoted without a gap. On a store that cannot share, the exclusive lock is
+     * taken. Otherwise as {@link #tryAcquire()}.
+     *
+     * @return true if it is held now; false if another key holds it exclusively, or another thread waits with this Lock
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquire()}; an exclusive hold is then believed to be shared
+     * @throws IllegalArgumentException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    @CheckReturnValue
+    public boolean tryAcquireShared() {
+        return tryAcquire(LockMode.SHARED);
+    }
+
+    /**
+     * Takes the lock shared with other readers, waiting for an exclusive holder up to {@code maxWait}.
+     *
+     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
+     * @return as {@link #tryAcquireShared()}; false also when the wait is over, or was ended by close or release
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquireShared()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    @CheckReturnValue
+    public boolean tryAcquireShared(Duration maxWait) throws InterruptedException {
+        return tryAcquire(LockMode.SHARED, maxWait);
+    }
+
+    /**
+     * Takes the lock shared with other readers, waiting as long as it takes.
+     *
+     * @return this, for try-with-resources
+     * @throws LockConflictedException if it was closed or released by another thread while waiting
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquireShared()}
+     * @throws IllegalArgumentException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    public Lock acquireShared() throws InterruptedException {
+        return acquire(LockMode.SHARED, Durations.LONGEST);
+    }
+
+    /**
+     * Takes the lock shared with other readers, waiting for an exclusive holder up to {@code maxWait}.
+     *
+     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
+     * @return this, for try-with-resources
+     * @throws LockConflictedException if another key still held it after {@code maxWait}, or as {@link #acquireShared()}
+     * @throws InterruptedException as {@link #tryAcquire(Duration)}
+     * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquireShared()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    public Lock acquireShared(Duration maxWait) throws InterruptedException {
+        return acquire(LockMode.SHARED, Durations.checkMaxWait(maxWait));
+    }
+
+    /**
+     * Starts the TTL of what is held again; never acquires. Where holds do not expire, asks whether it is still held.
+     *
+     * @return this
+     * @throws LockLostException if it is no longer held
+     * @throws LockStorageException if the store failed or did not answer; the hold is believed until the earlier of its
+     *     old end and the one asked for
+     * @throws IllegalStateException if nothing is held, and nothing was lost
+     */
+    public Lock refresh() {
+        ownership.refresh(ttl);
+        return this;
+    }
+
+    /**
+     * Starts a lease of the given length for what is held, once: the next {@link #refresh()} takes the Lock's own TTL.
+     *
+     * @param once how long from now on, longer or shorter than what is left
+     * @return this
+     * @throws IllegalArgumentException if the TTL is out of range; nothing has changed
+     * @throws LockLostException as {@link #refresh()}
+     * @throws LockStorageException as {@link #refresh()}
+     * @throws IllegalStateException as {@link #refresh()}
+     */
+    public Lock refresh(Duration once) {
+        ownership.refresh(Durations.checkTtl(once));
+        return this;
+    }
+
+    /**
+     * Gives up whatever is held, and ends the wait of another thread with this Lock.
+     *
+     * @return true if it was held until now; false if nothing was held, or it was no longer ours
+     * @throws LockStorageException if the store failed or did not answer; this Lock holds nothing then, and what the
+     *     store still has ends with its TTL
+     */
+    public boolean release() {
+        return ownership.release() == Ownership.Release.WAS_OURS;
+    }
+
+    /**
+     * Releases what is held, for try-with-resources; the Lock can be acquired again. A failing store is logged and not
+     * thrown, so as not to hide what the body threw.
+     *
+     * @throws LockLostException if the hold had been lost and no call has said so: the body did not run alone
+     */
+    @Override
+    public void close() {
+        ownership.close();
+    }
+
+    /**
+     * Asks the store whether this key holds the lock now.
+     *
+     * @return false if it does not, whoever else may; also once the lease is over here, without asking
+     * @throws LockStorageException if the store failed or did not answer
+     */
+    public boolean isAcquired() {
+        return ownership.isAcquired();
+    }
+
+    /**
+     * Tells, without asking the store, whether what was held is over: its lease ended, or it was lost. True also for a
+     * Lock made from a key, until its first acquire, refresh or {@link #isAcquired()}.
+     *
+     * @return false while it is held, before it was first acquired, and after it was released
+     */
+    public boolean isExpired() {
+        return ownership.state().isExpired();
+    }
+
+    /**
+     * Returns what is left of the lease by the local monotonic clock, less a margin for drift, without asking the store.
+     *
+     * @return zero if nothing is held; empty if it is held and no time bounds it
+     */
+    public Optional<Duration> remainingLifetime() {
+        return ownership.remainingLifetime();
+    }
+
+    /**
+     * Returns the number of this exclusive hold, greater than that of any before it: a guarded resource can refuse
+     * whoever comes with a smaller one.
+     *
+     * @return empty while shared, while nothing is held, and where the store cannot mint a sound one
+     */
+    public OptionalLong fencingToken() {
+        return ownership.state().hold().map(Hold::fencingToken).orElse(OptionalLong.empty());
+    }
+
+    /**
+     * Returns the key with what it holds now, and keeps the ownership. Give it away with {@link #handOver()}.
+     *
+     * @return a snapshot; a secret
+     */
+    public Key key() {
+        return ownership.state().key();
+    }
+
+    /**
+     * Gives the ownership away with the key: this Lock holds nothing afterwards, and neither refreshes nor releases it.
+     *
+     * @return the key with what it holds; a secret
+     * @throws IllegalStateException if nothing is held
+     */
+    public Key handOver() {
+        return ownership
+                .handOver()
+                .orElseThrow(() -> new IllegalStateException(
+                        "lock \"" + LockException.shown(resource) + "\": nothing to hand over, for it is not held"));
+    }
+
+    /**
+     * Has a listener called when a hold ends without our release, once per hold, on a thread of the factory. If the last
+     * hold was lost already, it is called for that one.
+     *
+     * @param listener told why; keep it short, for all listeners of the factory share one thread
+     */
+    public void onLost(Consumer<? super LossReason> listener) {
+        ownership.vigil().listen(Objects.requireNonNull(listener, "listener"));
+    }
+
+    /** Returns the resource and what is held, without the token. */
+    @Override
+    public String toString() {
+        return "Lock" + key().toString().substring("Key".length());
+    }
+
+    private boolean tryAcquire(LockMode mode) {
+        Acquisition.Outcome outcome = ownership.tryAcquire(mode);
+        if (outcome == Acquisition.Outcome.TOO_LATE) {
+            throw grantedTooLate();
+        }
+        return outcome == Acquisition.Outcome.GRANTED;
+    }
+
+    private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
+        Acquisition.Outcome outcome = ownership.acquire(mode, Durations.checkMaxWait(maxWait));
+        if (outcome == Acquisition.Outcome.TOO_LATE) {
+            throw grantedTooLate();
+        }
+        return outcome == Acquisition.Outcome.GRANTED;
+    }
+
+    private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {
+        return switch (ownership.acquire(mode, maxWait)) {
+            case GRANTED -> this;
+            case TOO_LATE -> throw grantedTooLate();
+            case CONFLICTED ->
+                throw new LockConflictedException(resource, "another key still held it after " + maxWait);
+            case REFUSED ->
+                throw new LockConflictedException(
+                        resource, "another reader already waits to promote: one of the two has to let go first");
+            case WITHDRAWN -> throw new LockConflictedException(resource, "closed while waiting");
+        };
+    }
+
+    private LockLostException grantedTooLate() {
+        return new LockLostException(
+                resource,
+                "it was granted, but its TTL of " + ttl + " was over before the answer came; it was given back",
+                LossReason.EXPIRED);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.latchkey;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/** Finds the store module for a DSN. */
+final class StoreProviders {
+
+    /** Which artifact to add for a scheme nobody on the class path knows. */
+    private static final Map<String, String> ARTIFACTS = Map.ofEntries(
+            Map.entry("flock", "lock-store-flock"),
+            Map.entry("redis", "lock-store-redis"),
+            Map.entry("rediss", "lock-store-redis"),
+            Map.entry("redis-cluster", "lock-store-redis"),
+            Map.entry("redis-sentinel", "lock-store-redis"),
+            Map.entry("valkey", "lock-store-redis"),
+            Map.entry("mongodb", "lock-store-mongodb"),
+            Map.entry("mongodb+srv", "lock-store-mongodb"),
+            Map.entry("jdbc", "lock-store-jdbc"),
+            Map.entry("postgresql", "lock-store-jdbc"),
+            Map.entry("mysql", "lock-store-jdbc"),
+            Map.entry("mariadb", "lock-store-jdbc"),
+            Map.entry("postgresql+advisory", "lock-store-postgres-advisory"),
+            Map.entry("zookeeper", "lock-store-zookeeper"),
+            Map.entry("memcached", "lock-store-memcached"));
+
+    private StoreProviders() {}
+
+    static PersistingStore open(String dsn) {
+        int colon = dsn.indexOf(':');
+        String scheme = colon < 0 ? dsn : dsn.substring(0, colon);
+        return provider(Thread.currentThread().getContextClassLoader(), scheme)
+                .or(() -> provider(LockFactory.class.getClassLoader(), scheme))
+                .orElseThrow(() -> unknown(scheme))
+                .open(dsn);
+    }
+
+    private static Optional<StoreProvider> provider(ClassLoader loader, String scheme) {
+        return providers(loader)
+                .filter(provider -> provider.schemes().contains(scheme))
+                .findFirst();
+    }
+
+    private static Stream<StoreProvider> providers(ClassLoader loader) {
+        return ServiceLoader.load(StoreProvider.class, loader).stream().map(ServiceLoader.Provider::get);
+    }
+
+    private static IllegalArgumentException unknown(String scheme) {
+        String artifact = ARTIFACTS.get(scheme);
+        if (artifact != null) {
+            return new IllegalArgumentException("no store module for \"" + scheme
+                    + "\" is on the class path: add the artifact dev.latchkey:" + artifact);
+        }
+        TreeSet<String> known = new TreeSet<>(ARTIFACTS.keySet());
+        providers(LockFactory.class.getClassLoader()).forEach(provider -> known.addAll(provider.schemes()));
+        // Only what stands before the colon is repeated: the rest may hold a password.
+        return new IllegalArgumentException("unknown store \"" + LockException.shown(scheme) + "\": a DSN is one of "
+                + String.join(", ", known) + ", followed by its address where it has one");
+    }
+}

@@ -1,0 +1,74 @@
+package dev.latchkey;
+
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Waits for a grant: in the store's own queue where it has one, else by asking again.
+ *
+ * <p>Asking again: whoever holds something already (a promoter) asks for itself, since those in line may wait for it.
+ * Anybody else tries once if there is no line, joins it, asks as its head with growing pauses, and when the wait is over
+ * tries a last time past the gate.
+ */
+final class Waiting {
+
+    private final PersistingStore store;
+    private final Optional<BlockingStore> blocking;
+    private final Gate gate;
+
+    Waiting(PersistingStore store, Gate gate) {
+        this.store = store;
+        this.blocking = store.capability(BlockingStore.class);
+        this.gate = gate;
+    }
+
+    Attempt save(Request request, Deadline end, CompletableFuture<?> withdrawn) throws InterruptedException {
+        if (blocking.isPresent()) {
+            Duration maxWait = end.remaining();
+            return maxWait.isZero()
+                    ? store.save(request)
+                    : blocking.get().waitAndSave(request.with(Patience.AGAIN), maxWait, withdrawn);
+        }
+        return request.key().held().isPresent()
+                ? pollInLine(request, end, withdrawn, new Gate())
+                : pollInLine(request, end, withdrawn, gate);
+    }
+
+    /** A lock of this JVM was released: who polls for it need not pause any longer. */
+    void released(String resource) {
+        if (blocking.isEmpty()) {
+            gate.released(resource);
+        }
+    }
+
+    private Attempt pollInLine(Request request, Deadline end, CompletableFuture<?> withdrawn, Gate line)
+            throws InterruptedException {
+        String resource = request.key().resource();
+        Duration hint = Duration.ZERO;
+        if (!line.hasLine(resource)) {
+            Attempt first = store.save(request.with(end.isOver() ? Patience.ONCE : Patience.AGAIN));
+            if (!(first instanceof Attempt.Conflicted conflict) || end.isOver()) {
+                return first;
+            }
+            hint = conflict.retryAfter();
+        }
+        try (Gate.Place place = line.join(resource, withdrawn)) {
+            Backoff backoff = new Backoff();
+            while (place.awaitTurn(backoff.nextNanos(hint), end)) {
+                Attempt attempt = store.save(request.with(Patience.AGAIN));
+                if (!(attempt instanceof Attempt.Conflicted conflict)) {
+                    place.granted(request.mode());
+                    return attempt;
+                }
+                hint = conflict.retryAfter();
+            }
+        }
+        return withdrawn.isDone() ? Attempt.Conflicted.NO_HINT : store.save(request.with(Patience.ONCE));
+    }
+}

@@ -1,0 +1,12 @@
+package dev.latchkey.spi;
+
+/** A store whose holds end with this process: its keys cannot be serialized. */
+public interface ProcessBound {
+
+    /**
+     * Says what binds them.
+     *
+     * @return the end of the sentence "its key cannot be serialized: …"
+     */
+    String reason();
+}

@@ -1,0 +1,115 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StoreProvider;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+
+/**
+ * Keeps holds in the memory of this process: for tests, and for work that only one process does. It does all that a store
+ * can do, exactly, and so is the model the other stores are compared with.
+ *
+ * <p>Waiters are served first come, first served, readers in a row together; a waiting promoter goes first. A lease ends
+ * by {@link System#nanoTime()}. Fencing tokens count from 1 in each instance. Thread-safe; each instance is a world of
+ * its own.
+ */
+public final class InMemoryStore implements ExpiringStore, SharedStore, BlockingStore, InspectableStore, ProcessBound {
+
+    private static final int STRIPES = 64;
+
+    private final Stripe[] stripes = Stream.generate(Stripe::new).limit(STRIPES).toArray(Stripe[]::new);
+
+    /** Makes an empty store. */
+    public InMemoryStore() {}
+
+    @Override
+    public Attempt save(Request request) {
+        return stripe(request.key().resource()).save(request);
+    }
+
+    @Override
+    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+            throws InterruptedException {
+        return stripe(request.key().resource()).waitAndSave(request, maxWait, withdrawn);
+    }
+
+    @Override
+    public Attempt refresh(Request request) {
+        return stripe(request.key().resource()).refresh(request);
+    }
+
+    @Override
+    public boolean delete(Key key) {
+        return stripe(key.resource()).delete(key);
+    }
+
+    @Override
+    public Optional<Attempt.Granted> find(Key key) {
+        return stripe(key.resource()).find(key);
+    }
+
+    @Override
+    public List<Holder> holders(String resource) {
+        return stripe(resource).holders(resource);
+    }
+
+    @Override
+    public String reason() {
+        return "the in-memory store keeps it in this process alone";
+    }
+
+    /**
+     * Forgets all holds and fails all waits; every later call but {@code delete} and {@code find} throws
+     * {@link LockStorageException}.
+     */
+    @Override
+    public void close() {
+        for (Stripe stripe : stripes) {
+            stripe.close();
+        }
+    }
+
+    /** How many resources are held, waited for, or expired not long ago. */
+    int size() {
+        return Stream.of(stripes).mapToInt(Stripe::size).sum();
+    }
+
+    private Stripe stripe(String resource) {
+        int hash = resource.hashCode();
+        return stripes[(hash ^ (hash >>> 16)) & (STRIPES - 1)];
+    }
+
+    /** Opens {@code in-memory}: each time another, empty store. */
+    public static final class Provider implements StoreProvider {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Provider() {}
+
+        @Override
+        public Set<String> schemes() {
+            return Set.of("in-memory");
+        }
+
+        @Override
+        public PersistingStore open(String dsn) {
+            if (!dsn.equals("in-memory")) {
+                throw new IllegalArgumentException("an in-memory store has no address: its DSN is \"in-memory\"");
+            }
+            return new InMemoryStore();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StoreProvider;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/**
+ * Grants everything to everybody and remembers nothing: switches locking off without changing the code that locks. Every
+ * key counts as the holder of every resource, without a lease and without a fencing token.
+ *
+ * <p>Thread-safe.
+ */
+public final class NullStore implements SharedStore {
+
+    /** Makes a store; all of them are alike. */
+    public NullStore() {}
+
+    @Override
+    public Attempt save(Request request) {
+        return granted(request.mode());
+    }
+
+    @Override
+    public boolean delete(Key key) {
+        return true;
+    }
+
+    @Override
+    public Optional<Attempt.Granted> find(Key key) {
+        return Optional.of(granted(key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE)));
+    }
+
+    private static Attempt.Granted granted(LockMode mode) {
+        return new Attempt.Granted(mode, OptionalLong.empty(), Lease.endless());
+    }
+
+    /** Opens {@code null}. */
+    public static final class Provider implements StoreProvider {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Provider() {}
+
+        @Override
+        public Set<String> schemes() {
+            return Set.of("null");
+        }
+
+        @Override
+        public PersistingStore open(String dsn) {
+            if (!dsn.equals("null")) {
+                throw new IllegalArgumentException("the null store has no address: its DSN is \"null\"");
+            }
+            return new NullStore();
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The resources of an in-memory store that share one guard. */
+final class Stripe {
+
+    private static final int SWEEP_FROM = 64;
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Map<String, Room> rooms = new HashMap<>();
+    private long lastFencingToken;
+    private int sweepAt = SWEEP_FROM;
+    private boolean closed;
+
+    Attempt save(Request request) {
+        guard.lock();
+        try {
+            return saveNow(request);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private Attempt saveNow(Request request) {
+        String resource = request.key().resource();
+        if (closed) {
+            throw closed(resource);
+        }
+        sweepIfGrown();
+        Room room = rooms.computeIfAbsent(resource, name -> new Room(this));
+        Attempt attempt = room.save(request, System.nanoTime());
+        removeIfEmpty(resource, room);
+        return attempt;
+    }
+
+    Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+        String resource = request.key().resource();
+        long end = System.nanoTime() + maxWait.toNanos();
+        guard.lockInterruptibly();
+        try {
+            Attempt attempt = saveNow(request);
+            if (!(attempt instanceof Attempt.Conflicted)) {
+                return attempt;
+            }
+            // A conflict means that somebody holds it or waits, so the room is still there.
+            Room room = rooms.computeIfAbsent(resource, name -> new Room(this));
+            Waiter waiter = new Waiter(request, guard.newCondition());
+            if (!room.enqueue(waiter)) {
+                return new Attempt.Refused();
+            }
+            withdrawn.thenRun(() -> withdraw(waiter));
+            boolean wanted = false;
+            try {
+                waiter.await(room, end);
+                wanted = !waiter.isWithdrawn();
+            } finally {
+                if (wanted) {
+                    room.leave(waiter, System.nanoTime());
+                } else {
+                    room.leaveWithNothing(waiter, System.nanoTime());
+                }
+                removeIfEmpty(resource, room);
+            }
+            if (closed) {
+                throw closed(resource);
+            }
+            return wanted ? waiter.answer().orElse(Attempt.Conflicted.NO_HINT) : Attempt.Conflicted.NO_HINT;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void withdraw(Waiter waiter) {
+        guard.lock();
+        try {
+            waiter.withdraw();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    Attempt refresh(Request request) {
+        guard.lock();
+        try {
+            String resource = request.key().resource();
+            if (closed) {
+                throw closed(resource);
+            }
+            Room room = rooms.get(resource);
+            return room == null ? Room.EXPIRED : room.refresh(request, System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    boolean delete(Key key) {
+        guard.lock();
+        try {
+            Room room = rooms.get(key.resource());
+            if (room == null) {
+                return false;
+            }
+            boolean wasHolder = room.delete(key, System.nanoTime());
+            removeIfEmpty(key.resource(), room);
+            return wasHolder;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    Optional<Attempt.Granted> find(Key key) {
+        guard.lock();
+        try {
+            Room room = rooms.get(key.resource());
+            return room == null ? Optional.empty() : room.find(key, System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    List<Holder> holders(String resource) {
+        guard.lock();
+        try {
+            Room room = rooms.get(resource);
+            return room == null ? List.of() : room.holders(System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    void close() {
+        guard.lock();
+        try {
+            closed = true;
+            rooms.values().forEach(Room::wakeAll);
+            rooms.clear();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    int size() {
+        guard.lock();
+        try {
+            return rooms.size();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    long nextFencingToken() {
+        return ++lastFencingToken;
+    }
+
+    private void removeIfEmpty(String resource, Room room) {
+        if (room.isEmpty()) {
+            rooms.remove(resource, room);
+        }
+    }
+
+    /** Leases that nobody ever releases must not fill the memory: each time the rooms have doubled, the old ones go. */
+    private void sweepIfGrown() {
+        if (rooms.size() >= sweepAt) {
+            long now = System.nanoTime();
+            rooms.values().removeIf(room -> room.isLongOver(now));
+            sweepAt = Math.max(SWEEP_FROM, 2 * rooms.size());
+        }
+    }
+
+    private static LockStorageException closed(String resource) {
+        return new LockStorageException(resource, "the in-memory store was closed", null);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.latchkey.store;
+
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
+
+/** One who waits in a room; guarded by the stripe. */
+final class Waiter {
+
+    private final Request request;
+    private final Condition changed;
+    private @Nullable Attempt answer;
+    private Room.@Nullable Grant before;
+    private boolean withdrawn;
+
+    Waiter(Request request, Condition changed) {
+        this.request = request;
+        this.changed = changed;
+    }
+
+    Request request() {
+        return request;
+    }
+
+    boolean isPromoter() {
+        return request.key().held().isPresent();
+    }
+
+    /** What the wait ended with; empty when its time was over or it was withdrawn. */
+    Optional<Attempt> answer() {
+        return Optional.ofNullable(answer);
+    }
+
+    void answer(Attempt given) {
+        answer = given;
+        wake();
+    }
+
+    boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    void withdraw() {
+        withdrawn = true;
+        wake();
+    }
+
+    /** What a promoter held, to be put back if it does not take what it was granted. */
+    Room.@Nullable Grant before() {
+        return before;
+    }
+
+    void setBefore(Room.Grant held) {
+        before = held;
+    }
+
+    void wake() {
+        changed.signal();
+    }
+
+    /** Waits for an answer. Only the first in the queue looks after leases that end: it serves the queue then. */
+    void await(Room room, long endNanos) throws InterruptedException {
+        while (answer == null && !withdrawn) {
+            long now = System.nanoTime();
+            if (endNanos - now <= 0) {
+                return;
+            }
+            long wait = Math.min(endNanos - now, room.nanosToNextLeaseEnd(this, now));
+            if (wait <= 0) {
+                room.serve(now);
+            } else {
+                changed.awaitNanos(wait);
+            }
+        }
+    }
+}

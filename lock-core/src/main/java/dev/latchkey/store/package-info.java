@@ -1,0 +1,5 @@
+/** The stores that need no driver. */
+@NullMarked
+package dev.latchkey.store;
+
+import org.jspecify.annotations.NullMarked;

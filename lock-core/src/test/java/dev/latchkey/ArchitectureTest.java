@@ -1,0 +1,72 @@
+package dev.latchkey;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Date;
+
+@AnalyzeClasses(packages = "dev.latchkey", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    @ArchTest
+    static final ArchRule core_knows_no_driver = classes()
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "java.lang..",
+                    "java.util..",
+                    "java.time..",
+                    "java.io",
+                    "java.nio",
+                    "java.nio.charset",
+                    "java.security",
+                    "org.slf4j..",
+                    "org.jspecify.annotations..",
+                    "dev.latchkey..");
+
+    @ArchTest
+    static final ArchRule no_wall_clock = noClasses()
+            .should()
+            .callMethod(System.class, "currentTimeMillis")
+            .orShould()
+            .callMethod(Instant.class, "now")
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(Clock.class)
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(Date.class)
+            .because("the monotonic clock measures waits and leases, and the store's clock decides expiry");
+
+    @ArchTest
+    static final ArchRule no_sleep = noClasses()
+            .should()
+            .callMethod(Thread.class, "sleep", long.class)
+            .because("a sleeping waiter can neither be woken nor withdrawn");
+
+    @ArchTest
+    static final ArchRule the_spi_knows_no_store = noClasses()
+            .that()
+            .resideInAPackage("dev.latchkey.spi")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("dev.latchkey.store");
+
+    @ArchTest
+    static final ArchRule public_classes_are_final = classes()
+            .that()
+            .arePublic()
+            .and()
+            .areNotInterfaces()
+            .and()
+            .doNotHaveFullyQualifiedName(LockException.class.getName())
+            .should()
+            .haveModifier(JavaModifier.FINAL);
+}
