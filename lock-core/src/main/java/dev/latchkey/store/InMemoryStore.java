@@ -31,10 +31,21 @@ public final class InMemoryStore implements ExpiringStore, SharedStore, Blocking
 
     private static final int STRIPES = 64;
 
-    private final Stripe[] stripes = Stream.generate(Stripe::new).limit(STRIPES).toArray(Stripe[]::new);
+    /** How long an ended lease is remembered, so that a late release can tell whether the resource changed hands. */
+    private static final Duration RETENTION = Duration.ofMinutes(1);
+
+    private final Stripe[] stripes;
 
     /** Makes an empty store. */
-    public InMemoryStore() {}
+    public InMemoryStore() {
+        this(RETENTION);
+    }
+
+    InMemoryStore(Duration retention) {
+        stripes = Stream.generate(() -> new Stripe(retention.toNanos()))
+                .limit(STRIPES)
+                .toArray(Stripe[]::new);
+    }
 
     @Override
     public Attempt save(Request request) {

@@ -36,7 +36,6 @@ final class Room {
 
     private static final Attempt.Lost TAKEN_OVER = new Attempt.Lost(LossReason.TAKEN_OVER);
     private static final Attempt.Lost RELEASED = new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
-    private static final long LONG_OVER_NANOS = Duration.ofMinutes(1).toNanos();
 
     /** One holder's hold, by the store's clock. */
     record Grant(LockMode mode, OptionalLong fencingToken, long endNanos) {
@@ -194,8 +193,8 @@ final class Room {
         return grants.isEmpty() && queue.isEmpty();
     }
 
-    boolean isLongOver(long now) {
-        return queue.isEmpty() && grants.values().stream().noneMatch(grant -> grant.isLive(now - LONG_OVER_NANOS));
+    boolean wasOverAt(long then) {
+        return queue.isEmpty() && grants.values().stream().noneMatch(grant -> grant.isLive(then));
     }
 
     private void wakeHead() {

@@ -20,9 +20,14 @@ final class Stripe {
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Room> rooms = new HashMap<>();
+    private final long retentionNanos;
     private long lastFencingToken;
     private int sweepAt = SWEEP_FROM;
     private boolean closed;
+
+    Stripe(long retentionNanos) {
+        this.retentionNanos = retentionNanos;
+    }
 
     Attempt save(Request request) {
         guard.lock();
@@ -173,8 +178,8 @@ final class Stripe {
     /** Leases that nobody ever releases must not fill the memory: each time the rooms have doubled, the old ones go. */
     private void sweepIfGrown() {
         if (rooms.size() >= sweepAt) {
-            long now = System.nanoTime();
-            rooms.values().removeIf(room -> room.isLongOver(now));
+            long then = System.nanoTime() - retentionNanos;
+            rooms.values().removeIf(room -> room.wasOverAt(then));
             sweepAt = Math.max(SWEEP_FROM, 2 * rooms.size());
         }
     }

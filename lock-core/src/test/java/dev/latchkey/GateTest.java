@@ -1,0 +1,146 @@
+package dev.latchkey;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class GateTest {
+
+    private static final long NO_PAUSE = 0;
+    private static final long HOURS = TimeUnit.HOURS.toNanos(2);
+    private static final Deadline FAR = Deadline.in(Duration.ofHours(1));
+
+    private final Gate gate = new Gate();
+
+    @Test
+    void givenTheHead_whenItHasPaused_thenItIsItsTurn() throws Exception {
+        try (Gate.Place head = join()) {
+            assertThat(head.awaitTurn(NO_PAUSE, FAR)).isTrue();
+        }
+    }
+
+    @Test
+    void givenAPausingHead_whenTheResourceIsReleasedHere_thenItIsItsTurnAtOnce() throws Exception {
+        try (Gate.Place head = join()) {
+            Waiter waiter = new Waiter(head);
+
+            gate.released("x");
+
+            assertThat(waiter.result()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAReleaseBeforeThePause_whenTheHeadPauses_thenItIsItsTurnAtOnce() throws Exception {
+        try (Gate.Place head = join()) {
+            gate.released("x");
+
+            assertThat(head.awaitTurn(HOURS, FAR)).isTrue();
+        }
+    }
+
+    @Test
+    void givenOneBehindTheHead_whenTheResourceIsReleased_thenItIsNotItsTurn() throws Exception {
+        try (Gate.Place head = join();
+                Gate.Place second = join()) {
+            gate.released("x");
+
+            assertThat(second.awaitTurn(NO_PAUSE, Deadline.in(Duration.ofMillis(20))))
+                    .isFalse();
+            assertThat(head.awaitTurn(HOURS, FAR)).isTrue();
+        }
+    }
+
+    @Test
+    void givenALine_whenTheHeadLeavesWithASharedGrant_thenTheNextTriesAtOnce() throws Exception {
+        Gate.Place head = join();
+        try (Gate.Place second = join()) {
+            Waiter waiter = new Waiter(second);
+
+            head.granted(LockMode.SHARED);
+            head.close();
+
+            assertThat(waiter.result()).isTrue();
+        }
+    }
+
+    @Test
+    void givenALine_whenTheHeadLeavesWithAnExclusiveGrant_thenTheNextPausesFirst() throws Exception {
+        Gate.Place head = join();
+        try (Gate.Place second = join()) {
+            head.granted(LockMode.EXCLUSIVE);
+            head.close();
+
+            assertThat(second.awaitTurn(HOURS, Deadline.in(Duration.ofMillis(20))))
+                    .isFalse();
+            assertThat(second.awaitTurn(NO_PAUSE, FAR)).isTrue();
+        }
+    }
+
+    @Test
+    void givenAWaiter_whenWithdrawn_thenItsWaitEnds() throws Exception {
+        CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+        try (Gate.Place head = gate.join("x", withdrawn)) {
+            Waiter waiter = new Waiter(head);
+
+            withdrawn.complete(null);
+
+            assertThat(waiter.result()).isFalse();
+        }
+    }
+
+    @Test
+    void givenAWaiter_whenInterrupted_thenItSaysSo() throws Exception {
+        try (Gate.Place head = join()) {
+            Waiter waiter = new Waiter(head);
+
+            waiter.thread.interrupt();
+
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(waiter::result)
+                    .withCauseInstanceOf(InterruptedException.class);
+        }
+    }
+
+    @Test
+    void givenEverybodyHasLeft_thenNothingIsKept() {
+        Gate.Place first = join();
+        Gate.Place second = join();
+        assertThat(gate.waiters()).isEqualTo(2);
+
+        second.close();
+        first.close();
+
+        assertThat(gate.waiters()).isZero();
+        assertThat(gate.hasLine("x")).isFalse();
+    }
+
+    private Gate.Place join() {
+        return gate.join("x", new CompletableFuture<>());
+    }
+
+    /** A thread that waits for its turn with a pause nobody outlives. */
+    private static final class Waiter {
+
+        private final FutureTask<Boolean> turn;
+        private final Thread thread;
+
+        Waiter(Gate.Place place) {
+            turn = new FutureTask<>(() -> place.awaitTurn(HOURS, FAR));
+            thread = new Thread(turn, "waiter");
+            thread.start();
+            await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        }
+
+        boolean result() throws Exception {
+            return turn.get(30, TimeUnit.SECONDS);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package dev.latchkey.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+class InMemoryStoreLeakTest {
+
+    private final InMemoryStore store = new InMemoryStore();
+    private final LockFactory locks = new LockFactory(store);
+
+    @Test
+    void givenManyResources_whenReleased_thenNothingIsKept() {
+        for (int i = 0; i < 10_000; i++) {
+            try (Lock lock = locks.createLock("resource " + i)) {
+                assertThat(lock.tryAcquire()).isTrue();
+            }
+        }
+
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void givenFailedTriesAndEndedWaits_thenNothingIsKeptOnceTheHolderIsGone() throws Exception {
+        Lock holder = locks.createLock("x");
+        assertThat(holder.tryAcquire()).isTrue();
+        assertThat(locks.createLock("x").tryAcquire()).isFalse();
+        assertThat(locks.createLock("x").tryAcquire(Duration.ofMillis(5))).isFalse();
+        FutureTask<Boolean> interrupted =
+                new FutureTask<>(() -> locks.createLock("x").tryAcquire(Duration.ofMinutes(1)));
+        Thread waiter = new Thread(interrupted);
+        waiter.start();
+        waiter.interrupt();
+        waiter.join();
+
+        holder.release();
+
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void givenLeasesThatNobodyReleases_whenTheirRetentionIsOver_thenTheyAreForgotten() {
+        InMemoryStore forgetful = new InMemoryStore(Duration.ZERO);
+
+        for (int i = 0; i < 100_000; i++) {
+            forgetful.save(
+                    new Request(Key.of("resource " + i), LockMode.EXCLUSIVE, Duration.ofMillis(5), Patience.ONCE));
+        }
+
+        assertThat(forgetful.size()).isLessThan(50_000);
+    }
+
+    @Test
+    void givenStoreClosed_thenNothingIsKept() {
+        assertThat(locks.createLock("x").tryAcquire()).isTrue();
+
+        store.close();
+
+        assertThat(store.size()).isZero();
+    }
+}
