@@ -109,20 +109,17 @@ final class HoldState {
         return held == null ? key : key.holding(Optional.of(held.claim()));
     }
 
-    /** Takes over what the store granted; returns the watch of a hold that begins with it, empty if one goes on. */
-    Optional<Watch> granted(Claim claim, Hold granted) {
+    /** Takes over what the store granted; returns the watch of the hold, a new one if none was held. */
+    Watch granted(Claim claim, Hold granted) {
         return guarded(() -> {
             Hold before = hold;
             boolean crossed = claim.revision() != revision;
             hold = crossed && before != null ? granted.endingBy(before.deadline()) : granted;
             revision++;
             forgetClaimAndLoss();
-            if (watch != null) {
-                return Optional.empty();
-            }
-            Watch begun = new Watch();
-            watch = begun;
-            return Optional.of(begun);
+            Watch current = watch == null ? new Watch() : watch;
+            watch = current;
+            return current;
         });
     }
 

@@ -158,12 +158,6 @@ public final class Key implements Serializable {
      */
     public record Held(LockMode mode, OptionalLong fencingToken) {
 
-        /** Checks that nothing is null. */
-        public Held {
-            Objects.requireNonNull(mode, "mode");
-            Objects.requireNonNull(fencingToken, "fencingToken");
-        }
-
         @Override
         public String toString() {
             return mode + (fencingToken.isPresent() ? " fencingToken=" + fencingToken.getAsLong() : "");

@@ -122,7 +122,9 @@ final class Ownership {
         }
         Hold hold = Hold.of(granted);
         if (hold.isOver() || !state.isCurrent(claim)) {
-            throw vigil.lost(claim, LossReason.EXPIRED, "it was refreshed too late");
+            LossReason reason =
+                    hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
+            throw vigil.lost(claim, reason, "it was refreshed too late");
         }
         vigil.adopt(claim, hold);
         if (log.isDebugEnabled()) {

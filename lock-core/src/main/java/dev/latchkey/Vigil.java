@@ -5,6 +5,7 @@ import dev.latchkey.HoldState.Loss;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,25 +34,21 @@ final class Vigil {
 
     /** Believes what the store granted, and watches over it. */
     void adopt(Claim claim, Hold hold) {
-        Optional<Watch> begun = state.granted(claim, hold);
-        if (begun.isPresent()) {
-            backend.active().add(owner);
-            begin(begun.get(), hold);
+        Watch watch = state.granted(claim, hold);
+        backend.active().add(owner);
+        hold.lost().filter(watch::seesFirst).ifPresent(lost -> listenTo(lost, watch));
+        if (isRenewed() && hold.deadline() != null && !watch.isRenewed()) {
+            renewIn(settings.ttl().dividedBy(3), watch);
         }
         if (isHeardOf()) {
-            state.watch().ifPresent(this::rearm);
+            rearm(watch);
         }
     }
 
-    private void begin(Watch watch, Hold hold) {
-        hold.lost()
-                .ifPresent(lost -> lost.whenCompleteAsync(
-                        (reason, failure) ->
-                                announce(state.lose(watch, reason == null ? LossReason.SESSION_LOST : reason)),
-                        keeper.notifier()));
-        if (isRenewed() && hold.deadline() != null) {
-            renewIn(settings.ttl().dividedBy(3), watch);
-        }
+    private void listenTo(CompletionStage<LossReason> lost, Watch watch) {
+        lost.whenCompleteAsync(
+                (reason, failure) -> announce(state.lose(watch, reason == null ? LossReason.SESSION_LOST : reason)),
+                keeper.notifier());
     }
 
     /** Sets the alarm at the deadline of what is held. */

@@ -13,12 +13,24 @@ final class Watch {
     private final long sinceNanos = System.nanoTime();
     private @Nullable Future<?> alarm;
     private @Nullable Future<?> renewal;
+    private @Nullable Object lastSeen;
     private boolean ended;
 
     /** Replaces the alarm; the supplier runs inside, so that of two callers the later sees the newer deadline. */
     synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {
         cancel(alarm);
         alarm = ended ? null : next.get();
+    }
+
+    synchronized boolean isRenewed() {
+        return renewal != null;
+    }
+
+    /** Whether this signal of loss is another than the last one: a promoted hold may come with a new one. */
+    synchronized boolean seesFirst(Object signal) {
+        boolean first = lastSeen != signal;
+        lastSeen = signal;
+        return first;
     }
 
     synchronized void renewNext(Supplier<? extends Future<?>> next) {

@@ -3,7 +3,6 @@ package dev.latchkey.spi;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.OptionalLong;
 
 /** A store's answer to a {@link Request}. A failure of the store is none of these: it is thrown. */
@@ -17,14 +16,7 @@ public sealed interface Attempt {
      *     and refresh; empty while shared, and where the backend cannot mint a sound one
      * @param lease what bounds the hold
      */
-    record Granted(LockMode mode, OptionalLong fencingToken, Lease lease) implements Attempt {
-        /** Checks that nothing is null. */
-        public Granted {
-            Objects.requireNonNull(mode, "mode");
-            Objects.requireNonNull(fencingToken, "fencingToken");
-            Objects.requireNonNull(lease, "lease");
-        }
-    }
+    record Granted(LockMode mode, OptionalLong fencingToken, Lease lease) implements Attempt {}
 
     /**
      * Somebody else holds it. What the key held before is as it was.
@@ -35,11 +27,6 @@ public sealed interface Attempt {
 
         /** A conflict about whose end nothing is known. */
         public static final Conflicted NO_HINT = new Conflicted(Duration.ZERO);
-
-        /** Checks that nothing is null. */
-        public Conflicted {
-            Objects.requireNonNull(retryAfter, "retryAfter");
-        }
     }
 
     /** Waiting could only deadlock: another reader already waits to promote. What the key held before is as it was. */
@@ -51,10 +38,5 @@ public sealed interface Attempt {
      *
      * @param reason why, as far as the store can tell
      */
-    record Lost(LossReason reason) implements Attempt {
-        /** Checks that nothing is null. */
-        public Lost {
-            Objects.requireNonNull(reason, "reason");
-        }
-    }
+    record Lost(LossReason reason) implements Attempt {}
 }

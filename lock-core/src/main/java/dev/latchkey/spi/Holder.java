@@ -2,7 +2,6 @@ package dev.latchkey.spi;
 
 import dev.latchkey.LockMode;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -15,13 +14,4 @@ import java.util.OptionalLong;
  * @param description who it is, for people: a process, a host, a session; empty where that is not known
  */
 public record Holder(
-        LockMode mode, OptionalLong fencingToken, Optional<Duration> remaining, Optional<String> description) {
-
-    /** Checks that nothing is null. */
-    public Holder {
-        Objects.requireNonNull(mode, "mode");
-        Objects.requireNonNull(fencingToken, "fencingToken");
-        Objects.requireNonNull(remaining, "remaining");
-        Objects.requireNonNull(description, "description");
-    }
-}
+        LockMode mode, OptionalLong fencingToken, Optional<Duration> remaining, Optional<String> description) {}

@@ -2,7 +2,6 @@ package dev.latchkey.spi;
 
 import dev.latchkey.LossReason;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
@@ -19,13 +18,6 @@ import java.util.concurrent.CompletionStage;
 public record Lease(OptionalLong since, Duration ttl, Optional<CompletionStage<LossReason>> lost) {
 
     private static final Lease ENDLESS = new Lease(OptionalLong.empty(), Duration.ZERO, Optional.empty());
-
-    /** Checks that nothing is null. */
-    public Lease {
-        Objects.requireNonNull(since, "since");
-        Objects.requireNonNull(ttl, "ttl");
-        Objects.requireNonNull(lost, "lost");
-    }
 
     /**
      * A hold that ends by release alone, or with the process.

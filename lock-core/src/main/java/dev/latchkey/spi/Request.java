@@ -3,7 +3,6 @@ package dev.latchkey.spi;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * What a store is asked to grant. Made by the core only, with checked values.
@@ -14,14 +13,6 @@ import java.util.Objects;
  * @param patience whether the caller asks again when refused
  */
 public record Request(Key key, LockMode mode, Duration ttl, Patience patience) {
-
-    /** Checks that nothing is null. */
-    public Request {
-        Objects.requireNonNull(key, "key");
-        Objects.requireNonNull(mode, "mode");
-        Objects.requireNonNull(ttl, "ttl");
-        Objects.requireNonNull(patience, "patience");
-    }
 
     /**
      * Returns the same request from a caller that comes back, or does not.
