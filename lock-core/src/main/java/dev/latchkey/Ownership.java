@@ -66,7 +66,11 @@ final class Ownership {
             return Outcome.CONFLICTED;
         }
         try {
-            return endedIfClosed(acquisition.once(mode));
+            Outcome outcome = endedIfClosed(acquisition.once(mode));
+            if (outcome == Outcome.WITHDRAWN) {
+                backend.checkOpen();
+            }
+            return outcome;
         } finally {
             turn.end();
         }
@@ -97,11 +101,11 @@ final class Ownership {
 
     /** The factory may have been closed while the store was asked: it did not know of this hold then. */
     private Outcome endedIfClosed(Outcome outcome) {
-        if (outcome == Outcome.GRANTED && backend.isClosed()) {
-            giveUpQuietly();
-            backend.checkOpen();
+        if (outcome != Outcome.GRANTED || !backend.isClosed()) {
+            return outcome;
         }
-        return outcome;
+        giveUpQuietly();
+        return Outcome.WITHDRAWN;
     }
 
     void refresh(Duration ttl) {
