@@ -1,0 +1,110 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.UnserializableKeyException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lock acquire}: a lock that outlives the command, or is held by it. */
+@Command(
+        name = "acquire",
+        mixinStandardHelpOptions = true,
+        versionProvider = LockCommand.Version.class,
+        description = "Takes the lock NAME and prints its key, with which anybody can refresh or release it. Nobody"
+                + " refreshes it by itself: it ends after --ttl.",
+        customSynopsis = "lock acquire [OPTIONS] NAME",
+        sortOptions = false,
+        footerHeading = "%n",
+        footer = {
+            HelpText.DURATIONS,
+            "",
+            "Examples:",
+            "  export LATCHKEY_KEY=$(lock acquire --ttl 10m deploy)",
+            "  lock refresh          # in time, from here or from another host",
+            "  lock release",
+            "  lock acquire --hold deploy    # where keys cannot travel, such as flock",
+            "",
+            "Exit codes:",
+            "  0           the lock was taken, or was held until the end asked for",
+            HelpText.EXIT_CODES_OF_ALL + " (-E changes it, -x makes it 0)",
+            "  76          the lock was lost while it was held with --hold",
+            "  128+n       signal n ended the waiting",
+        })
+final class AcquireCommand implements Callable<Integer> {
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "What is to be protected: any text.")
+    private String name = "";
+
+    @Mixin
+    private WaitOptions waiting = new WaitOptions();
+
+    @Option(
+            names = "--hold",
+            description = "Print no key: hold the lock, and refresh it, until INT, TERM, HUP or QUIT comes. Prints one"
+                    + " line on stdout when it is held.")
+    private boolean hold;
+
+    @Option(
+            names = "--until-eof",
+            description = "As --hold, but also until stdin ends: so it ends with whoever started it.")
+    private boolean untilEof;
+
+    @Option(names = "--json", description = "Print the answer as JSON.")
+    private boolean json;
+
+    @Mixin
+    private StoreOptions store = new StoreOptions();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Key.of(name);
+        boolean holding = hold || untilEof;
+        Want want = waiting.want(store.dsn(), name, holding ? Want.Keeping.REFRESHED : Want.Keeping.HANDED_OVER);
+        Console console = store.console();
+        Inbox inbox = new Inbox();
+        Signals.deliverTo(inbox);
+        console.explain("asking for " + Text.quoted(name));
+        Answer answer = Acquiring.acquire(want, inbox);
+        if (answer instanceof Answer.Acquired held) {
+            console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
+            return holding
+                    ? new Holding(held, inbox, console).untilToldToEnd(line(held), untilEof)
+                    : print(held, console);
+        }
+        if (answer instanceof Answer.Failed failed && failed.failure() instanceof UnserializableKeyException e) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    Failures.message(e) + "; use lock run, or lock acquire --hold, or a store such as redis://",
+                    e);
+        }
+        if (json && answer instanceof Answer.Conflicted) {
+            console.answer(
+                    new Json().put("resource", name).put("acquired", false).toString());
+        }
+        return waiting.explain(answer, want, console);
+    }
+
+    private int print(Answer.Acquired held, Console console) {
+        try {
+            String key = held.lock().key().serialize();
+            console.answer(json ? description(held.lock()).put("key", key).toString() : key);
+            // Only now: if nobody has read the key, the lock is released on the way out.
+            held.lock().handOver();
+            return ExitCode.OK.number();
+        } finally {
+            held.locks().close();
+        }
+    }
+
+    private String line(Answer.Acquired held) {
+        return json ? description(held.lock()).toString() : "held " + Text.oneLine(name);
+    }
+
+    private Json description(Lock lock) {
+        return Descriptions.of(new Json().put("resource", name).put("acquired", true), lock);
+    }
+}

@@ -1,0 +1,88 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Lock;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The command to run under the lock. */
+final class ChildCommand {
+
+    private static final List<String> SHELL = List.of("/bin/sh", "-c");
+
+    /** What the launcher changed for this JVM, so that it reads all names; the child gets back what it was. */
+    private static final String LAUNCHED_WITH_LC_ALL = "latchkey.lc-all";
+
+    private final List<String> words;
+
+    private ChildCommand(List<String> words) {
+        this.words = words;
+    }
+
+    static ChildCommand of(List<String> words) {
+        return new ChildCommand(List.copyOf(words));
+    }
+
+    /** A command for the shell; further words are its {@code $0}, {@code $1}, … */
+    static ChildCommand throughShell(String script, List<String> arguments) {
+        List<String> words = new ArrayList<>(SHELL);
+        words.add(script);
+        words.addAll(arguments);
+        return new ChildCommand(words);
+    }
+
+    String name() {
+        return words.get(0);
+    }
+
+    /**
+     * Starts it with our stdin, stdout and stderr. It inherits nothing else: the JVM closes all other descriptors, so it
+     * cannot keep a file lock when we die.
+     */
+    Process start(Lock lock) {
+        ProcessBuilder builder = new ProcessBuilder(words).inheritIO();
+        describe(lock, builder.environment());
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            boolean found = !String.valueOf(e.getMessage()).contains("error=2,");
+            throw new CommandException(
+                    found ? ExitCode.NOT_EXECUTABLE : ExitCode.NOT_FOUND,
+                    "cannot run " + Text.quoted(name()) + ": "
+                            + (found ? reason(e) : "command not found; check its name and PATH"),
+                    e);
+        }
+    }
+
+    /** What the system said, without Java's words around it. */
+    private static String reason(IOException e) {
+        String message = String.valueOf(e.getMessage());
+        int comma = message.indexOf("error=");
+        return Text.oneLine(comma < 0 ? message : message.substring(message.indexOf(' ', comma) + 1));
+    }
+
+    private static void describe(Lock lock, Map<String, String> environment) {
+        // A run within a run must not see what belongs to the outer lock.
+        environment.remove("LOCK_TOKEN");
+        environment.remove("LOCK_EXPIRES");
+        environment.put("LOCK_NAME", lock.key().resource());
+        lock.fencingToken().ifPresent(token -> environment.put("LOCK_TOKEN", Long.toString(token)));
+        lock.remainingLifetime().ifPresent(left -> environment.put("LOCK_EXPIRES", epochSeconds(left)));
+        String lcAll = System.getProperty(LAUNCHED_WITH_LC_ALL);
+        if (lcAll != null) {
+            if (lcAll.isEmpty()) {
+                environment.remove("LC_ALL");
+            } else {
+                environment.put("LC_ALL", lcAll);
+            }
+        }
+    }
+
+    /** Seconds since 1970, for arithmetic in a shell; rounded down, for sooner is the safe side. */
+    static String epochSeconds(Duration fromNow) {
+        return Long.toString(Instant.now().plus(fromNow).getEpochSecond());
+    }
+}

@@ -1,0 +1,37 @@
+package dev.latchkey.cli;
+
+import java.io.PrintStream;
+
+/** Where the command speaks: answers on stdout, everything else on stderr, each a line. */
+final class Console {
+
+    private final PrintStream out;
+    private final PrintStream err;
+    private final boolean verbose;
+
+    Console(PrintStream out, PrintStream err, boolean verbose) {
+        this.out = out;
+        this.err = err;
+        this.verbose = verbose;
+    }
+
+    /** For the caller, or its script. */
+    void answer(String line) {
+        out.println(line);
+        if (out.checkError()) {
+            throw new CommandException(ExitCode.OUTPUT, "the answer could not be written to stdout", null);
+        }
+    }
+
+    /** For people, always. */
+    void say(String line) {
+        err.println("lock: " + line);
+    }
+
+    /** For people who asked for {@code --verbose}. */
+    void explain(String line) {
+        if (verbose) {
+            say(line);
+        }
+    }
+}

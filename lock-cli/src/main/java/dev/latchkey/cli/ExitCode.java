@@ -1,0 +1,30 @@
+package dev.latchkey.cli;
+
+/** How the command ends when it is not with the exit code of its child. The numbers are those of BSD's sysexits.h. */
+enum ExitCode {
+    OK(0),
+    /** The command line is wrong, or asks of a store what it cannot do: trying again never helps. */
+    USAGE(64),
+    /** The store cannot be reached, or failed: trying again may help. */
+    UNAVAILABLE(69),
+    /** A defect of this program. */
+    SOFTWARE(70),
+    /** The output could not be written. */
+    OUTPUT(74),
+    /** Somebody else holds the lock. Unlike flock's 1 hardly a code a child uses. */
+    CONFLICT(75),
+    /** The lock was lost while it was needed. */
+    LOST(76),
+    NOT_EXECUTABLE(126),
+    NOT_FOUND(127);
+
+    private final int number;
+
+    ExitCode(int number) {
+        this.number = number;
+    }
+
+    int number() {
+        return number;
+    }
+}

@@ -1,0 +1,82 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.LockConflictedException;
+import dev.latchkey.LockException;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.UnserializableKeyException;
+import java.io.IOException;
+import java.io.PrintStream;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** Turns whatever went wrong into one line on stderr and an exit code. */
+final class Failures implements IParameterExceptionHandler, IExecutionExceptionHandler {
+
+    @Override
+    public int handleParseException(ParameterException failure, String[] args) {
+        CommandLine command = failure.getCommandLine();
+        System.err.println("lock: " + Text.oneLine(String.valueOf(failure.getMessage())) + "; see "
+                + command.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.USAGE.number();
+    }
+
+    @Override
+    public int handleExecutionException(Exception failure, CommandLine command, ParseResult parsed) {
+        report(failure, System.err, isVerbose(command));
+        return exitCode(failure).number();
+    }
+
+    private static boolean isVerbose(CommandLine command) {
+        OptionSpec verbose = command.getCommandSpec().findOption(StoreOptions.VERBOSE);
+        return verbose != null && Boolean.TRUE.equals(verbose.getValue());
+    }
+
+    private static void report(Exception failure, PrintStream err, boolean verbose) {
+        err.println("lock: " + message(failure));
+        if (verbose) {
+            failure.printStackTrace(err);
+        }
+    }
+
+    static ExitCode exitCode(Exception failure) {
+        if (failure instanceof CommandException known) {
+            return known.exitCode();
+        }
+        if (failure instanceof LockStorageException || isOfTheSystem(failure)) {
+            return ExitCode.UNAVAILABLE;
+        }
+        if (failure instanceof LockLostException) {
+            return ExitCode.LOST;
+        }
+        if (failure instanceof LockConflictedException) {
+            return ExitCode.CONFLICT;
+        }
+        // What the store is asked for is not in it, or the DSN, the name or the TTL is wrong.
+        return failure instanceof UnserializableKeyException || failure instanceof IllegalArgumentException
+                ? ExitCode.USAGE
+                : ExitCode.SOFTWARE;
+    }
+
+    /** A DSN may be well formed, and what it names not be usable. */
+    private static boolean isOfTheSystem(Exception failure) {
+        return failure.getCause() instanceof IOException;
+    }
+
+    static String message(Exception failure) {
+        String message = String.valueOf(failure.getMessage());
+        if (failure instanceof LockException) {
+            // It begins with: lock "name". Our own prefix says the first word already.
+            return message.startsWith("lock ") ? message.substring("lock ".length()) : message;
+        }
+        if (exitCode(failure) == ExitCode.SOFTWARE) {
+            return "unexpected " + failure.getClass().getSimpleName() + ": " + message
+                    + "; please report it with what --verbose prints";
+        }
+        return message;
+    }
+}

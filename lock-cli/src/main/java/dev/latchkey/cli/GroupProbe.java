@@ -1,0 +1,64 @@
+package dev.latchkey.cli;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells whether a signal was sent to our whole process group, by a terminal, timeout(1) or systemd, or to us alone. In the
+ * first case the child has it already and must not get it twice; Java does not say who sent a signal.
+ *
+ * <p>A {@code cat} in our group does nothing but be there: if it dies of the signal, the group got it. It ends with us,
+ * however we end, for then its input does. Not thread-safe.
+ */
+final class GroupProbe implements AutoCloseable {
+
+    /** Long enough for a dead process to be noticed on a busy machine. */
+    private static final long PATIENCE_MS = 150;
+
+    private @Nullable Process probe;
+
+    GroupProbe() {
+        probe = start();
+    }
+
+    private static @Nullable Process start() {
+        try {
+            return new ProcessBuilder("cat")
+                    .redirectOutput(Redirect.DISCARD)
+                    .redirectError(Redirect.DISCARD)
+                    .start();
+        } catch (IOException e) {
+            // Without cat every signal is forwarded: twice is better than never.
+            return null;
+        }
+    }
+
+    /** Tells whether the group has got the signal we just got. */
+    boolean hasGot(UnixSignal signal) throws InterruptedException {
+        Process present = probe;
+        if (present == null || !present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
+            return false;
+        }
+        boolean got = present.exitValue() == signal.exitCode();
+        close();
+        probe = start();
+        return got;
+    }
+
+    @Override
+    public void close() {
+        Process present = probe;
+        if (present != null) {
+            present.destroyForcibly();
+            try (OutputStream input = present.getOutputStream()) {
+                input.flush();
+            } catch (IOException e) {
+                // It is dead: that is what was wanted.
+            }
+            probe = null;
+        }
+    }
+}

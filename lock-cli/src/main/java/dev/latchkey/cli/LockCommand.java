@@ -1,0 +1,47 @@
+package dev.latchkey.cli;
+
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code lock} without a verb: nothing but the help. */
+@Command(
+        name = "lock",
+        mixinStandardHelpOptions = true,
+        versionProvider = LockCommand.Version.class,
+        description = "Runs commands under a lock that no two of them hold at once.",
+        synopsisSubcommandLabel = "run|acquire|refresh|release|status",
+        footerHeading = "%n",
+        footer = {
+            "Examples:",
+            "  lock run report -- make report        one at a time, the others wait",
+            "  lock run -n report -- make report     exit code 75 if it runs already",
+            "  lock status report                    who holds it?",
+            "",
+            "lock run --help tells the rest.",
+        })
+final class LockCommand implements Runnable {
+
+    static final List<String> VERBS_IN_ORDER = List.of("run", "acquire", "refresh", "release", "status");
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public void run() {
+        throw new ParameterException(
+                spec.commandLine(), "say what to do: lock run NAME -- command, or acquire, refresh, release, status");
+    }
+
+    /** Reads the version from the jar. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = LockCommand.class.getPackage().getImplementationVersion();
+            return new String[] {"lock " + (version == null ? "(development)" : version)};
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package dev.latchkey.cli;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+
+/** The {@code lock} command. */
+public final class Main {
+
+    private static final Map<String, Supplier<Object>> VERBS = Map.of(
+            "run", RunCommand::new,
+            "acquire", AcquireCommand::new,
+            "release", ReleaseCommand::new,
+            "refresh", RefreshCommand::new,
+            "status", StatusCommand::new);
+
+    private Main() {}
+
+    /**
+     * Runs the command and ends the JVM with its exit code.
+     *
+     * @param args what stands behind {@code lock}
+     */
+    public static void main(String[] args) {
+        // Names are UTF-8 everywhere, whatever the locale: JSON has to be, and a cron job has no locale.
+        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
+        PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+        System.setOut(out);
+        System.setErr(err);
+        int exitCode = commandLine(args).execute(args);
+        out.flush();
+        System.exit(exitCode);
+    }
+
+    private static CommandLine commandLine(String[] args) {
+        CommandLine lock = new CommandLine(new LockCommand());
+        // Reading the annotations of one command takes 10 ms: only of the one that is used, where that is known.
+        Supplier<Object> used = args.length == 0 ? null : VERBS.get(args[0]);
+        if (used != null) {
+            lock.addSubcommand(args[0], used.get());
+        } else {
+            LockCommand.VERBS_IN_ORDER.forEach(verb -> lock.addSubcommand(verb, verb(verb)));
+            lock.addSubcommand(new CommandLine.HelpCommand());
+        }
+        Failures failures = new Failures();
+        return lock.setExpandAtFiles(false)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpAutoWidth(true)
+                .setParameterExceptionHandler(failures)
+                .setExecutionExceptionHandler(failures);
+    }
+
+    private static Object verb(String name) {
+        Supplier<Object> verb = VERBS.get(name);
+        if (verb == null) {
+            throw new IllegalStateException(name);
+        }
+        return verb.get();
+    }
+}

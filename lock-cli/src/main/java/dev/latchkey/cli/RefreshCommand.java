@@ -1,0 +1,65 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code lock refresh}: more time for a lock that was acquired elsewhere. */
+@Command(
+        name = "refresh",
+        mixinStandardHelpOptions = true,
+        versionProvider = LockCommand.Version.class,
+        description = "Starts the TTL of a held lock again. Never takes a lock.",
+        customSynopsis = "lock refresh [OPTIONS] [KEY|-]",
+        sortOptions = false,
+        footerHeading = "%n",
+        footer = {
+            HelpText.KEY_SOURCES,
+            "",
+            "Exit codes:",
+            "  0           it is held for another --ttl",
+            "  64, 69      as for lock run",
+            "  76          it is no longer held",
+        })
+final class RefreshCommand implements Callable<Integer> {
+
+    @Mixin
+    private KeyArgument argument = new KeyArgument();
+
+    @Option(
+            names = "--ttl",
+            paramLabel = "DURATION",
+            converter = DurationText.class,
+            defaultValue = "5m",
+            description = "How long from now on. Default: 5m.")
+    private Duration ttl = Duration.ofMinutes(5);
+
+    @Option(names = "--json", description = "Print the answer as JSON.")
+    private boolean json;
+
+    @Mixin
+    private StoreOptions store = new StoreOptions();
+
+    @Override
+    public Integer call() {
+        Console console = store.console();
+        Key key = argument.key();
+        try (LockFactory locks = LockFactory.connect(store.dsn())) {
+            KeyArgument.requireTravelling(locks, key);
+            Lock lock = locks.createLock(key, ttl).refresh();
+            if (json) {
+                Json answer = new Json().put("resource", key.resource()).put("refreshed", true);
+                console.answer(Descriptions.of(answer, lock).toString());
+            }
+            console.explain("refreshed " + Text.quoted(key.resource()) + " for " + DurationText.format(ttl));
+            // Closing the factory must leave it as it is.
+            lock.handOver();
+            return ExitCode.OK.number();
+        }
+    }
+}

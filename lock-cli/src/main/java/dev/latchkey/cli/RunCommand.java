@@ -1,0 +1,144 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Key;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code lock run}: a command under a lock. */
+@Command(
+        name = "run",
+        mixinStandardHelpOptions = true,
+        versionProvider = LockCommand.Version.class,
+        description = "Runs a command while holding the lock NAME. Its exit code is the command's.",
+        customSynopsis = {
+            "lock run [OPTIONS] NAME -- COMMAND [ARGUMENT...]",
+            "lock run [OPTIONS] NAME -c 'SHELL COMMAND' [ARGUMENT...]"
+        },
+        sortOptions = false,
+        footerHeading = "%n",
+        footer = {
+            HelpText.DURATIONS,
+            "",
+            "Examples:",
+            "  lock run report -- make report           one at a time, the others wait",
+            "  lock run -n report -- make report        exit code 75 if it runs already",
+            "  lock run -x nightly -- ./backup          for cron: skip silently if it runs",
+            "  lock run -w 30s db -c 'dump | gzip >x'   wait 30 s; through the shell",
+            "  lock run -s data -- ./read               many readers, or one without -s",
+            "",
+            "Exit codes:",
+            "  the command's; 128+n if it died by signal n, or signal n ended the waiting",
+            HelpText.EXIT_CODES_OF_ALL + " (-E changes it, -x makes it 0)",
+            "  76          the lock was lost, or --max-hold is over; whatever the command's was",
+            "  126, 127    the command cannot be run, was not found",
+            "",
+            "Signals: INT, TERM, HUP and QUIT end the waiting at once. Later the command and what",
+            "it started get them, once. After TERM they have --kill-after to end, a second TERM",
+            "kills them. The lock is released when they are gone. KILL of lock itself frees a",
+            "flock lock at once, though the command goes on.",
+            "",
+            "Environment of the command: LOCK_NAME; LOCK_TOKEN, the fencing token, where there is",
+            "one; LOCK_EXPIRES, when the lease would end without refresh (seconds since 1970).",
+            "Read by lock itself: LATCHKEY_STORE, the default of --store.",
+        })
+final class RunCommand implements Callable<Integer> {
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "What no two may do at once: any text.")
+    private String name = "";
+
+    @Parameters(index = "1..*", paramLabel = "COMMAND", description = "What to run, and its arguments.")
+    private List<String> words = List.of();
+
+    @Mixin
+    private WaitOptions waiting = new WaitOptions();
+
+    @Mixin
+    private StoreOptions store = new StoreOptions();
+
+    @Option(
+            names = {"-c", "--command"},
+            paramLabel = "SHELL COMMAND",
+            description = "Run this through /bin/sh; words after it are its $0, $1, ...")
+    private @Nullable String script;
+
+    @Option(
+            names = "--kill-after",
+            paramLabel = "DURATION",
+            converter = DurationText.class,
+            defaultValue = "5s",
+            description = "How long the command may take to end after TERM, before KILL. Default: 5s.")
+    private Duration killAfter = Duration.ofSeconds(5);
+
+    @Option(
+            names = "--on-lost",
+            paramLabel = "term|kill|warn",
+            defaultValue = "term",
+            description = "What the command gets if the lock is lost while it runs: TERM (then KILL), KILL at once,"
+                    + " or nothing. Default: term.")
+    private OnLost onLost = OnLost.TERM;
+
+    @Option(
+            names = "--min-hold",
+            paramLabel = "DURATION",
+            converter = DurationText.class,
+            defaultValue = "0",
+            description =
+                    "Keep the lock so long at least, though the command ends sooner: for cron on hosts whose clocks"
+                            + " differ.")
+    private Duration minHold = Duration.ZERO;
+
+    @Option(
+            names = "--max-hold",
+            paramLabel = "DURATION",
+            converter = DurationText.class,
+            description = "End the command, as with TERM, when it ran so long.")
+    private @Nullable Duration maxHold;
+
+    @Option(
+            names = "--no-auto-refresh",
+            description = "Let the lease end after --ttl instead of refreshing it while the command runs.")
+    private boolean noAutoRefresh;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() throws InterruptedException {
+        ChildCommand command = command();
+        Want want =
+                waiting.want(store.dsn(), name, noAutoRefresh ? Want.Keeping.NOT_REFRESHED : Want.Keeping.REFRESHED);
+        RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? Want.NO_LIMIT : maxHold);
+        Console console = store.console();
+        Inbox inbox = new Inbox();
+        Signals.deliverTo(inbox);
+        console.explain("asking for " + Text.quoted(name));
+        Answer answer = Acquiring.acquire(want, inbox);
+        if (answer instanceof Answer.Acquired held) {
+            return new Run(held, rules, inbox, console).of(command);
+        }
+        return waiting.explain(answer, want, console);
+    }
+
+    private ChildCommand command() {
+        Key.of(name);
+        if (script != null) {
+            return ChildCommand.throughShell(script, words);
+        }
+        if (words.isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "no command to run under " + Text.quoted(name) + ": lock run " + Text.oneLine(name)
+                            + " -- COMMAND");
+        }
+        return ChildCommand.of(words);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Holder;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code lock status}: who holds a lock. */
+@Command(
+        name = "status",
+        mixinStandardHelpOptions = true,
+        versionProvider = LockCommand.Version.class,
+        description = "Tells who holds the lock NAME, without disturbing them. By the time you read it, it may be over:"
+                + " to find out whether work may begin, use lock run -n.",
+        customSynopsis = "lock status [OPTIONS] NAME",
+        sortOptions = false,
+        footerHeading = "%n",
+        footer = {
+            "Exit codes, as if one asked for the lock without waiting:",
+            "  0           free; with -s also if it is held shared",
+            "  75          held",
+            "  64, 69      as for lock run",
+        })
+final class StatusCommand implements Callable<Integer> {
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "What is protected: any text.")
+    private String name = "";
+
+    @Option(
+            names = {"-s", "--shared"},
+            description = "Exit code 0 also if it is held shared, so that one more could share it.")
+    private boolean shared;
+
+    @Option(names = "--json", description = "Print the answer as JSON.")
+    private boolean json;
+
+    @Mixin
+    private StoreOptions store = new StoreOptions();
+
+    @Override
+    public Integer call() {
+        Key.of(name);
+        Console console = store.console();
+        List<Holder> holders = holders();
+        if (json) {
+            console.answer(new Json()
+                    .put("resource", name)
+                    .put("state", state(holders))
+                    .put("holders", holders.stream().map(Holders::json).toList())
+                    .toString());
+        } else if (holders.isEmpty()) {
+            console.answer(Text.oneLine(name) + ": free");
+        } else {
+            holders.forEach(holder -> console.answer(Text.oneLine(name) + ": " + Holders.line(holder)));
+        }
+        return isFree(holders) ? ExitCode.OK.number() : ExitCode.CONFLICT.number();
+    }
+
+    private List<Holder> holders() {
+        try (LockFactory locks = LockFactory.connect(store.dsn())) {
+            return locks.holders(name);
+        } catch (UnsupportedOperationException e) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "this store cannot tell who holds " + Text.quoted(name) + "; lock run -n tells whether it is free",
+                    e);
+        }
+    }
+
+    private boolean isFree(List<Holder> holders) {
+        return holders.isEmpty() || (shared && !isExclusive(holders));
+    }
+
+    private static String state(List<Holder> holders) {
+        return holders.isEmpty() ? "free" : isExclusive(holders) ? "exclusive" : "shared";
+    }
+
+    private static boolean isExclusive(List<Holder> holders) {
+        return holders.stream().anyMatch(holder -> holder.mode() == LockMode.EXCLUSIVE);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.latchkey.cli;
+
+import org.slf4j.ILoggerFactory;
+import org.slf4j.IMarkerFactory;
+import org.slf4j.helpers.BasicMarkerFactory;
+import org.slf4j.helpers.NOPMDCAdapter;
+import org.slf4j.spi.MDCAdapter;
+import org.slf4j.spi.SLF4JServiceProvider;
+
+/**
+ * Has SLF4J log to stderr in the manner of the command. Not slf4j-simple: that prints every stack trace, and reads its
+ * configuration at each start. Public for {@link java.util.ServiceLoader} alone.
+ */
+public final class StderrLogging implements SLF4JServiceProvider {
+
+    private final IMarkerFactory markers = new BasicMarkerFactory();
+    private final MDCAdapter mdc = new NOPMDCAdapter();
+
+    /** For {@link java.util.ServiceLoader}. */
+    public StderrLogging() {}
+
+    @Override
+    public ILoggerFactory getLoggerFactory() {
+        return StderrLogger::new;
+    }
+
+    @Override
+    public IMarkerFactory getMarkerFactory() {
+        return markers;
+    }
+
+    @Override
+    public MDCAdapter getMDCAdapter() {
+        return mdc;
+    }
+
+    @Override
+    public String getRequestedApiVersion() {
+        return "2.0.99";
+    }
+
+    @Override
+    public void initialize() {}
+}

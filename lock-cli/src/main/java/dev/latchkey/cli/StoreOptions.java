@@ -1,0 +1,36 @@
+package dev.latchkey.cli;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where locks are kept, and how much to say: the options of every verb. */
+final class StoreOptions {
+
+    static final String VERBOSE = "--verbose";
+
+    private static final String STORE_VARIABLE = "LATCHKEY_STORE";
+    private static final String DEFAULT_STORE = "flock";
+
+    @Option(
+            names = "--store",
+            paramLabel = "DSN",
+            description = "Where locks are kept, for instance flock, flock:///var/locks or redis://host. Default: the"
+                    + " variable LATCHKEY_STORE, else flock: files in your state directory, for this machine.")
+    private @Nullable String store;
+
+    @Option(names = VERBOSE, description = "Say on stderr what happens, with stack traces.")
+    private boolean verbose;
+
+    String dsn() {
+        if (store != null) {
+            return store;
+        }
+        String fromEnvironment = System.getenv(STORE_VARIABLE);
+        return fromEnvironment == null || fromEnvironment.isBlank() ? DEFAULT_STORE : fromEnvironment;
+    }
+
+    Console console() {
+        StderrLogger.setVerbose(verbose);
+        return new Console(System.out, System.err, verbose);
+    }
+}

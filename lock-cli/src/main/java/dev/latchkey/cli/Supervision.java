@@ -1,0 +1,180 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.LossReason;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches over the child while the lock is held: forwards signals, acts when the lock is lost or held too long, and
+ * returns when the child is really gone. One thread, which takes one event at a time.
+ */
+final class Supervision {
+
+    /** Whoever signals the process and then its group, as timeout(1) does, means one TERM. */
+    private static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
+
+    private final String name;
+    private final RunRules rules;
+    private final Inbox inbox;
+    private final Console console;
+    private final ProcessTree tree;
+    private final GroupProbe probe;
+    private final long maxHoldAt;
+
+    private @Nullable Long killAt;
+    private @Nullable Long firstTerm;
+    private boolean terminating;
+    private boolean lost;
+    private boolean overdue;
+    private @Nullable Integer childCode;
+
+    private Supervision(String name, RunRules rules, Inbox inbox, Console console, Process child, GroupProbe probe) {
+        this.name = name;
+        this.rules = rules;
+        this.inbox = inbox;
+        this.console = console;
+        this.tree = new ProcessTree(child.toHandle());
+        this.probe = probe;
+        this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
+    }
+
+    /** Returns the exit code for all of it: the child's, or that of a lost lock. */
+    static int untilGone(String name, RunRules rules, Inbox inbox, Console console, Process child)
+            throws InterruptedException {
+        Threads.startDaemon("lock-child", () -> inbox.add(new Event.ChildEnded(waitFor(child))));
+        try (GroupProbe probe = new GroupProbe()) {
+            return new Supervision(name, rules, inbox, console, child, probe).loop();
+        }
+    }
+
+    private static int waitFor(Process child) {
+        while (true) {
+            try {
+                return child.waitFor();
+            } catch (InterruptedException e) {
+                // Nobody interrupts this thread, and the lock must not be released while the child runs.
+            }
+        }
+    }
+
+    private int loop() throws InterruptedException {
+        while (true) {
+            Optional<Event> next = inbox.next(untilNextAlarm());
+            if (next.isEmpty()) {
+                onAlarm();
+                continue;
+            }
+            Event event = next.get();
+            if (event instanceof Event.Signalled signalled) {
+                onSignal(signalled);
+            } else if (event instanceof Event.Lost loss) {
+                onLost(loss.reason());
+            } else if (event instanceof Event.ChildEnded ended) {
+                childCode = ended.exitCode();
+                if (!terminating) {
+                    return exitCode(ended.exitCode());
+                }
+                awaitDescendants();
+            } else if (event instanceof Event.DescendantsEnded && childCode != null) {
+                tree.look();
+                if (tree.isGone()) {
+                    return exitCode(childCode);
+                }
+                awaitDescendants();
+            }
+        }
+    }
+
+    private void awaitDescendants() {
+        tree.whenGone(() -> inbox.add(new Event.DescendantsEnded()));
+    }
+
+    private int exitCode(int ofChild) {
+        return lost ? ExitCode.LOST.number() : ofChild;
+    }
+
+    private void onSignal(Event.Signalled signalled) throws InterruptedException {
+        UnixSignal signal = signalled.signal();
+        tree.look();
+        if (signal == UnixSignal.TERM && firstTerm != null) {
+            if (signalled.nanoTime() - firstTerm > SAME_TERM_NANOS) {
+                console.say("second TERM: killing " + Text.quoted(name) + "'s command and what it started");
+                kill();
+            }
+            return;
+        }
+        if (signal == UnixSignal.TERM) {
+            firstTerm = signalled.nanoTime();
+        }
+        boolean groupHasIt = probe.hasGot(signal);
+        console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
+        if (!groupHasIt) {
+            tree.signal(signal);
+        }
+        // HUP and QUIT often mean something else than an end (reload, graceful stop, thread dump), and Ctrl-C may be an
+        // answer to a program that reads from the terminal: none of these starts the grace.
+        if (signal == UnixSignal.TERM || (signal == UnixSignal.INT && !groupHasIt)) {
+            terminating = true;
+            startGrace();
+        }
+    }
+
+    private void onLost(LossReason reason) {
+        lost = true;
+        String said = "lost the lock " + Text.quoted(name) + " (" + reason + "): somebody else may hold it now; ";
+        switch (rules.onLost()) {
+            case WARN -> console.say(said + "the command goes on, as --on-lost=warn says");
+            case TERM -> terminate(said + "ending the command with TERM");
+            case KILL -> {
+                console.say(said + "killing the command");
+                kill();
+            }
+        }
+    }
+
+    private void onAlarm() {
+        long now = System.nanoTime();
+        if (!overdue && now - maxHoldAt >= 0) {
+            overdue = true;
+            lost = true;
+            terminate("the lock " + Text.quoted(name) + " was held for " + DurationText.format(rules.maxHold())
+                    + ", the most --max-hold allows; ending the command with TERM");
+        }
+        if (killAt != null && now - killAt >= 0) {
+            console.say("the command of " + Text.quoted(name) + " did not end within "
+                    + DurationText.format(rules.killAfter()) + " (--kill-after); killing it");
+            kill();
+        }
+    }
+
+    private void terminate(String why) {
+        console.say(why);
+        terminating = true;
+        tree.signal(UnixSignal.TERM);
+        startGrace();
+    }
+
+    private void startGrace() {
+        if (killAt == null) {
+            killAt = System.nanoTime() + rules.killAfter().toNanos();
+        }
+    }
+
+    private void kill() {
+        terminating = true;
+        tree.kill();
+        // What was forked meanwhile, or is not allowed to be killed by us, is tried again: the lock stays until then.
+        killAt = System.nanoTime()
+                + Math.max(rules.killAfter().toNanos(), Duration.ofSeconds(1).toNanos());
+    }
+
+    private Duration untilNextAlarm() {
+        long now = System.nanoTime();
+        long nanos = overdue ? Long.MAX_VALUE : Math.max(0, maxHoldAt - now);
+        if (killAt != null) {
+            nanos = Math.min(nanos, Math.max(0, killAt - now));
+        }
+        return Duration.ofNanos(nanos);
+    }
+}

@@ -1,0 +1,101 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.LockMode;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How to take a lock, and what to do when it is not to be had. */
+final class WaitOptions {
+
+    private static final int LARGEST_EXIT_CODE = 255;
+
+    @Option(
+            names = {"-n", "--no-wait"},
+            description = "Do not wait while somebody else holds the lock.")
+    private boolean noWait;
+
+    @Option(
+            names = {"-w", "--wait"},
+            paramLabel = "DURATION",
+            converter = DurationText.class,
+            description = "Wait so long at the most; 0 is -n. Default: as long as it takes.")
+    private @Nullable Duration wait;
+
+    @Option(
+            names = {"-s", "--shared"},
+            description = "Share the lock with others that say so too.")
+    private boolean shared;
+
+    @Option(
+            names = {"-E", "--conflict-exit-code"},
+            paramLabel = "N",
+            description = "Exit code when somebody else holds the lock, 0 to 255. Default: 75.")
+    private @Nullable Integer conflictExitCode;
+
+    @Option(
+            names = {"-x", "--skip-ok"},
+            description = "Exit with 0, silently, when somebody else holds the lock: for cron.")
+    private boolean skipOk;
+
+    @Option(
+            names = "--ttl",
+            paramLabel = "DURATION",
+            converter = DurationText.class,
+            defaultValue = "5m",
+            description =
+                    "After what time the store frees the lock if nobody refreshes it. Default: 5m. Where locks end"
+                            + " with their process (flock) it means nothing.")
+    private Duration ttl = Duration.ofMinutes(5);
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec = CommandSpec.create();
+
+    Want want(String dsn, String resource, Want.Keeping keeping) {
+        if (noWait && wait != null && !wait.isZero()) {
+            throw new ParameterException(spec.commandLine(), "-n and -w exclude each other: wait, or do not");
+        }
+        if (conflictExitCode != null && skipOk) {
+            throw new ParameterException(spec.commandLine(), "-E and -x exclude each other: -x is -E 0, silently");
+        }
+        if (conflictExitCode != null && (conflictExitCode < 0 || conflictExitCode > LARGEST_EXIT_CODE)) {
+            throw new ParameterException(spec.commandLine(), "-E takes an exit code from 0 to 255");
+        }
+        LockMode mode = shared ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        return new Want(dsn, resource, ttl, mode, maxWait(), keeping);
+    }
+
+    private Duration maxWait() {
+        if (noWait) {
+            return Duration.ZERO;
+        }
+        return wait == null ? Want.NO_LIMIT : wait;
+    }
+
+    /** Says why there is no lock, and returns the exit code. */
+    int explain(Answer answer, Want want, Console console) {
+        if (answer instanceof Answer.Failed failed) {
+            throw failed.failure();
+        }
+        if (answer instanceof Answer.Aborted aborted) {
+            console.explain("waiting for " + Text.quoted(want.resource()) + " ended by " + aborted.signal());
+            return aborted.signal().exitCode();
+        }
+        if (answer instanceof Answer.Conflicted conflicted) {
+            String message = Text.quoted(want.resource()) + " is held by " + conflicted.who()
+                    + (want.maxWait().isZero()
+                            ? ""
+                            : "; gave up after " + DurationText.format(want.maxWait()) + " of waiting");
+            if (skipOk) {
+                console.explain(message);
+                return ExitCode.OK.number();
+            }
+            console.say(message);
+            return conflictExitCode == null ? ExitCode.CONFLICT.number() : conflictExitCode;
+        }
+        throw new IllegalStateException("not an answer without a lock: " + answer.getClass());
+    }
+}

@@ -1,0 +1,61 @@
+# Starts the lock command. Sourced by the launcher, with $dist, the directory of lock-cli.jar and lib/, and "$@".
+#
+# The JVM takes the place of this shell: its process id, its signals and its exit code are those of the command.
+
+fail() { printf 'lock: %s\n' "$1" >&2; exit 69; }
+
+if [ -n "${JAVA_HOME:-}" ]; then
+    java=$JAVA_HOME/bin/java
+    [ -x "$java" ] || fail "there is no bin/java in JAVA_HOME ($JAVA_HOME): correct it or unset it"
+else
+    java=$(command -v java) || fail "no java found: install a JDK 17 or newer, or set JAVA_HOME"
+fi
+
+# Class-data sharing: the classes of a run, parsed and verified once. An archive fits one JVM and these very jars. A static
+# one, for a dynamic one leaves out picocli, whose class files are of the old kind.
+archive=$dist/classes-$(ls -lLid "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
+if [ ! -e "$archive" ] && [ -w "$dist" ]; then
+    new=$dist/classes-$$.tmp
+    {
+        XDG_STATE_HOME=$dist/training "$java" -XX:DumpLoadedClassList="$new.list" -Xlog:disable \
+            -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main run --store flock training -- true &&
+            "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new.list" -XX:SharedArchiveFile="$new" \
+                -Xlog:disable -cp "$dist/lock-cli.jar"
+    } </dev/null >/dev/null 2>&1 || rm -f "$new"
+    rm -f "$new.list"
+    if [ -s "$new" ]; then
+        mv -f "$new" "$archive"
+    else
+        : >"$archive" # This JVM cannot: do not try at each start.
+    fi
+fi
+[ -s "$archive" ] || archive=
+
+# The JVM reads arguments and prints in the locale's encoding. Without one, as under cron, a name beyond ASCII would become
+# another name: give it UTF-8, and have it give the child the old value back.
+lc_all=
+case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
+    *[Uu][Tt][Ff]-8* | *[Uu][Tt][Ff]8*) ;;
+    *) lc_all=-Dlatchkey.lc-all=${LC_ALL:-} LC_ALL=C.UTF-8 && export LC_ALL ;;
+esac
+
+# No Java code can handle QUIT, but the JVM logs the thread dump it makes then: into a pipe that nobody else knows, where
+# lock reads it. The dump itself would only be in the way.
+quit_log=
+pipe=${TMPDIR:-/tmp}/lock-quit.$$
+if [ -e /dev/fd/0 ] && mkfifo -m 600 "$pipe" 2>/dev/null; then
+    exec 3<>"$pipe"
+    rm -f "$pipe"
+    quit_log=/dev/fd/3
+fi
+
+# C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. What the JVM has to
+# say about an archive must not be mixed with the output of the command.
+exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
+    -Xlog:disable -Xlog:all=error:stderr \
+    ${archive:+"-XX:SharedArchiveFile=$archive"} \
+    ${lc_all:+"$lc_all"} \
+    ${quit_log:+"-Xlog:vmoperation=debug:file=$quit_log"} \
+    ${quit_log:+"-Dlatchkey.quit-log=$quit_log"} \
+    ${quit_log:+-XX:+UnlockDiagnosticVMOptions} ${quit_log:+-XX:-DisplayVMOutput} \
+    -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main "$@"

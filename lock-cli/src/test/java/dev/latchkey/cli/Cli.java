@@ -1,0 +1,189 @@
+package dev.latchkey.cli;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The built command, as real processes, with a flock store of its own. What a child is to do is a shell script; it finds
+ * the directory of the test in {@code $T} and says by files there how far it is.
+ */
+final class Cli implements AutoCloseable {
+
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
+    private static final Path TARGET = Path.of("target").toAbsolutePath();
+
+    private final Path directory;
+    private final List<Running> started = new ArrayList<>();
+
+    Cli(Path directory) {
+        this.directory = directory;
+    }
+
+    Path file(String name) {
+        return directory.resolve(name);
+    }
+
+    String locks() {
+        return "flock://" + directory.resolve("locks");
+    }
+
+    /** Starts {@code lock} with these arguments, as the launcher does. */
+    Running start(String... arguments) {
+        return start(command(arguments), "");
+    }
+
+    /** Starts {@code lock} with a store in files whose keys can travel. */
+    Running startWithFilesStore(String input, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                TARGET.resolve("lock-cli.jar") + File.pathSeparator + TARGET.resolve("test-classes"),
+                "dev.latchkey.cli.Main"));
+        command.addAll(List.of(arguments));
+        return start(command, input);
+    }
+
+    /** Starts {@code lock} in a terminal of its own; what is typed is its input. */
+    Running startInTerminal(String... arguments) {
+        String line = String.join(" ", command(arguments).stream().map(Cli::quoted).toList());
+        return start(List.of("script", "-qec", line, "/dev/null"), null);
+    }
+
+    static List<String> command(String... arguments) {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", START, "sh", TARGET.toString()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    private static String quoted(String word) {
+        return "'" + word.replace("'", "'\\''") + "'";
+    }
+
+    Running start(List<String> command, @org.jspecify.annotations.Nullable String input) {
+        try {
+            Path out = Files.createTempFile(directory, "out", "");
+            Path err = Files.createTempFile(directory, "err", "");
+            ProcessBuilder builder =
+                    new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+            builder.environment().put("T", directory.toString());
+            builder.environment().put("LATCHKEY_STORE", locks());
+            builder.environment().put("TEST_STORE", directory.resolve("files").toString());
+            Process process = builder.start();
+            if (input != null) {
+                try (var stdin = process.outputWriter()) {
+                    stdin.write(input);
+                }
+            }
+            Running running = new Running(process, out, err);
+            started.add(running);
+            return running;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Runs {@code lock} to its end. */
+    Running run(String... arguments) {
+        Running running = start(arguments);
+        int unused = running.exitCode();
+        return running;
+    }
+
+    void awaitFile(String name) {
+        await().atMost(PATIENCE).until(() -> Files.exists(file(name)));
+    }
+
+    String read(String name) {
+        return read(file(name));
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.exists(file) ? Files.readString(file) : "";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void touch(String name) {
+        try {
+            Files.createFile(file(name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Nothing that a test has started stays. */
+    @Override
+    public void close() {
+        for (Running running : started) {
+            running.process().descendants().forEach(ProcessHandle::destroyForcibly);
+            running.process().destroyForcibly();
+        }
+    }
+
+    /** A started command. */
+    record Running(Process process, Path outFile, Path errFile) {
+
+        int exitCode() {
+            try {
+                if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                    throw new AssertionError("still running: " + err());
+                }
+                return process.exitValue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        String out() {
+            return read(outFile);
+        }
+
+        String err() {
+            return read(errFile);
+        }
+
+        void awaitErr(String part) {
+            await().atMost(PATIENCE).until(() -> err().contains(part));
+        }
+
+        void signal(String signal) {
+            Cli.signal(signal, process.pid());
+        }
+
+        void type(int character) {
+            try {
+                process.getOutputStream().write(character);
+                process.getOutputStream().flush();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    static void signal(String signal, long pid) {
+        try {
+            int exitCode = new ProcessBuilder("/bin/sh", "-c", "kill -s " + signal + " " + pid)
+                    .start()
+                    .waitFor();
+            if (exitCode != 0) {
+                throw new AssertionError("no process " + pid);
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

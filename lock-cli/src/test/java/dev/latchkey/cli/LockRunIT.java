@@ -1,0 +1,167 @@
+package dev.latchkey.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LockRunIT {
+
+    @TempDir
+    Path directory = Path.of("");
+
+    private Cli cli = new Cli(directory);
+
+    @BeforeEach
+    void setUp() {
+        cli = new Cli(directory);
+    }
+
+    @AfterEach
+    void tearDown() {
+        cli.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"exit 0, 0", "exit 7, 7", "exit 255, 255", "kill -KILL $$, 137", "kill -TERM $$, 143"})
+    void givenChild_whenItEnds_thenItsExitCode(String script, int exitCode) {
+        assertThat(cli.run("run", "x", "-c", script).exitCode()).isEqualTo(exitCode);
+    }
+
+    @Test
+    void givenChild_whenRun_thenItHasInputOutputArgumentsAndEnvironment() {
+        List<String> command = Cli.command(
+                "run", "größe 1", "--", "sh", "-c", "cat; echo \"$1|$2|$LOCK_NAME|$LOCK_EXPIRES|$LC_ALL\"; env", "sh", "a  b", "");
+        var run = cli.start(List.of("env", "LC_ALL=C", "LOCK_EXPIRES=1", command.get(0), command.get(1), command.get(2),
+                command.get(3), command.get(4), command.get(5), command.get(6), command.get(7), command.get(8),
+                command.get(9), command.get(10), command.get(11), command.get(12), command.get(13)), "input\n");
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).startsWith("input\na  b||größe 1||C\n").containsPattern("(?m)^LOCK_TOKEN=[0-9]+$");
+        assertThat(run.err()).isEmpty();
+    }
+
+    @Test
+    void givenStoreWithLease_whenRun_thenChildKnowsItsEnd() {
+        var run = cli.run("run", "--store", "in-memory", "--ttl", "1h", "x", "-c", "echo $((LOCK_EXPIRES - $(date +%s)))");
+
+        assertThat(Integer.parseInt(run.out().strip())).isBetween(3_400, 3_600);
+    }
+
+    @Test
+    void givenHeld_whenNotWaiting_thenConflictAndSaysWho() {
+        var holder = holder();
+
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+        var conflict = cli.run("run", "-w", "0.2", "x", "--", "true");
+        assertThat(conflict.exitCode()).isEqualTo(75);
+        assertThat(conflict.err()).startsWith("lock: \"x\" is held by pid " + holder.process().pid()).hasLineCount(1);
+        assertThat(cli.run("run", "-n", "-E", "9", "x", "--", "true").exitCode()).isEqualTo(9);
+        var skipped = cli.run("run", "-n", "-x", "x", "--", "touch", cli.file("ran").toString());
+        assertThat(skipped.exitCode()).isZero();
+        assertThat(skipped.err()).isEmpty();
+        assertThat(cli.file("ran")).doesNotExist();
+        assertThat(cli.run("run", "-n", "-s", "x", "--", "true").exitCode()).isEqualTo(75);
+        assertThat(cli.run("run", "-n", "y", "--", "true").exitCode()).isZero();
+    }
+
+    @Test
+    void givenSharedHolder_whenShared_thenBoth() {
+        cli.start("run", "-s", "x", "-c", ": >$T/ready; sleep 60");
+        cli.awaitFile("ready");
+
+        assertThat(cli.run("run", "-n", "-s", "x", "--", "true").exitCode()).isZero();
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+    }
+
+    @Test
+    void givenTwoRuns_whenBothWait_thenOneAfterTheOther() {
+        String script = "echo start >>$T/log; sleep 0.3; echo end >>$T/log";
+        var runs = List.of(cli.start("run", "x", "-c", script), cli.start("run", "x", "-c", script));
+
+        assertThat(runs).allSatisfy(run -> assertThat(run.exitCode()).isZero());
+        assertThat(cli.read("log")).isEqualTo("start\nend\nstart\nend\n");
+    }
+
+    @Test
+    void givenTenAtOnce_whenNotWaiting_thenExactlyOneRuns() {
+        String script = "echo ran >>$T/log; while [ ! -e $T/go ]; do sleep 0.05; done";
+        var runs = IntStream.range(0, 10)
+                .mapToObj(i -> cli.start("run", "-n", "x", "-c", script))
+                .toList();
+        await().atMost(Cli.PATIENCE)
+                .until(() -> runs.stream().filter(run -> run.process().isAlive()).count() == 1
+                        && !cli.read("log").isEmpty());
+        cli.touch("go");
+
+        assertThat(runs.stream().map(Cli.Running::exitCode).sorted())
+                .containsExactly(0, 75, 75, 75, 75, 75, 75, 75, 75, 75);
+        assertThat(cli.read("log")).isEqualTo("ran\n");
+    }
+
+    @Test
+    void givenRunnerKilled_whenChildLives_thenLockIsFree() {
+        var run = cli.start("run", "x", "-c", "echo $$ >$T/pid; exec sleep 60");
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("pid").endsWith("\n"));
+        ProcessHandle child =
+                ProcessHandle.of(Long.parseLong(cli.read("pid").strip())).orElseThrow();
+        run.signal("KILL");
+        assertThat(run.exitCode()).isEqualTo(137);
+
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isZero();
+        assertThat(child.isAlive()).isTrue();
+        child.destroyForcibly();
+    }
+
+    @Test
+    void givenCommandThatCannotRun_whenRun_then127Or126AndFree() throws IOException {
+        Files.writeString(cli.file("plain"), "no program");
+
+        var missing = cli.run("run", "x", "--", "no-such-command");
+        assertThat(missing.exitCode()).isEqualTo(127);
+        assertThat(missing.err()).isEqualTo("lock: cannot run \"no-such-command\": command not found; check its name and PATH\n");
+        var plain = cli.run("run", "x", "--", cli.file("plain").toString());
+        assertThat(plain.exitCode()).isEqualTo(126);
+        assertThat(plain.err()).contains("Permission denied").hasLineCount(1);
+    }
+
+    @Test
+    void givenVerbose_whenRun_thenSaysHowLongItWaited() {
+        assertThat(cli.run("run", "--verbose", "x", "--", "true").err()).containsPattern("lock: took \"x\" after [0-9.]+ s");
+    }
+
+    @Test
+    void givenMinHold_whenChildEndsSooner_thenStillHeld() {
+        var run = cli.start("run", "--min-hold", "2s", "x", "-c", ": >$T/done");
+        cli.awaitFile("done");
+
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+        assertThat(run.exitCode()).isZero();
+    }
+
+    @Test
+    void givenStoreWithLeases_whenMinHold_thenTheStoreKeepsIt() {
+        var run = cli.startWithFilesStore("", "run", "--store", "files", "--min-hold", "1h", "x", "--", "true");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+
+        var status = cli.startWithFilesStore("", "status", "--store", "files", "--json", "x");
+        assertThat(status.exitCode()).isEqualTo(75);
+        assertThat(status.out()).containsPattern("\"remainingMs\":35[0-9]{5}[,}]");
+    }
+
+    private Cli.Running holder() {
+        var holder = cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
+        cli.awaitFile("ready");
+        return holder;
+    }
+}

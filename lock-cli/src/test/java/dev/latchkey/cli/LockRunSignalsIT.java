@@ -1,0 +1,179 @@
+package dev.latchkey.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LockRunSignalsIT {
+
+    private static final int CTRL_C = 3;
+    private static final int CTRL_BACKSLASH = 28;
+
+    /** Notes each signal it gets, and ends with 3 once it is told to. */
+    private static final String NOTING = "for s in HUP INT QUIT TERM; do trap \"echo $s >>$T/got\" $s; done;"
+            + " echo $PPID >$T/runner; : >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done; exit 3";
+
+    @TempDir
+    Path directory = Path.of("");
+
+    private Cli cli = new Cli(directory);
+
+    @BeforeEach
+    void setUp() {
+        cli = new Cli(directory);
+    }
+
+    @AfterEach
+    void tearDown() {
+        cli.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "TERM, 143"})
+    void givenWaiting_whenSignal_thenAbortedAtOnce(String signal, int exitCode) {
+        cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
+        cli.awaitFile("ready");
+        var waiting = cli.start("run", "--verbose", "x", "--", "touch", cli.file("ran").toString());
+        waiting.awaitErr("asking for");
+
+        long start = System.nanoTime();
+        waiting.signal(signal);
+
+        assertThat(waiting.exitCode()).isEqualTo(exitCode);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
+        assertThat(waiting.out()).isEmpty();
+        assertThat(cli.file("ran")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HUP", "INT", "QUIT", "TERM"})
+    void givenChild_whenSignal_thenItGetsItOnceAndItsExitCodeCounts(String signal) {
+        var run = cli.start("run", "x", "-c", NOTING);
+        cli.awaitFile("ready");
+
+        run.signal(signal);
+        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+        cli.touch("go");
+
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(cli.read("got")).isEqualTo(signal + "\n");
+        assertThat(run.out()).isEmpty();
+    }
+
+    @Test
+    void givenGrandchild_whenTerm_thenItGetsItAndLockIsKeptUntilItIsGone() {
+        String grandchild = "trap 'echo TERM >>$T/got; while [ ! -e $T/go ]; do sleep 0.05; done; exit' TERM;"
+                + " : >$T/ready; while :; do sleep 0.05; done";
+        // The child itself ends of TERM at once.
+        var run = cli.start("run", "--kill-after", "15s", "x", "--", "sh", "-c", "sh -c \"$0\" & wait", grandchild);
+        cli.awaitFile("ready");
+
+        run.signal("TERM");
+        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+        cli.touch("go");
+
+        assertThat(run.exitCode()).isEqualTo(143);
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isZero();
+    }
+
+    @Test
+    void givenChildThatIgnoresTerm_whenKillAfterIsOver_thenAllAreKilled() {
+        var run = cli.start(
+                "run", "--kill-after", "300ms", "x", "-c", "trap '' TERM; sleep 61 & echo $! >$T/pid; : >$T/ready; wait; wait");
+        cli.awaitFile("ready");
+
+        run.signal("TERM");
+
+        assertThat(run.exitCode()).isEqualTo(137);
+        assertThat(run.err()).contains("--kill-after");
+        assertThat(ProcessHandle.of(Long.parseLong(cli.read("pid").strip())).filter(ProcessHandle::isAlive))
+                .isEmpty();
+    }
+
+    @Test
+    void givenChildThatIgnoresTerm_whenSecondTerm_thenKilled() {
+        var run = cli.start("run", "--verbose", "--kill-after", "1h", "x", "-c", "trap '' TERM; : >$T/ready; sleep 60");
+        cli.awaitFile("ready");
+
+        run.signal("TERM");
+        run.awaitErr("forwarding");
+        // Later than the tenth of a second in which two count as one.
+        await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+        run.signal("TERM");
+
+        assertThat(run.exitCode()).isEqualTo(137);
+        assertThat(run.err()).contains("second TERM");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce() {
+        var run = cli.start(
+                java.util.stream.Stream.concat(
+                                java.util.stream.Stream.of("timeout", "30"), Cli.command("run", "x", "-c", NOTING).stream())
+                        .toList(),
+                "");
+        cli.awaitFile("ready");
+
+        run.signal("TERM");
+        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        cli.touch("go");
+        int unused = run.exitCode();
+
+        assertThat(cli.read("got")).isEqualTo("TERM\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({CTRL_C + ", INT", CTRL_BACKSLASH + ", QUIT"})
+    @EnabledOnOs(OS.LINUX)
+    void givenTerminal_whenKeyIsTyped_thenChildGetsItOnce(int key, String signal) {
+        var run = cli.startInTerminal("run", "--verbose", "x", "-c", NOTING);
+        cli.awaitFile("ready");
+
+        run.type(key);
+        await().atMost(Cli.PATIENCE).until(() -> run.out().contains("as the whole process group did"));
+        cli.touch("go");
+
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(cli.read("got")).isEqualTo(signal + "\n");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenTerminal_whenRunnerAloneIsSignalled_thenChildGetsItOnce() {
+        var run = cli.startInTerminal("run", "x", "-c", NOTING);
+        cli.awaitFile("ready");
+
+        Cli.signal("INT", Long.parseLong(cli.read("runner").strip()));
+        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        cli.touch("go");
+
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(cli.read("got")).isEqualTo("INT\n");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenTerminal_whenCtrlCWhileWaiting_thenAborted() {
+        cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
+        cli.awaitFile("ready");
+        var waiting = cli.startInTerminal("run", "--verbose", "x", "--", "true");
+        await().atMost(Cli.PATIENCE).until(() -> waiting.out().contains("asking for"));
+
+        waiting.type(CTRL_C);
+
+        assertThat(waiting.exitCode()).isEqualTo(130);
+    }
+}

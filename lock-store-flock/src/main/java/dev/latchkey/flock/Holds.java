@@ -1,0 +1,169 @@
+package dev.latchkey.flock;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Patience;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who in this JVM holds one file. The JVM holds the kernel's lock as long as anybody in it holds the file; its readers
+ * share one. Guarded by the file.
+ *
+ * <p>An answer of null means that the path leads to another file now: nothing was done, start over with that one.
+ */
+final class Holds {
+
+    /** A holder elsewhere is converting: the conflict may be over in an instant. */
+    static final Attempt.Conflicted GAVE_WAY = new Attempt.Conflicted(Duration.ofMillis(1));
+
+    static final Attempt.Refused REFUSED = new Attempt.Refused();
+
+    private static final Attempt.Lost FILE_GONE = new Attempt.Lost(LossReason.SESSION_LOST);
+    private static final Attempt.Lost TAKEN_OVER = new Attempt.Lost(LossReason.TAKEN_OVER);
+    private static final Attempt.Lost RELEASED = new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+
+    private final KernelLock kernel;
+    private final Map<Owner, Grant> grants = new HashMap<>(4);
+
+    Holds(KernelLock kernel) {
+        this.kernel = kernel;
+    }
+
+    @Nullable Grant of(Owner owner) {
+        return grants.get(owner);
+    }
+
+    Collection<Grant> all() {
+        return grants.values();
+    }
+
+    boolean isEmpty() {
+        return grants.isEmpty();
+    }
+
+    boolean isOnlyOne() {
+        return grants.size() == 1;
+    }
+
+    /** Whether one more, in the given mode, gets on with those in this JVM. */
+    boolean admit(LockMode mode) {
+        if (grants.isEmpty()) {
+            return true;
+        }
+        return mode == LockMode.SHARED && grants.values().iterator().next().mode() == LockMode.SHARED;
+    }
+
+    /** Why there is nothing of what a key claims to hold; empty if it is as claimed. */
+    Optional<Attempt.Lost> lost(Key.Held claimed, @Nullable Grant own) {
+        if (own == null) {
+            return Optional.of(grants.isEmpty() ? RELEASED : TAKEN_OVER);
+        }
+        // An exclusive hold that was demoted, or released and taken anew, with the same key is not the one claimed.
+        boolean asClaimed = claimed.mode() == LockMode.SHARED
+                || (own.mode() == LockMode.EXCLUSIVE
+                        && own.answer().fencingToken().equals(claimed.fencingToken()));
+        return asClaimed ? Optional.empty() : Optional.of(RELEASED);
+    }
+
+    /** The answer to a holder whose file is gone from its path, and its hold with it. */
+    static @Nullable Attempt fileGone(Optional<Key.Held> claimed) {
+        return claimed.isPresent() ? FILE_GONE : null;
+    }
+
+    /** Takes for one who holds nothing and whom this JVM admits. */
+    @Nullable Attempt take(Owner owner, Name name, LockMode mode) throws IOException {
+        try {
+            long fencingToken = kernel.tryTake(mode);
+            if (fencingToken == KernelLock.CONFLICT) {
+                return Attempt.Conflicted.NO_HINT;
+            }
+            if (fencingToken == KernelLock.GAVE_WAY) {
+                return GAVE_WAY;
+            }
+            if (!name.leadsToFile()) {
+                return null;
+            }
+            return put(owner, mode == LockMode.EXCLUSIVE ? Grant.exclusive(name, fencingToken) : Grant.shared(name));
+        } finally {
+            releaseIfUnused();
+        }
+    }
+
+    /** Promotes without waiting; the shared hold stays if that cannot be. */
+    Attempt promoteNow(Owner owner, Grant own, Patience patience) throws IOException {
+        if (!isOnlyOne()) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        if (!kernel.beginConversion()) {
+            return patience == Patience.AGAIN ? REFUSED : Attempt.Conflicted.NO_HINT;
+        }
+        try {
+            return promote(owner, own);
+        } finally {
+            kernel.endConversion();
+        }
+    }
+
+    /** Promotes the only holder in this JVM, in a conversion that has begun. */
+    Attempt promote(Owner owner, Grant own) throws IOException {
+        try {
+            long fencingToken = kernel.tryPromote();
+            return fencingToken == KernelLock.CONFLICT
+                    ? Attempt.Conflicted.NO_HINT
+                    : put(owner, Grant.exclusive(own.name(), fencingToken));
+        } finally {
+            dropIfLost();
+        }
+    }
+
+    Attempt demote(Owner owner, Grant own) throws IOException {
+        if (!kernel.beginConversion()) {
+            throw new IOException("something else than Latchkey has locked it: it cannot be demoted");
+        }
+        try {
+            kernel.demote();
+            return put(owner, Grant.shared(own.name()));
+        } finally {
+            kernel.endConversion();
+            dropIfLost();
+        }
+    }
+
+    private Attempt put(Owner owner, Grant grant) {
+        grants.put(owner, grant);
+        return grant.answer();
+    }
+
+    /** Gives up; false if nothing was held. */
+    boolean remove(Owner owner) {
+        boolean wasHolder = grants.remove(owner) != null;
+        releaseIfUnused();
+        return wasHolder;
+    }
+
+    void removeAll(Name name) {
+        grants.values().removeIf(grant -> grant.name() == name);
+        releaseIfUnused();
+    }
+
+    private void releaseIfUnused() {
+        if (grants.isEmpty()) {
+            kernel.release();
+        }
+    }
+
+    /** A conversion that failed halfway may have lost what it began with. */
+    private void dropIfLost() {
+        if (!kernel.isHeld()) {
+            grants.clear();
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dev.latchkey.flock;
+
+import dev.latchkey.LockMode;
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One wait in the kernel for one file, on a thread of its own: only an interrupt ends it early, and that closes the
+ * channel. Guarded by the file.
+ */
+final class KernelWait implements Runnable {
+
+    private static final Logger log = LoggerFactory.getLogger(FlockStore.class);
+
+    /** Threads wait here for a second for the next one to wait, and end. */
+    private static final ExecutorService THREADS =
+            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), thread());
+
+    private final ReentrantLock guard;
+    private final KernelLock kernel;
+    private final LockMode mode;
+    private final Room room;
+    private @Nullable Thread thread;
+    private boolean cancelled;
+
+    private KernelWait(ReentrantLock guard, KernelLock kernel, LockMode mode, Room room) {
+        this.guard = guard;
+        this.kernel = kernel;
+        this.mode = mode;
+        this.room = room;
+    }
+
+    static KernelWait begin(ReentrantLock guard, KernelLock kernel, LockMode mode, Room room) {
+        KernelWait wait = new KernelWait(guard, kernel, mode, room);
+        THREADS.execute(wait);
+        return wait;
+    }
+
+    private static ThreadFactory thread() {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(null, task, "latchkey-flock-wait-" + number.incrementAndGet(), 0, false);
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    LockMode mode() {
+        return mode;
+    }
+
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    /** Ends the wait, without the lock. The room is told when it has ended. */
+    void cancel() {
+        if (!cancelled) {
+            cancelled = true;
+            if (thread != null) {
+                thread.interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void run() {
+        FileLock lock = null;
+        try {
+            if (isStillWanted()) {
+                lock = kernel.await(mode);
+            }
+        } catch (IOException | OverlappingFileLockException e) {
+            log.debug("lock.kernel-wait-ended mode={} problem={}", mode, e.toString());
+        } finally {
+            end(lock);
+        }
+    }
+
+    private boolean isStillWanted() {
+        guard.lock();
+        try {
+            thread = Thread.currentThread();
+            return !cancelled;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void end(@Nullable FileLock lock) {
+        guard.lock();
+        try {
+            thread = null;
+            // A cancellation that came after the lock must not meet whoever waits on this thread next.
+            Thread.interrupted();
+            room.kernelWaitEnded(this, lock);
+        } finally {
+            guard.unlock();
+        }
+    }
+}

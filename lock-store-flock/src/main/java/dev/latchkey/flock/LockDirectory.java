@@ -1,0 +1,149 @@
+package dev.latchkey.flock;
+
+import static java.nio.file.attribute.PosixFilePermission.GROUP_READ;
+import static java.nio.file.attribute.PosixFilePermission.GROUP_WRITE;
+import static java.nio.file.attribute.PosixFilePermission.OTHERS_READ;
+import static java.nio.file.attribute.PosixFilePermission.OTHERS_WRITE;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_READ;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_WRITE;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The directory of a store: which file stands for a resource, and who may use it. */
+final class LockDirectory {
+
+    private static final int LONGEST_PREFIX = 50;
+    private static final String READABLE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+    private final Path directory;
+
+    /** Creates the directory if it is missing; throws IllegalArgumentException if it cannot be used. */
+    LockDirectory(Path given) {
+        if (given.getFileSystem() != FileSystems.getDefault()) {
+            throw unusable(
+                    given, "is not on the default file system, and only the kernel's own files can be locked", null);
+        }
+        directory = given.toAbsolutePath();
+        try {
+            createIfMissing();
+        } catch (FileAlreadyExistsException e) {
+            throw unusable(directory, "is a file: name a directory", e);
+        } catch (IOException e) {
+            throw unusable(directory, "cannot be created: " + e + ". Create it, or name another one", e);
+        }
+        if (!Files.isWritable(directory) || !Files.isExecutable(directory)) {
+            throw unusable(
+                    directory,
+                    "is not writable for user " + System.getProperty("user.name") + ": allow it, or name another one",
+                    null);
+        }
+    }
+
+    private static IllegalArgumentException unusable(Path directory, String problem, @Nullable IOException cause) {
+        return new IllegalArgumentException("the lock directory " + directory + " " + problem, cause);
+    }
+
+    /**
+     * Returns the file for a resource: its readable start, and a SHA-256 of all of it, so that no two resources share a
+     * file, also where case does not count and names are short.
+     */
+    Path file(String resource) {
+        byte[] hash = sha256().digest(resource.getBytes(StandardCharsets.UTF_8));
+        String prefix = readablePrefix(resource);
+        return directory.resolve(
+                prefix + (prefix.isEmpty() ? "" : "-") + HexFormat.of().formatHex(hash) + ".lock");
+    }
+
+    private static String readablePrefix(String resource) {
+        StringBuilder prefix = new StringBuilder();
+        for (int i = 0; i < resource.length() && prefix.length() < LONGEST_PREFIX; i++) {
+            char c = resource.charAt(i);
+            boolean readable = READABLE.indexOf(c) >= 0;
+            boolean separates = !prefix.isEmpty() && prefix.charAt(prefix.length() - 1) != '-';
+            if (readable || separates) {
+                prefix.append(readable ? c : '-');
+            }
+        }
+        return prefix.toString();
+    }
+
+    /** Tells which file a path leads to, creating it if there is none. */
+    Object identityOrCreate(Path file) throws IOException {
+        try {
+            return identity(file);
+        } catch (NoSuchFileException e) {
+            // The directory too may have been cleaned away, for instance from under /tmp.
+            createIfMissing();
+            create(file);
+            return identity(file);
+        }
+    }
+
+    /** Looks first: before JDK 19, createDirectories takes a link to a directory for a file in its way. */
+    private void createIfMissing() throws IOException {
+        if (!Files.isDirectory(directory)) {
+            Files.createDirectories(directory);
+        }
+    }
+
+    /** Tells which file a path leads to: the same object by equals for the same file under any name. */
+    static Object identity(Path file) throws IOException {
+        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+        if (!attributes.isRegularFile()) {
+            throw new IOException("it is " + (attributes.isDirectory() ? "a directory" : "a special file")
+                    + " where a lock file belongs: remove it, or choose another lock directory");
+        }
+        Object key = attributes.fileKey();
+        return key == null ? file.toRealPath() : key;
+    }
+
+    /** Whoever may create files in the directory may use its locks: a new file is as open as the directory is. */
+    private void create(Path file) throws IOException {
+        try {
+            Files.createFile(file);
+        } catch (FileAlreadyExistsException e) {
+            return;
+        }
+        if (Files.getFileStore(directory).supportsFileAttributeView("posix")) {
+            Files.setPosixFilePermissions(file, permissionsAs(Files.getPosixFilePermissions(directory)));
+        }
+    }
+
+    private static Set<PosixFilePermission> permissionsAs(Set<PosixFilePermission> ofDirectory) {
+        Set<PosixFilePermission> permissions = EnumSet.of(OWNER_READ, OWNER_WRITE);
+        if (ofDirectory.contains(GROUP_WRITE)) {
+            permissions.addAll(EnumSet.of(GROUP_READ, GROUP_WRITE));
+        }
+        if (ofDirectory.contains(OTHERS_WRITE)) {
+            permissions.addAll(EnumSet.of(OTHERS_READ, OTHERS_WRITE));
+        }
+        return permissions;
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return directory.toString();
+    }
+}

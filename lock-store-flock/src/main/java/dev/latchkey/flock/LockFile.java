@@ -1,0 +1,225 @@
+package dev.latchkey.flock;
+
+import dev.latchkey.Key;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One real file in this JVM, whatever names and stores lead to it; its guard serialises all that is done with it, and is
+ * never held while something blocks in the kernel.
+ *
+ * <p>An answer of null means that the name no longer leads here: start over with a new one.
+ */
+final class LockFile {
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final OpenFiles openFiles;
+    private final KernelLock kernel;
+    private final Room room;
+    private final List<Name> names = new ArrayList<>(1);
+    private boolean listed;
+    private boolean recentlyUsed;
+
+    /** Made for a file that was just opened. */
+    LockFile(OpenFiles openFiles, RandomAccessFile file, Object identity) {
+        this.openFiles = openFiles;
+        this.kernel = new KernelLock(openFiles, file, identity);
+        this.room = new Room(guard, kernel);
+    }
+
+    Object identity() {
+        return kernel.identity();
+    }
+
+    /** Closes the file again and throws if it is not a lock file: shared holders do not look into it. */
+    void check() throws IOException {
+        guard.lock();
+        try {
+            kernel.check();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    void attach(Name name) {
+        guard.lock();
+        try {
+            names.removeIf(Name::isDetached);
+            names.add(name);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    @Nullable Attempt save(Request request, Name name) throws IOException {
+        guard.lock();
+        try {
+            return name.isDetached() ? null : room.save(request, name);
+        } finally {
+            unlock();
+        }
+    }
+
+    @Nullable Attempt waitAndSave(Request request, Name name, long endNanos, CompletionStage<?> withdrawn)
+            throws IOException, InterruptedException {
+        guard.lockInterruptibly();
+        try {
+            Attempt attempt = name.isDetached() ? null : room.save(request, name);
+            return attempt instanceof Attempt.Conflicted ? await(request, name, endNanos, withdrawn) : attempt;
+        } finally {
+            unlock();
+        }
+    }
+
+    private @Nullable Attempt await(Request request, Name name, long endNanos, CompletionStage<?> withdrawn)
+            throws IOException, InterruptedException {
+        Grant own = room.holds().of(name.owner(request.key()));
+        Waiter waiter = new Waiter(request, name, own, guard.newCondition());
+        if (!room.enqueue(waiter)) {
+            return Holds.REFUSED;
+        }
+        withdrawn.thenRun(() -> withdraw(waiter));
+        boolean interrupted = true;
+        try {
+            waiter.await(room, endNanos);
+            interrupted = false;
+        } finally {
+            if (interrupted) {
+                waiter.withdraw();
+            }
+            room.leave(waiter);
+        }
+        return waiter.outcome();
+    }
+
+    private void withdraw(Waiter waiter) {
+        guard.lock();
+        try {
+            waiter.withdraw();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    boolean delete(Key key, Name name) throws IOException {
+        guard.lock();
+        try {
+            return room.delete(name.owner(key), name);
+        } finally {
+            unlock();
+        }
+    }
+
+    Optional<Attempt.Granted> find(Key key, Name name) throws IOException {
+        guard.lock();
+        try {
+            return room.find(name.owner(key), name);
+        } finally {
+            unlock();
+        }
+    }
+
+    /** What this JVM knows of those who hold the file. */
+    Sight look() throws IOException {
+        guard.lock();
+        try {
+            FileRecord.Entry last = kernel.isOpen() ? kernel.look() : FileRecord.Entry.NONE;
+            return new Sight(room.holds().all().stream().map(Grant::answer).toList(), last);
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Tries, for a moment, whether another process holds the file exclusively. */
+    boolean isHeldElsewhere() throws IOException {
+        guard.lock();
+        try {
+            return room.isHeldElsewhere();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** The store is closed: its holds end, and those who wait through it start over and find it closed. */
+    void detach(Name name) {
+        guard.lock();
+        try {
+            if (!name.isDetached()) {
+                room.detach(name);
+                room.serve();
+            }
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Closes the file if no name leads to it any more and nothing in this JVM uses it. */
+    boolean closeIfUnreachable() {
+        guard.lock();
+        try {
+            return !isReachable() && room.isIdle() && close();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Closes the file if nothing in this JVM uses it; otherwise it has to be settled again. */
+    boolean closeIfUnused() {
+        guard.lock();
+        try {
+            listed = false;
+            return room.isIdle() && close();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Whether the file was used since this was last asked. */
+    boolean takeRecentlyUsed() {
+        guard.lock();
+        try {
+            boolean was = recentlyUsed;
+            recentlyUsed = false;
+            return was;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private boolean close() {
+        kernel.close();
+        names.forEach(Name::detach);
+        names.clear();
+        return true;
+    }
+
+    private boolean isReachable() {
+        for (int i = 0; i < names.size(); i++) {
+            if (!names.get(i).isDetached()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Leaves the guard, and has the file settled if it is no longer used and that is news. */
+    private void unlock() {
+        recentlyUsed = true;
+        boolean isNews = room.isIdle() && (!listed || !isReachable());
+        if (isNews) {
+            listed = true;
+        }
+        guard.unlock();
+        if (isNews) {
+            openFiles.settle(this);
+        }
+    }
+}

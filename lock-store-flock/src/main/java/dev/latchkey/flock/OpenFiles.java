@@ -1,0 +1,158 @@
+package dev.latchkey.flock;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All lock files this JVM has open, each once, under whatever names and by whatever stores.
+ *
+ * <p>The kernel keeps POSIX locks by process and file, not by channel: closing a second channel of a file would drop the
+ * locks taken through the first. So there is one channel per real file, and it is closed only while nobody in this JVM
+ * holds the file or waits for it. Until then an unused one stays open, to spare the next cycle the opening.
+ *
+ * <p>Thread-safe. A file's guard may be taken under this one, never the other way round.
+ */
+final class OpenFiles {
+
+    /** Static, for what it keeps track of is the process's: there is one table of locks per process and file. */
+    static final OpenFiles OF_THIS_JVM = new OpenFiles();
+
+    static final int MOST_UNUSED = 8;
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Map<Object, LockFile> files = new HashMap<>();
+    private final Set<LockFile> unused = new LinkedHashSet<>();
+    private final Queue<RandomAccessFile> strays = new ConcurrentLinkedQueue<>();
+    private int stores;
+
+    private OpenFiles() {}
+
+    /** One more store uses these files. */
+    void enter() {
+        guard.lock();
+        try {
+            stores++;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** A store has been closed: its holds end, and those who wait through it start over and find it closed. */
+    void leave(Collection<Name> names) {
+        guard.lock();
+        try {
+            for (Name name : List.copyOf(names)) {
+                name.file().detach(name);
+            }
+            if (--stores == 0) {
+                closeStrays();
+            }
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Opens the file of a resource, unless it is open already. */
+    Name open(Names store, String resource) throws IOException {
+        Path path = store.directory().file(resource);
+        guard.lock();
+        try {
+            Name known = store.known(resource);
+            return known != null ? known : attach(store, resource, path);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private Name attach(Names store, String resource, Path path) throws IOException {
+        LockFile file = null;
+        while (file == null) {
+            Object identity = store.directory().identityOrCreate(path);
+            file = files.get(identity);
+            if (file == null) {
+                file = open(path, identity);
+            }
+        }
+        Name name = store.add(resource, path, file);
+        file.attach(name);
+        return name;
+    }
+
+    private @Nullable LockFile open(Path path, Object identity) throws IOException {
+        RandomAccessFile opened = openIf(path, identity);
+        if (opened == null) {
+            return null;
+        }
+        LockFile file = new LockFile(this, opened, identity);
+        file.check();
+        files.put(identity, file);
+        return file;
+    }
+
+    /** Opens what a path leads to; null if that is no longer the file it should be. */
+    @Nullable RandomAccessFile openIf(Path path, Object identity) throws IOException {
+        RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
+        boolean isThatOne = false;
+        try {
+            isThatOne = LockDirectory.identity(path).equals(identity);
+        } catch (NoSuchFileException e) {
+            // Deleted between the two looks: not that one.
+        } finally {
+            if (!isThatOne) {
+                // It may be another file this JVM has locked: closing it could drop that lock.
+                strays.add(file);
+            }
+        }
+        return isThatOne ? file : null;
+    }
+
+    /** A file that was used is used no more: closes it if no name leads to it, else keeps it open with a few others. */
+    void settle(LockFile file) {
+        guard.lock();
+        try {
+            unused.add(file);
+            if (file.closeIfUnreachable()) {
+                remove(file);
+            }
+            for (int spared = 0; unused.size() > MOST_UNUSED; ) {
+                LockFile eldest = unused.iterator().next();
+                unused.remove(eldest);
+                if (spared < MOST_UNUSED && eldest.takeRecentlyUsed()) {
+                    spared++;
+                    unused.add(eldest);
+                } else if (eldest.closeIfUnused()) {
+                    remove(eldest);
+                }
+            }
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void remove(LockFile file) {
+        files.remove(file.identity(), file);
+        unused.remove(file);
+    }
+
+    private void closeStrays() {
+        for (RandomAccessFile stray = strays.poll(); stray != null; stray = strays.poll()) {
+            try {
+                stray.close();
+            } catch (IOException e) {
+                // Nothing was buffered: the descriptor is gone all the same.
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package dev.latchkey.flock;
+
+import dev.latchkey.LockMode;
+import java.io.BufferedReader;
+import java.io.FileReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Linux's list of file locks, which shows who holds what without taking anything.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man5/proc_locks.5.html">proc_locks(5)</a>
+ */
+final class ProcLocks {
+
+    /** One process that holds a file. */
+    record Holding(LockMode mode, long pid) {}
+
+    private final Path list;
+
+    ProcLocks(Path list) {
+        this.list = list;
+    }
+
+    /** Lists the processes that hold a lock file; empty where there is no such list. */
+    Optional<List<Holding>> holdings(Path file) throws IOException {
+        if (!Files.isReadable(list)) {
+            return Optional.empty();
+        }
+        long device = ((Number) Files.getAttribute(file, "unix:dev")).longValue();
+        long inode = ((Number) Files.getAttribute(file, "unix:ino")).longValue();
+        // Not Files.lines, which fails on a thread whose interrupt flag is set.
+        try (BufferedReader lines = new BufferedReader(new FileReader(list.toFile(), StandardCharsets.US_ASCII))) {
+            return Optional.of(lines.lines()
+                    .map(line -> holding(line, device, inode))
+                    .flatMap(Optional::stream)
+                    .toList());
+        }
+    }
+
+    /** Reads a line as {@code 12: POSIX  ADVISORY  WRITE 4711 fe:00:131 1073741824 1073741824}. */
+    private static Optional<Holding> holding(String line, long device, long inode) {
+        String[] fields = line.trim().split(" +", -1);
+        // A line of one who waits has an arrow before the type.
+        if (fields.length < 8 || !fields[1].equals("POSIX") || !fields[6].equals(Long.toString(KernelLock.HOLD))) {
+            return Optional.empty();
+        }
+        String[] place = fields[5].split(":", -1);
+        if (place.length != 3 || !place[2].equals(Long.toString(inode)) || !isSameDevice(place, device)) {
+            return Optional.empty();
+        }
+        LockMode mode = fields[3].equals("WRITE") ? LockMode.EXCLUSIVE : LockMode.SHARED;
+        return Optional.of(new Holding(mode, Long.parseLong(fields[4])));
+    }
+
+    /**
+     * File systems without a block device, as btrfs, overlay and tmpfs, may call themselves one thing here and another in
+     * stat: there the inode has to do.
+     */
+    private static boolean isSameDevice(String[] place, long device) {
+        long major = ((device >>> 8) & 0xfff) | ((device >>> 32) & ~0xfffL);
+        long minor = (device & 0xff) | ((device >>> 12) & ~0xffL);
+        return major == 0
+                || (Long.parseLong(place[0], 16) == major && Long.parseLong(place[1], 16) == (minor & 0xffffffffL));
+    }
+}

@@ -1,0 +1,271 @@
+package dev.latchkey.flock;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Those in this JVM who hold one file and who wait for it; guarded by the file.
+ *
+ * <ol>
+ *   <li>Nobody overtakes the queue, except a holder that renews, demotes, or promotes as the only one left: the others
+ *       would wait for it in vain.
+ *   <li>A waiting promoter stands at the head and has begun its conversion, so it is the only one in all processes: a
+ *       second one is refused, for each would wait for the other.
+ *   <li>Whoever is first when nobody in this JVM holds the file, and another process does, waits in the kernel. This JVM
+ *       holds nothing then, so that breaking off the wait, which closes the channel, costs nobody a lock.
+ *   <li>A lock goes from one in this JVM to the next at once, but after some in a row the next waits in the kernel too,
+ *       where other processes have the same chance.
+ *   <li>A promoter cannot wait in the kernel for readers of other processes without giving its shared hold up: it looks
+ *       again and again, with growing pauses.
+ * </ol>
+ *
+ * <p>An answer of null means that the path leads to another file now: start over with that one.
+ */
+final class Room {
+
+    private static final int MOST_IN_A_ROW = 16;
+
+    private final ReentrantLock guard;
+    private final Condition kernelWaitOver;
+    private final KernelLock kernel;
+    private final Holds holds;
+    private final Deque<Waiter> queue = new ArrayDeque<>(2);
+    private @Nullable KernelWait kernelWait;
+    private int inARow;
+
+    Room(ReentrantLock guard, KernelLock kernel) {
+        this.guard = guard;
+        this.kernelWaitOver = guard.newCondition();
+        this.kernel = kernel;
+        this.holds = new Holds(kernel);
+    }
+
+    Holds holds() {
+        return holds;
+    }
+
+    boolean isIdle() {
+        return holds.isEmpty() && queue.isEmpty() && kernelWait == null;
+    }
+
+    @Nullable Attempt save(Request request, Name name) throws IOException {
+        Owner owner = name.owner(request.key());
+        Grant own = holds.of(owner);
+        Optional<Key.Held> claimed = request.key().held();
+        if (own != null && !name.leadsToFile()) {
+            detach(name);
+            return Holds.fileGone(claimed);
+        }
+        if (claimed.isPresent()) {
+            Optional<Attempt.Lost> lost = holds.lost(claimed.get(), own);
+            if (lost.isPresent()) {
+                return lost.get();
+            }
+        }
+        if (own == null) {
+            return queue.isEmpty() && holds.admit(request.mode())
+                    ? take(owner, name, request.mode())
+                    : Attempt.Conflicted.NO_HINT;
+        }
+        if (own.mode() == request.mode()) {
+            return own.answer();
+        }
+        return convert(request, owner, own);
+    }
+
+    private Attempt convert(Request request, Owner owner, Grant own) throws IOException {
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            return holds.promoteNow(owner, own, request.patience());
+        }
+        try {
+            return holds.demote(owner, own);
+        } finally {
+            serve();
+        }
+    }
+
+    private @Nullable Attempt take(Owner owner, Name name, LockMode mode) throws IOException {
+        if (!kernel.isOpen() && !kernel.reopen(name.path())) {
+            detach(name);
+            return null;
+        }
+        Attempt attempt = holds.take(owner, name, mode);
+        if (attempt == null) {
+            detach(name);
+        }
+        return attempt;
+    }
+
+    boolean delete(Owner owner, Name name) throws IOException {
+        if (!holds.remove(owner)) {
+            return false;
+        }
+        boolean wasHolder = name.leadsToFile();
+        if (!wasHolder) {
+            detach(name);
+        }
+        serve();
+        return wasHolder;
+    }
+
+    Optional<Attempt.Granted> find(Owner owner, Name name) throws IOException {
+        Grant own = holds.of(owner);
+        if (own == null) {
+            return Optional.empty();
+        }
+        if (!name.leadsToFileNow()) {
+            detach(name);
+            return Optional.empty();
+        }
+        return Optional.of(own.answer());
+    }
+
+    /** The name leads elsewhere: what was held by it protects nothing any more, and who waits has to start over. */
+    void detach(Name name) {
+        name.detach();
+        holds.removeAll(name);
+        queue.stream().filter(waiter -> waiter.name() == name).forEach(Waiter::startOver);
+        queue.removeIf(waiter -> waiter.name() == name);
+        cancelKernelWaitUnlessFor(queue.peekFirst());
+    }
+
+    /** Joins the queue; false for a promoter when another one waits already, here or in another process. */
+    boolean enqueue(Waiter waiter) throws IOException {
+        Waiter head = queue.peekFirst();
+        if (!waiter.isPromoter()) {
+            queue.addLast(waiter);
+        } else if ((head != null && head.isPromoter()) || !kernel.beginConversion()) {
+            return false;
+        } else {
+            queue.addFirst(waiter);
+        }
+        serve();
+        return true;
+    }
+
+    /** The wait is over: a grant to one who no longer wants it is undone, and a promoter is shared again. */
+    void leave(Waiter waiter) throws IOException {
+        queue.remove(waiter);
+        try {
+            if (waiter.isWithdrawn() && waiter.isGranted()) {
+                undo(waiter);
+            }
+        } finally {
+            if (waiter.isPromoter()) {
+                kernel.endConversion();
+            }
+            cancelKernelWaitUnlessFor(queue.peekFirst());
+            while (kernelWait != null && kernelWait.isCancelled()) {
+                kernelWaitOver.awaitUninterruptibly();
+            }
+            serve();
+        }
+    }
+
+    private void undo(Waiter waiter) throws IOException {
+        Grant granted = holds.of(waiter.owner());
+        if (granted != null && waiter.isPromoter()) {
+            holds.demote(waiter.owner(), granted);
+        } else {
+            holds.remove(waiter.owner());
+        }
+    }
+
+    /** Grants what can be granted, from the head of the queue on. */
+    void serve() {
+        Waiter head = queue.peekFirst();
+        while (head != null && kernelWait == null && isDone(head)) {
+            queue.remove(head);
+            head = queue.peekFirst();
+        }
+    }
+
+    private boolean isDone(Waiter head) {
+        try {
+            Attempt attempt = head.isPromoter() ? promote(head) : grant(head);
+            if (attempt instanceof Attempt.Conflicted) {
+                return false;
+            }
+            if (attempt == null) {
+                head.startOver();
+            } else {
+                head.answer(attempt);
+            }
+        } catch (IOException e) {
+            head.fail(e);
+        }
+        return true;
+    }
+
+    private @Nullable Attempt grant(Waiter head) throws IOException {
+        head.lookNoMore();
+        if (!holds.admit(head.mode())) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        boolean goesThroughKernel = inARow >= MOST_IN_A_ROW && kernel.isOpen() && !kernel.isHeld();
+        Attempt attempt = goesThroughKernel ? Attempt.Conflicted.NO_HINT : take(head.owner(), head.name(), head.mode());
+        if (attempt == Holds.GAVE_WAY) {
+            head.lookAgainLater();
+        } else if (attempt instanceof Attempt.Conflicted) {
+            kernelWait = KernelWait.begin(guard, kernel, head.mode(), this);
+        } else {
+            inARow++;
+        }
+        return attempt;
+    }
+
+    private @Nullable Attempt promote(Waiter head) throws IOException {
+        Grant own = holds.of(head.owner());
+        if (own == null || own.mode() == LockMode.EXCLUSIVE || !head.name().leadsToFile()) {
+            return save(head.request(), head.name());
+        }
+        head.lookNoMore();
+        Attempt attempt = holds.isOnlyOne() ? holds.promote(head.owner(), own) : Attempt.Conflicted.NO_HINT;
+        if (attempt instanceof Attempt.Conflicted && holds.isOnlyOne()) {
+            head.lookAgainLater();
+        }
+        return attempt;
+    }
+
+    /** Whether another process holds the file exclusively, or this one waits because it does. */
+    boolean isHeldElsewhere() throws IOException {
+        return kernelWait != null || (holds.isEmpty() && kernel.isOpen() && kernel.isHeldElsewhere());
+    }
+
+    /** Breaks the wait in the kernel off, unless the first in the queue needs just that one. */
+    private void cancelKernelWaitUnlessFor(@Nullable Waiter head) {
+        if (kernelWait != null && (head == null || head.mode() != kernelWait.mode())) {
+            kernelWait.cancel();
+        }
+    }
+
+    /** The wait in the kernel has ended, with the lock or without. */
+    void kernelWaitEnded(KernelWait ended, @Nullable FileLock lock) {
+        kernelWait = null;
+        inARow = 0;
+        kernelWaitOver.signalAll();
+        Waiter head = queue.peekFirst();
+        if (lock != null) {
+            kernel.adopt(lock);
+            if (ended.isCancelled()) {
+                kernel.release();
+            }
+        } else if (!ended.isCancelled() && head != null) {
+            // The kernel would not let it wait: it takes two processes with a wait each for a deadlock, though other
+            // threads of theirs hold the locks.
+            head.lookAgainLater();
+            return;
+        }
+        serve();
+    }
+}

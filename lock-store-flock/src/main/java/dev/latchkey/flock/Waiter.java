@@ -1,0 +1,129 @@
+package dev.latchkey.flock;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
+
+/** One who waits for a file; guarded by it. */
+final class Waiter {
+
+    private static final long SHORTEST_PAUSE_NANOS = 100_000;
+    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
+    private static final long NO_PAUSE = 0;
+
+    private final Request request;
+    private final Name name;
+    private final Owner owner;
+    private final boolean promotes;
+    private final Condition changed;
+    private long pauseNanos = NO_PAUSE;
+    private boolean answered;
+    private @Nullable Attempt answer;
+    private @Nullable IOException failure;
+    private boolean withdrawn;
+
+    /**
+     * Makes one who does not wait yet.
+     *
+     * @param own what it holds already, if it waits to promote
+     */
+    Waiter(Request request, Name name, @Nullable Grant own, Condition changed) {
+        this.request = request;
+        this.name = name;
+        this.owner = name.owner(request.key());
+        this.promotes = own != null;
+        this.changed = changed;
+    }
+
+    Request request() {
+        return request;
+    }
+
+    Name name() {
+        return name;
+    }
+
+    Owner owner() {
+        return owner;
+    }
+
+    LockMode mode() {
+        return request.mode();
+    }
+
+    boolean isPromoter() {
+        return promotes;
+    }
+
+    void answer(Attempt given) {
+        answered = true;
+        answer = given;
+        changed.signal();
+    }
+
+    /** The name leads to another file now: the wait has to begin anew there. */
+    void startOver() {
+        answered = true;
+        changed.signal();
+    }
+
+    void fail(IOException cause) {
+        answered = true;
+        failure = cause;
+        changed.signal();
+    }
+
+    void withdraw() {
+        withdrawn = true;
+        changed.signal();
+    }
+
+    boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    boolean isGranted() {
+        return answer instanceof Attempt.Granted;
+    }
+
+    /** What the wait ended with; null to start over. */
+    @Nullable Attempt outcome() throws IOException {
+        if (withdrawn || !answered) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return answer;
+    }
+
+    /** Nobody will wake this one: it is to look again by itself, after longer and longer pauses. */
+    void lookAgainLater() {
+        long longer = Math.min(Math.max(SHORTEST_PAUSE_NANOS, 2 * pauseNanos), LONGEST_PAUSE_NANOS);
+        pauseNanos = ThreadLocalRandom.current().nextLong(longer / 2, longer);
+        changed.signal();
+    }
+
+    /** From now on this one is woken. */
+    void lookNoMore() {
+        pauseNanos = NO_PAUSE;
+    }
+
+    /** Waits for an answer, until the end or a withdrawal. */
+    void await(Room room, long endNanos) throws InterruptedException {
+        while (!answered && !withdrawn) {
+            long left = endNanos - System.nanoTime();
+            if (left <= 0) {
+                return;
+            }
+            boolean looks = pauseNanos != NO_PAUSE && pauseNanos < left;
+            if (changed.awaitNanos(looks ? pauseNanos : left) <= 0 && looks && !answered && !withdrawn) {
+                room.serve();
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Locks by the kernel's file locks. */
+@NullMarked
+package dev.latchkey.flock;
+
+import org.jspecify.annotations.NullMarked;

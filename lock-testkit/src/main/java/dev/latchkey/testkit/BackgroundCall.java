@@ -1,0 +1,106 @@
+package dev.latchkey.testkit;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.awaitility.Awaitility;
+
+/**
+ * Something that runs in a thread of its own, such as a wait for a lock.
+ *
+ * @param <T> what it returns
+ */
+public final class BackgroundCall<T> {
+
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final FutureTask<T> task;
+    private final Thread thread;
+
+    private BackgroundCall(FutureTask<T> task) {
+        this.task = task;
+        this.thread = new Thread(task, "background-call");
+        thread.setDaemon(true);
+    }
+
+    static <T> BackgroundCall<T> start(Callable<T> call) {
+        BackgroundCall<T> started = new BackgroundCall<>(new FutureTask<>(call));
+        started.thread.start();
+        return started;
+    }
+
+    /**
+     * Waits until its thread is parked. Returns also if the call has ended, for instance by an exception that
+     * {@link #result()} then throws.
+     */
+    public void awaitWaiting() {
+        Awaitility.await("a thread to wait")
+                .pollInterval(Duration.ofMillis(2))
+                .atMost(LIMIT)
+                .until(() -> task.isDone() || isParked(thread));
+    }
+
+    /**
+     * Tells whether the call still waits.
+     *
+     * @return true while its thread is parked
+     */
+    public boolean isWaiting() {
+        return isParked(thread);
+    }
+
+    /**
+     * Tells whether the call has ended.
+     *
+     * @return true also if it threw
+     */
+    public boolean isDone() {
+        return task.isDone();
+    }
+
+    /** Interrupts its thread. */
+    public void interrupt() {
+        thread.interrupt();
+    }
+
+    /**
+     * Waits for the end of the call.
+     *
+     * @return what it returned
+     * @throws Exception what it threw
+     * @throws AssertionError if it does not end within half a minute
+     */
+    public T result() throws Exception {
+        try {
+            return task.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Exception cause) {
+                throw cause;
+            }
+            throw new AssertionError("the background call failed", e.getCause());
+        } catch (TimeoutException e) {
+            AssertionError endless = new AssertionError("the background call did not end within " + LIMIT, e);
+            StackTraceElement[] stack = thread.getStackTrace();
+            AssertionError where = new AssertionError("it was here");
+            where.setStackTrace(stack);
+            endless.addSuppressed(where);
+            throw endless;
+        }
+    }
+
+    /** Interrupts the thread if it still runs, and waits for its end. */
+    void end() throws InterruptedException {
+        if (thread.isAlive()) {
+            thread.interrupt();
+            thread.join(LIMIT.toMillis());
+        }
+    }
+
+    static boolean isParked(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+}

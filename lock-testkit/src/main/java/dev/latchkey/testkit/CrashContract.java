@@ -1,0 +1,197 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.WaitingContract.LONG_WAIT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Other processes hold, wait, freeze and die: for every store that several processes can reach. A killed holder's lock is
+ * free again, at once where holds end with their process, and after its TTL where they are leases; a killed waiter leaves
+ * nothing.
+ */
+public interface CrashContract extends ProcessesContract {
+
+    @Test
+    default void givenHeldInAnotherProcess_whenTriedHere_thenRefusedUntilReleasedThere(Fixture fixture) {
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            RemoteLock holder = other.lock(fixture.resource(), LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            Lock rival = fixture.lock();
+            assertThat(rival.tryAcquire()).isFalse();
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(rival.tryAcquire()).isTrue();
+            assertThat(holder.tryAcquire()).isFalse();
+        }
+    }
+
+    @Test
+    default void givenHeldInAnotherProcess_whenWaitedForHere_thenAcquiredOnceReleasedThere(Fixture fixture)
+            throws Exception {
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            RemoteLock holder = other.lock(fixture.resource(), LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting = fixture.startWaiting(fixture.lock()::acquire);
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+            assertThat(holder.tryAcquire()).isFalse();
+        }
+    }
+
+    @Test
+    default void givenHeldHere_whenAnotherProcessWaits_thenItAcquiresOnceReleasedHere(Fixture fixture) {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            RemoteLock waiter = other.lock(fixture.resource(), LONG_TTL);
+            Reply waiting = waiter.startAcquire(LONG_WAIT);
+            waiting.awaitWaiting();
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.isYes()).isTrue();
+            assertThat(waiter.isAcquired()).isTrue();
+            assertThat(fixture.lock().tryAcquire()).isFalse();
+        }
+    }
+
+    @Test
+    default void givenHolderIsKilled_whenWaitedFor_thenAcquired(Fixture fixture) throws Exception {
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            assertThat(other.lock(fixture.resource(), crashTtl()).tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting = fixture.startWaiting(fixture.lock()::acquire);
+
+            other.kill();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenHolderWasKilled_whenItsTimeIsOver_thenTheNextGetsItAndCanReleaseIt(Fixture fixture)
+            throws Exception {
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            assertThat(other.lock(fixture.resource(), crashTtl()).tryAcquire()).isTrue();
+            other.kill();
+        }
+        Lock next = fixture.lock();
+
+        boolean acquired = next.tryAcquire(crashTtl().multipliedBy(5));
+
+        assertThat(acquired).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(next.release()).isTrue();
+    }
+
+    @Test
+    default void givenHolderEndsInOrder_whenTriedHere_thenFree(Fixture fixture) {
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            assertThat(other.lock(fixture.resource(), LONG_TTL).tryAcquire()).isTrue();
+
+            assertThat(other.exit()).isZero();
+
+            assertThat(fixture.lock().tryAcquire()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenWaiterIsKilled_whenHolderReleases_thenNothingIsLeftOfIt(Fixture fixture) throws Exception {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            Reply waiting = other.lock(fixture.resource(), LONG_TTL).startAcquire(LONG_WAIT);
+            waiting.awaitWaiting();
+            other.kill();
+        }
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(fixture.lock().tryAcquire(crashTtl().multipliedBy(5))).isTrue();
+    }
+
+    @Test
+    default void givenAKilledWaiterStandsBeforeAnother_whenHolderReleases_thenTheLivingOneGetsIt(Fixture fixture)
+            throws Exception {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            other.lock(fixture.resource(), LONG_TTL).startAcquire(LONG_WAIT).awaitWaiting();
+            BackgroundCall<Lock> living = fixture.startWaiting(fixture.lock()::acquire);
+            other.kill();
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(living.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenAWaiterIsKilled_whenHolderIsAsked_thenItHoldsStill(Fixture fixture) {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            other.lock(fixture.resource(), LONG_TTL).startAcquire(LONG_WAIT).awaitWaiting();
+
+            other.kill();
+        }
+
+        assertThat(holder.isAcquired()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+    }
+
+    @Test
+    default void givenHolderIsFrozen_whenThawedWithinItsTime_thenItHoldsStill(Fixture fixture) {
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            RemoteLock holder = other.lock(fixture.resource(), LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+
+            other.freeze();
+            assertThat(fixture.lock().tryAcquire()).isFalse();
+            other.thaw();
+
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(fixture.lock().tryAcquire()).isFalse();
+            assertThat(holder.release()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenWaiterIsFrozenAndGoesOn_whenHolderReleases_thenItAcquires(Fixture fixture) {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (SecondProcess other = SecondProcess.connect(dsn())) {
+            Reply waiting = other.lock(fixture.resource(), LONG_TTL).startAcquire(LONG_WAIT);
+            waiting.awaitWaiting();
+            other.freeze();
+            other.thaw();
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.isYes()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenSeveralProcesses_whenHoldersAreKilledOneByOne_thenTheNextAlwaysGetsIt(Fixture fixture) {
+        List<SecondProcess> others = SecondProcess.connect(dsn(), 3);
+        try {
+            for (SecondProcess other : others) {
+                Reply acquired = other.lock(fixture.resource(), crashTtl())
+                        .startAcquire(crashTtl().multipliedBy(5));
+
+                assertThat(acquired.isYes()).isTrue();
+
+                other.kill();
+            }
+        } finally {
+            others.forEach(SecondProcess::close);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.PersistingStore;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * One key at a time: what {@code save}, {@code delete} and {@code find} of every store must do with exclusive requests.
+ */
+public interface ExclusionContract extends StoreContract {
+
+    @Test
+    default void givenFree_whenFound_thenNothing(Fixture fixture) {
+        Key key = fixture.key();
+
+        Optional<Attempt.Granted> found = fixture.store().find(key);
+
+        assertThat(found).isEmpty();
+    }
+
+    @Test
+    default void givenFree_whenSaved_thenGrantedExclusively(Fixture fixture) {
+        Key key = fixture.key();
+
+        Attempt attempt = fixture.store().save(exclusive(key));
+
+        assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    @Test
+    default void givenSaved_whenFound_thenTheSameHold(Fixture fixture) {
+        Key key = fixture.key();
+        Attempt.Granted saved = granted(fixture.store().save(exclusive(key)));
+
+        Attempt.Granted found = fixture.store().find(key).orElseThrow();
+
+        assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(found.fencingToken()).isEqualTo(saved.fencingToken());
+        assertThat(found.lease().since().isPresent())
+                .isEqualTo(saved.lease().since().isPresent());
+    }
+
+    @Test
+    default void givenSaved_whenDeleted_thenItWasHeldAndIsGone(Fixture fixture) {
+        Key key = fixture.key();
+        granted(fixture.store().save(exclusive(key)));
+
+        boolean wasHolder = fixture.store().delete(key);
+
+        assertThat(wasHolder).isTrue();
+        assertThat(fixture.store().find(key)).isEmpty();
+    }
+
+    @Test
+    default void givenDeleted_whenDeletedAgain_thenItWasNotHeld(Fixture fixture) {
+        Key key = fixture.key();
+        granted(fixture.store().save(exclusive(key)));
+        assertThat(fixture.store().delete(key)).isTrue();
+
+        boolean wasHolder = fixture.store().delete(key);
+
+        assertThat(wasHolder).isFalse();
+    }
+
+    @Test
+    default void givenFree_whenDeleted_thenItWasNotHeld(Fixture fixture) {
+        Key key = fixture.key();
+
+        boolean wasHolder = fixture.store().delete(key);
+
+        assertThat(wasHolder).isFalse();
+    }
+
+    @Test
+    default void givenHeldByOther_whenSaved_thenConflict(Fixture fixture) {
+        granted(fixture.store().save(exclusive(fixture.key())));
+
+        Attempt attempt = fixture.store().save(exclusive(fixture.key()));
+
+        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    default void givenConflict_whenFound_thenHolderHoldsAndLoserDoesNot(Fixture fixture) {
+        Key holder = fixture.key();
+        Key loser = fixture.key();
+        Attempt.Granted saved = granted(fixture.store().save(exclusive(holder)));
+
+        Attempt attempt = fixture.store().save(exclusive(loser));
+
+        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().find(loser)).isEmpty();
+        assertThat(fixture.store().find(holder).orElseThrow().fencingToken()).isEqualTo(saved.fencingToken());
+    }
+
+    @Test
+    default void givenConflict_whenLoserDeletes_thenHolderHoldsStill(Fixture fixture) {
+        Key holder = fixture.key();
+        Key loser = fixture.key();
+        granted(fixture.store().save(exclusive(holder)));
+        assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Attempt.Conflicted.class);
+
+        boolean wasHolder = fixture.store().delete(loser);
+
+        assertThat(wasHolder).isFalse();
+        assertThat(fixture.store().find(holder)).isPresent();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    default void givenConflict_whenHolderDeletes_thenLoserCanSave(Fixture fixture) {
+        Key holder = fixture.key();
+        Key loser = fixture.key();
+        granted(fixture.store().save(exclusive(holder)));
+        assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().delete(holder)).isTrue();
+
+        Attempt attempt = fixture.store().save(exclusive(loser));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().find(holder)).isEmpty();
+    }
+
+    @Test
+    default void givenManyConflicts_whenHolderDeletes_thenNothingIsLeftBehind(Fixture fixture) {
+        Key holder = fixture.key();
+        granted(fixture.store().save(exclusive(holder)));
+        for (int i = 0; i < 10; i++) {
+            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        }
+        assertThat(fixture.store().delete(holder)).isTrue();
+
+        Attempt attempt = fixture.store().save(exclusive(fixture.key()));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenHeld_whenSavedAgain_thenOneDeleteEndsIt(Fixture fixture) {
+        Key key = fixture.key();
+        Attempt.Granted first = granted(fixture.store().save(exclusive(key)));
+        Attempt second = fixture.store().save(exclusive(holding(key, first)));
+        assertThat(granted(second).mode()).isEqualTo(LockMode.EXCLUSIVE);
+
+        boolean wasHolder = fixture.store().delete(key);
+
+        assertThat(wasHolder).isTrue();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenHeld_whenSavedByAnEqualKeyThatClaimsNothing_thenTheSameHold(Fixture fixture) {
+        Key key = fixture.key();
+        Attempt.Granted first = granted(fixture.store().save(exclusive(key)));
+
+        Attempt.Granted second = granted(fixture.store().save(exclusive(key)));
+
+        assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
+        assertThat(fixture.store().delete(key)).isTrue();
+        assertThat(fixture.store().find(key)).isEmpty();
+    }
+
+    @Test
+    default void givenTwoResources_whenBothSaved_thenBothGranted(Fixture fixture) {
+        Key one = fixture.key();
+        Key other = fixture.key(fixture.resource() + "-other");
+        granted(fixture.store().save(exclusive(one)));
+
+        Attempt attempt = fixture.store().save(exclusive(other));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenTwoResourcesHeld_whenOneDeleted_thenOtherIsHeldStill(Fixture fixture) {
+        Key one = fixture.key();
+        Key other = fixture.key(fixture.resource() + "-other");
+        granted(fixture.store().save(exclusive(one)));
+        granted(fixture.store().save(exclusive(other)));
+
+        assertThat(fixture.store().delete(one)).isTrue();
+
+        assertThat(fixture.store().find(other)).isPresent();
+        assertThat(fixture.store().save(exclusive(fixture.key(other.resource()))))
+                .isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    default void givenClaimedHoldWasDeleted_whenSaved_thenLostAndNothingTaken(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key)));
+        assertThat(fixture.store().delete(key)).isTrue();
+
+        Attempt attempt = fixture.store().save(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenClaimedHoldWasTakenOver_whenSaved_thenLostAndTheTakerHolds(Fixture fixture) {
+        Key key = fixture.key();
+        Key taker = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key)));
+        assertThat(fixture.store().delete(key)).isTrue();
+        granted(fixture.store().save(exclusive(taker)));
+
+        Attempt attempt = fixture.store().save(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().find(taker)).isPresent();
+    }
+
+    @Test
+    default void givenSameKeyHeldInAnotherStore_whenSavedHere_thenReallyTaken(Fixture fixture) {
+        PersistingStore elsewhere = fixture.separateStore();
+        Key key = fixture.key();
+        granted(elsewhere.save(exclusive(key)));
+
+        Attempt attempt = fixture.store().save(exclusive(key));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(elsewhere.delete(key)).isTrue();
+        assertThat(fixture.store().find(key)).isPresent();
+    }
+}

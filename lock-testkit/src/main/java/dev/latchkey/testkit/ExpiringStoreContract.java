@@ -1,0 +1,269 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.PersistingStore;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A hold ends by itself when its TTL is over, and {@code refresh} starts the TTL again without ever acquiring: for an
+ * {@link ExpiringStore}.
+ */
+@ContractFor(ExpiringStore.class)
+public interface ExpiringStoreContract extends LeaseContract {
+
+    @Test
+    default void givenExpiringStore_whenAskedForTheCapability_thenItHasIt(Fixture fixture) {
+        assertThat(fixture.store().capability(ExpiringStore.class)).isPresent();
+    }
+
+    /** F2: the TTL asked for counts from the very grant, with no second call. */
+    @Test
+    default void givenSavedWithAShortTtl_whenItIsOver_thenGoneAndFree(Fixture fixture) {
+        Key key = fixture.key();
+        granted(fixture.store().save(exclusive(key, shortTtl())));
+
+        awaitExpiry(fixture, key);
+
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenGranted_whenItsLeaseIsLookedAt_thenItBeganBetweenCallAndAnswer(Fixture fixture) {
+        long before = System.nanoTime();
+
+        Attempt.Granted granted = granted(fixture.store().save(exclusive(fixture.key())));
+
+        long since = granted.lease().since().orElseThrow();
+        assertThat(since - before).isNotNegative();
+        assertThat(System.nanoTime() - since).isNotNegative();
+        assertThat(granted.lease().ttl()).isGreaterThanOrEqualTo(LONG_TTL);
+    }
+
+    @Test
+    default void givenSaved_whenFound_thenItsLeaseEndsNoLaterThanGranted(Fixture fixture) {
+        Key key = fixture.key();
+        Attempt.Granted saved = granted(fixture.store().save(exclusive(key)));
+
+        Attempt.Granted found = fixture.store().find(key).orElseThrow();
+
+        assertThat(endNanos(found) - endNanos(saved))
+                .as("nanoseconds that find promises beyond what save promised")
+                .isLessThanOrEqualTo(Duration.ofSeconds(1).toNanos());
+        assertThat(found.lease().ttl())
+                .isPositive()
+                .isLessThanOrEqualTo(saved.lease().ttl());
+    }
+
+    @Test
+    default void givenConflict_whenAskedWhenToRetry_thenNotAfterTheHoldersLease(Fixture fixture) {
+        granted(fixture.store().save(exclusive(fixture.key(), LONG_TTL)));
+
+        Attempt attempt = fixture.store().save(exclusive(fixture.key()));
+
+        assertThat(attempt)
+                .isInstanceOfSatisfying(
+                        Attempt.Conflicted.class,
+                        conflict ->
+                                assertThat(conflict.retryAfter()).isBetween(Duration.ZERO, LONG_TTL.plusSeconds(1)));
+    }
+
+    @Test
+    default void givenHeld_whenRefreshedWithAShorterTtl_thenItEndsSooner(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key)));
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim, shortTtl()));
+
+        assertThat(granted(attempt).lease().ttl()).isLessThan(LONG_TTL);
+        awaitExpiry(fixture, key);
+    }
+
+    @Test
+    default void givenShortHold_whenRefreshedWithALongerTtl_thenItEndsLater(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        assertThat(fixture.store().find(key)).isPresent();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    default void givenShortHold_whenSavedAgainWithALongerTtl_thenItEndsLater(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
+
+        Attempt attempt = fixture.store().save(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        assertThat(fixture.store().find(key)).isPresent();
+    }
+
+    @Test
+    default void givenHeld_whenRefreshed_thenModeAndTokenStay(Fixture fixture) {
+        Key key = fixture.key();
+        Attempt.Granted saved = granted(fixture.store().save(exclusive(key)));
+
+        Attempt.Granted refreshed = granted(fixture.store(ExpiringStore.class).refresh(exclusive(holding(key, saved))));
+
+        assertThat(refreshed.mode()).isEqualTo(saved.mode());
+        assertThat(refreshed.fencingToken()).isEqualTo(saved.fencingToken());
+    }
+
+    /** F18: an expired lock that was still free came back by a refresh, and nobody learned that it had been lost. */
+    @Test
+    default void givenExpiredHold_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = expired(fixture, key);
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().find(key)).isEmpty();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenExpiredAndTakenOver_whenRefreshed_thenLostAndTheTakerHolds(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = expired(fixture, key);
+        Key taker = fixture.key();
+        granted(fixture.store().save(exclusive(taker)));
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().find(taker)).isPresent();
+    }
+
+    /** F18, F19: a refresh of a lock that was never held acquired it, or said that all was well. */
+    @Test
+    default void givenNeverHeld_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
+        Key key = fixture.key();
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(key));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().find(key)).isEmpty();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenHeldByOther_whenRefreshed_thenLostAndHolderHolds(Fixture fixture) {
+        Key holder = fixture.key();
+        granted(fixture.store().save(exclusive(holder)));
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(fixture.key()));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().find(holder)).isPresent();
+    }
+
+    @Test
+    default void givenExpiredHold_whenTheClaimIsSaved_thenLostAndNothingTaken(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = expired(fixture, key);
+
+        Attempt attempt = fixture.store().save(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(fixture.store().find(key)).isEmpty();
+    }
+
+    @Test
+    default void givenExpiredHold_whenSavedWithoutAClaim_thenANewHold(Fixture fixture) {
+        Key key = fixture.key();
+        expired(fixture, key);
+
+        Attempt attempt = fixture.store().save(exclusive(key));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().find(key)).isPresent();
+    }
+
+    @Test
+    default void givenExpiredAndNobodyCame_whenDeleted_thenItWasOurs(Fixture fixture) {
+        Key key = fixture.key();
+        expired(fixture, key);
+
+        boolean wasHolder = fixture.store().delete(key);
+
+        assertThat(wasHolder).isTrue();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    /** F17, F45: a late delete hit the next holder, or said that all was well. */
+    @Test
+    default void givenExpiredAndTakenOver_whenDeleted_thenItWasNotOursAndTheTakerHolds(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        expired(fixture, key);
+        Key taker = fixture.key();
+        granted(store.save(exclusive(taker)));
+
+        boolean wasHolder = store.delete(key);
+
+        assertThat(wasHolder).isFalse();
+        assertThat(store.find(taker)).isPresent();
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    default void givenExpiredAndAnotherCameAndWent_whenDeleted_thenItWasNotOurs(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        expired(fixture, key);
+        Key visitor = fixture.key();
+        granted(store.save(exclusive(visitor)));
+        assertThat(store.delete(visitor)).isTrue();
+
+        boolean wasHolder = store.delete(key);
+
+        assertThat(wasHolder).isFalse();
+    }
+
+    /** A refusal must not prolong anything. */
+    @Test
+    default void givenRivalsAreRefused_whenTheTtlIsOver_thenTheHoldEndsInTime(Fixture fixture) {
+        Key key = fixture.key();
+        granted(fixture.store().save(exclusive(key, workingTtl())));
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+
+        Awaitility.await()
+                .atMost(workingTtl().plusSeconds(10))
+                .until(() -> fixture.store().save(exclusive(fixture.key())) instanceof Attempt.Granted);
+
+        assertThat(fixture.store().find(key)).isEmpty();
+    }
+
+    private Key expired(Fixture fixture, Key key) {
+        Key claim = holding(key, fixture.store().save(exclusive(key, shortTtl())));
+        awaitExpiry(fixture, key);
+        return claim;
+    }
+
+    private static void awaitExpiry(Fixture fixture, Key key) {
+        Awaitility.await("the hold to expire")
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> fixture.store().find(key).isEmpty());
+    }
+
+    private static long endNanos(Attempt.Granted granted) {
+        return granted.lease().since().orElseThrow() + granted.lease().ttl().toNanos();
+    }
+}

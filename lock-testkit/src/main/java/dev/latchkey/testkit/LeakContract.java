@@ -1,0 +1,129 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.spi.PersistingStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** What is closed is gone: threads and, where {@code /proc} shows them, open files and sockets. */
+public interface LeakContract extends StoreContract {
+
+    /** Threads that come and go whatever a store does. */
+    List<String> OF_THE_JVM =
+            List.of("awaitility", "ForkJoinPool.commonPool", "CompletableFutureDelay", "process reaper");
+
+    @Test
+    default void givenStoresAreUsedAndClosed_whenCounted_thenNoThreadIsLeft(Fixture fixture) throws Exception {
+        useAndClose(fixture);
+        Set<Thread> before = threads();
+
+        for (int i = 0; i < 5; i++) {
+            useAndClose(fixture);
+        }
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(threads())
+                        .as("threads that were not there before")
+                        .isSubsetOf(before));
+    }
+
+    @Test
+    default void givenStoresAreUsedAndClosed_whenCounted_thenNoFileIsLeftOpen(Fixture fixture) throws Exception {
+        useAndClose(fixture);
+        int before = openFiles().size();
+
+        for (int i = 0; i < 5; i++) {
+            useAndClose(fixture);
+        }
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(openFiles())
+                        .as("open files, " + before + " before")
+                        .hasSizeLessThanOrEqualTo(before));
+    }
+
+    @Test
+    default void givenManyResourcesWereHeld_whenAllAreReleased_thenNoFileOrThreadIsLeft(Fixture fixture)
+            throws Exception {
+        useMany(fixture, "warm-up", 10);
+        int filesBefore = openFiles().size();
+        Set<Thread> threadsBefore = threads();
+
+        useMany(fixture, "many", 200);
+
+        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            assertThat(openFiles()).hasSizeLessThanOrEqualTo(filesBefore);
+            assertThat(threads()).isSubsetOf(threadsBefore);
+        });
+    }
+
+    private static void useAndClose(Fixture fixture) throws Exception {
+        try (PersistingStore store = fixture.openSeparateStore()) {
+            LockFactory locks = new LockFactory(store);
+            Lock released = locks.createLock(fixture.resource(), LONG_TTL);
+            assertThat(released.tryAcquire()).isTrue();
+            assertThat(locks.createLock(fixture.resource(), LONG_TTL).tryAcquire(Duration.ofMillis(10)))
+                    .isFalse();
+            released.release();
+            Lock refreshed = locks.lock(fixture.resource())
+                    .ttl(LONG_TTL)
+                    .autoRefresh()
+                    .onLost(reason -> {})
+                    .create();
+            assertThat(refreshed.tryAcquire()).isTrue();
+            BackgroundCall<Boolean> waiting = fixture.startWaiting(
+                    () -> locks.createLock(fixture.resource(), LONG_TTL).tryAcquire(WaitingContract.LONG_WAIT));
+            locks.close();
+            assertThat(waiting.result()).isFalse();
+        }
+    }
+
+    private static void useMany(Fixture fixture, String prefix, int count) {
+        List<Lock> locks = Stream.iterate(0, i -> i + 1)
+                .limit(count)
+                .map(i -> fixture.locks().createLock(fixture.resource() + prefix + i, LONG_TTL))
+                .toList();
+        locks.forEach(lock -> assertThat(lock.tryAcquire()).isTrue());
+        locks.forEach(lock -> assertThat(lock.release()).isTrue());
+    }
+
+    private static Set<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(Thread::isAlive)
+                .filter(thread -> OF_THE_JVM.stream().noneMatch(thread.getName()::startsWith))
+                .collect(Collectors.toSet());
+    }
+
+    /** Empty where the operating system does not show them. */
+    private static List<String> openFiles() throws IOException {
+        Path descriptors = Path.of("/proc/self/fd");
+        if (!Files.isDirectory(descriptors)) {
+            return List.of();
+        }
+        try (Stream<Path> open = Files.list(descriptors)) {
+            return open.map(LeakContract::target).toList();
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return "closed meanwhile";
+        }
+    }
+}

@@ -1,0 +1,309 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LossReason;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Leases of a {@link Lock}: ending, renewing, and knowing in time that they ended; part of {@link ExpiringStoreContract}. */
+public interface LeaseContract extends StoreContract {
+
+    /**
+     * Returns a TTL that a few calls of the store fit into on a busy machine, and that tests can wait for.
+     *
+     * @return four times the short one, and at least 2 s
+     */
+    default Duration workingTtl() {
+        Duration four = shortTtl().multipliedBy(4);
+        return four.compareTo(Duration.ofSeconds(2)) < 0 ? Duration.ofSeconds(2) : four;
+    }
+
+    /** Waits until a hold taken now with this TTL has expired: every hold with this TTL taken before is over, too. */
+    static void awaitThatATtlIsOver(Fixture fixture, Duration ttl) {
+        Key sentinel = fixture.key(fixture.resource() + "-sentinel");
+        granted(fixture.store().save(exclusive(sentinel, ttl)));
+        Awaitility.await("a TTL of " + ttl + " to be over")
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(ttl.plusSeconds(30))
+                .until(() -> fixture.store().find(sentinel).isEmpty());
+    }
+
+    @Test
+    default void givenAcquired_whenAskedForItsLifetime_thenWithinTheTtl(Fixture fixture) {
+        Lock lock = fixture.lock();
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lock.remainingLifetime())
+                .hasValueSatisfying(left -> assertThat(left).isPositive().isLessThan(LONG_TTL));
+    }
+
+    @Test
+    default void givenExpired_whenAskedForItsLifetime_thenNone(Fixture fixture) {
+        Lock lock = expired(fixture);
+
+        assertThat(lock.remainingLifetime()).contains(Duration.ZERO);
+        assertThat(lock.fencingToken()).isEmpty();
+        assertThat(lock.isAcquired()).isFalse();
+    }
+
+    @Test
+    default void givenExpired_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
+        Lock lock = expired(fixture);
+        awaitThatATtlIsOver(fixture, shortTtl());
+
+        assertThatThrownBy(lock::refresh)
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining(fixture.resource());
+
+        assertThat(fixture.lock().tryAcquire()).isTrue();
+    }
+
+    @Test
+    default void givenExpired_whenAcquiredAgain_thenHeldAnew(Fixture fixture) {
+        Lock lock = expired(fixture, workingTtl());
+        awaitThatATtlIsOver(fixture, shortTtl());
+
+        boolean acquired = lock.tryAcquire();
+
+        assertThat(acquired).isTrue();
+        assertThat(lock.isExpired()).isFalse();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+    }
+
+    @Test
+    default void givenExpired_whenClosed_thenItEndsWithoutHurtingTheTaker(Fixture fixture) throws Exception {
+        Lock lock = expired(fixture);
+        Lock taker = fixture.lock().acquire();
+
+        assertThatThrownBy(lock::close).isInstanceOf(LockLostException.class);
+
+        assertThat(taker.isAcquired()).isTrue();
+    }
+
+    @Test
+    default void givenTakenOver_whenReleased_thenFalseAndTheTakerHolds(Fixture fixture) throws Exception {
+        Lock lock = expired(fixture);
+        Lock taker = fixture.lock().acquire();
+
+        boolean released = lock.release();
+
+        assertThat(released).isFalse();
+        assertThat(taker.isAcquired()).isTrue();
+    }
+
+    @Test
+    default void givenTakenOver_whenRefreshed_thenLostAndTheTakerHolds(Fixture fixture) throws Exception {
+        Lock lock = expired(fixture);
+        Lock taker = fixture.lock().acquire();
+
+        assertThatThrownBy(lock::refresh).isInstanceOf(LockLostException.class);
+
+        assertThat(taker.isAcquired()).isTrue();
+    }
+
+    /** F20: with a coarse clock in the store, others got in while the holder believed to have time left. */
+    @Test
+    default void givenHolderDoesNothing_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Duration ttl = shortTtl()
+                    .plusMillis(ThreadLocalRandom.current().nextLong(shortTtl().toMillis()));
+            Lock holder = fixture.lock(ttl);
+            Lock rival = fixture.lock();
+            assertThat(holder.tryAcquire()).isTrue();
+
+            rival.acquire();
+
+            assertThat(holder.isExpired()).as("with a TTL of " + ttl).isTrue();
+            assertThat(rival.release()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenHolderIsRefreshed_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
+        Lock holder = fixture.lock(workingTtl());
+        assertThat(holder.tryAcquire()).isTrue();
+        Lock rival = fixture.lock();
+        BackgroundCall<Boolean> expiredWhenRivalGotIn = fixture.startWaiting(() -> {
+            rival.acquire();
+            return holder.isExpired();
+        });
+        for (int i = 0; i < 5; i++) {
+            holder.refresh();
+        }
+
+        holder.refresh(shortTtl());
+
+        assertThat(expiredWhenRivalGotIn.result()).isTrue();
+    }
+
+    @Test
+    default void givenHeldShortly_whenRefreshed_thenHeldPastTheFirstTtl(Fixture fixture) {
+        Lock lock = fixture.lock(workingTtl());
+        assertThat(lock.tryAcquire()).isTrue();
+
+        lock.refresh(LONG_TTL);
+
+        awaitThatATtlIsOver(fixture, workingTtl());
+        assertThat(lock.isExpired()).isFalse();
+        assertThat(lock.isAcquired()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+    }
+
+    @Test
+    default void givenRefreshedOnceWithAnotherTtl_whenRefreshedAgain_thenItsOwnTtlCounts(Fixture fixture) {
+        Lock lock = fixture.lock();
+        assertThat(lock.tryAcquire()).isTrue();
+        lock.refresh(LONG_TTL.multipliedBy(2));
+        assertThat(lock.remainingLifetime().orElseThrow()).isGreaterThan(LONG_TTL);
+
+        lock.refresh();
+
+        assertThat(lock.remainingLifetime().orElseThrow()).isLessThan(LONG_TTL);
+    }
+
+    @Test
+    default void givenListener_whenTheLeaseEnds_thenItIsToldOnceWithoutAnyCall(Fixture fixture) {
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        Lock lock = fixture.lock(shortTtl());
+        lock.onLost(told::add);
+        assertThat(lock.tryAcquire()).isTrue();
+
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+
+        assertThat(lock.isExpired()).isTrue();
+        assertThat(lock.isAcquired()).isFalse();
+        assertThat(told).containsExactly(LossReason.EXPIRED);
+    }
+
+    @Test
+    default void givenExpired_whenAListenerComesLate_thenItIsTold(Fixture fixture) {
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        Lock lock = expired(fixture);
+
+        lock.onLost(told::add);
+
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+        assertThat(told).containsExactly(LossReason.EXPIRED);
+    }
+
+    @Test
+    default void givenWaiting_whenTheHoldersLeaseEnds_thenAcquired(Fixture fixture) throws Exception {
+        Lock holder = fixture.lock(workingTtl());
+        assertThat(holder.tryAcquire()).isTrue();
+
+        BackgroundCall<Lock> waiting = fixture.start(fixture.lock()::acquire);
+
+        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(holder.isExpired()).isTrue();
+    }
+
+    /** The lease of one who waited long begins with the grant, not with the request. */
+    @Test
+    default void givenWaitedLongerThanItsTtl_whenAcquired_thenTheWholeTtlIsLeft(Fixture fixture) throws Exception {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        Lock waiter = fixture.lock(workingTtl());
+        BackgroundCall<Duration> waiting =
+                fixture.startWaiting(() -> waiter.acquire().remainingLifetime().orElseThrow());
+        awaitThatATtlIsOver(fixture, workingTtl());
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(waiting.result()).isGreaterThan(workingTtl().dividedBy(2));
+    }
+
+    @Test
+    default void givenAutoRefresh_whenSeveralTtlsAreOver_thenHeldStill(Fixture fixture) {
+        Lock lock = fixture.locks()
+                .lock(fixture.resource())
+                .ttl(workingTtl())
+                .autoRefresh()
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        awaitThatATtlIsOver(fixture, workingTtl());
+        awaitThatATtlIsOver(fixture, shortTtl());
+
+        assertThat(lock.isExpired()).isFalse();
+        assertThat(lock.isAcquired()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+        assertThat(lock.release()).isTrue();
+    }
+
+    @Test
+    default void givenAutoRefresh_whenReleased_thenItIsNotTakenAgain(Fixture fixture) {
+        Lock lock = fixture.locks()
+                .lock(fixture.resource())
+                .ttl(shortTtl())
+                .autoRefresh()
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(lock.release()).isTrue();
+
+        awaitThatATtlIsOver(fixture, shortTtl());
+
+        assertThat(lock.isAcquired()).isFalse();
+        assertThat(fixture.lock().tryAcquire()).isTrue();
+    }
+
+    @Test
+    default void givenAutoRefresh_whenReleasedElsewhere_thenTheHolderIsTold(Fixture fixture) {
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        Lock lock = fixture.locks()
+                .lock(fixture.resource())
+                .ttl(workingTtl())
+                .autoRefresh()
+                .onLost(told::add)
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(fixture.lock(lock.key()).release()).isTrue();
+
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+        assertThat(lock.isExpired()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isTrue();
+    }
+
+    @Test
+    default void givenHeldShortlyElsewhere_whenAdopted_thenItIsBelievedNoLongerThanTheStoreKeepsIt(Fixture fixture)
+            throws Exception {
+        Lock first = fixture.lock(workingTtl());
+        assertThat(first.tryAcquire()).isTrue();
+        Lock adopted = fixture.lock(first.key());
+        assertThat(adopted.isAcquired()).isTrue();
+        assertThat(adopted.remainingLifetime().orElseThrow()).isLessThan(workingTtl());
+
+        fixture.lock().acquire();
+
+        assertThat(adopted.isExpired()).isTrue();
+    }
+
+    private Lock expired(Fixture fixture) {
+        return expired(fixture, shortTtl());
+    }
+
+    /** A lock whose first lease is over, by its own account. */
+    private Lock expired(Fixture fixture, Duration ttl) {
+        Lock lock = fixture.lock(ttl);
+        assertThat(lock.tryAcquire()).isTrue();
+        lock.refresh(shortTtl());
+        Awaitility.await("the lease to end")
+                .pollInterval(Duration.ofMillis(5))
+                .atMost(Duration.ofSeconds(30))
+                .until(lock::isExpired);
+        return lock;
+    }
+}

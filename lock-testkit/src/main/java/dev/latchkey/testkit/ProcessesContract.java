@@ -1,0 +1,27 @@
+package dev.latchkey.testkit;
+
+import java.time.Duration;
+
+/**
+ * What the contracts with second processes need to know besides {@link StoreContract}; has no tests of its own. A store
+ * that no other process can reach joins {@link SingleProcessContract} instead.
+ */
+public interface ProcessesContract extends StoreContract {
+
+    /**
+     * Returns what another process opens to meet {@link StoreContract#store()}.
+     *
+     * @return for {@link dev.latchkey.LockFactory#connect(String)}
+     */
+    String dsn();
+
+    /**
+     * Returns the TTL of locks whose holder is going to be killed: long enough for a working process not to lose its lock
+     * on a busy machine, and short enough to wait for.
+     *
+     * @return 3 s unless overridden; without meaning for stores whose holds end with the process
+     */
+    default Duration crashTtl() {
+        return Duration.ofSeconds(3);
+    }
+}

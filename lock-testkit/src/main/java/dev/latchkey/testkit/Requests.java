@@ -1,0 +1,119 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Requests as the core makes them, for tests that ask a store directly. */
+public final class Requests {
+
+    private Requests() {}
+
+    /**
+     * Asks for an exclusive hold that does not end during a test.
+     *
+     * @param key who
+     * @return the request, of a caller that asks once
+     */
+    public static Request exclusive(Key key) {
+        return exclusive(key, LONG_TTL);
+    }
+
+    /**
+     * Asks for an exclusive hold.
+     *
+     * @param key who
+     * @param ttl for how long
+     * @return the request, of a caller that asks once
+     */
+    public static Request exclusive(Key key, Duration ttl) {
+        return new Request(key, LockMode.EXCLUSIVE, ttl, Patience.ONCE);
+    }
+
+    /**
+     * Asks for a shared hold that does not end during a test.
+     *
+     * @param key who
+     * @return the request, of a caller that asks once
+     */
+    public static Request shared(Key key) {
+        return shared(key, LONG_TTL);
+    }
+
+    /**
+     * Asks for a shared hold.
+     *
+     * @param key who
+     * @param ttl for how long
+     * @return the request, of a caller that asks once
+     */
+    public static Request shared(Key key, Duration ttl) {
+        return new Request(key, LockMode.SHARED, ttl, Patience.ONCE);
+    }
+
+    /**
+     * Returns the key as the core passes it on once the store has granted something: with what it holds.
+     *
+     * @param key who
+     * @param attempt the store's answer
+     * @return an equal key that claims to hold what was granted
+     * @throws AssertionError if nothing was granted
+     */
+    public static Key holding(Key key, Attempt attempt) {
+        return claiming(key, granted(attempt));
+    }
+
+    /**
+     * Takes it as granted.
+     *
+     * @param attempt the store's answer
+     * @return the same
+     * @throws AssertionError if it is another answer
+     */
+    public static Attempt.Granted granted(Attempt attempt) {
+        if (attempt instanceof Attempt.Granted granted) {
+            return granted;
+        }
+        throw new AssertionError("expected a grant, but the store answered " + attempt);
+    }
+
+    private static Key claiming(Key key, Attempt.Granted granted) {
+        var endless = new Attempt.Granted(granted.mode(), granted.fencingToken(), Lease.endless());
+        try (LockFactory locks = new LockFactory(new Granting(endless))) {
+            Lock lock = locks.createLock(key, LONG_TTL);
+            if (!lock.tryAcquire()) {
+                throw new AssertionError("a store that grants everything refused");
+            }
+            return lock.handOver();
+        }
+    }
+
+    /** Has a Lock believe in a grant, since only a Lock can put into a key what it holds. */
+    private record Granting(Attempt.Granted granted) implements PersistingStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return granted;
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return true;
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return Optional.of(granted);
+        }
+    }
+}

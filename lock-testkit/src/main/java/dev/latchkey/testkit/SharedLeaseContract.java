@@ -1,0 +1,157 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.SharedStore;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Each reader's hold expires by itself: for a store that is both {@link SharedStore} and {@link ExpiringStore}. */
+@ContractFor({SharedStore.class, ExpiringStore.class})
+public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreContract {
+
+    @Test
+    default void givenReadersWithDifferentTtls_whenTheFirstIsOver_thenTheOtherKeepsWritersOut(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key brief = fixture.key();
+        Key lasting = fixture.key();
+        granted(store.save(shared(lasting)));
+        granted(store.save(shared(brief, shortTtl())));
+
+        awaitGone(fixture, brief);
+
+        assertThat(store.find(lasting)).isPresent();
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    default void givenTheOtherReaderExpired_whenTheLastPromotes_thenExclusive(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key brief = fixture.key();
+        Key key = fixture.key();
+        Key reader = holding(key, store.save(shared(key)));
+        granted(store.save(shared(brief, shortTtl())));
+        awaitGone(fixture, brief);
+
+        Attempt attempt = store.save(exclusive(reader));
+
+        assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    @Test
+    default void givenAllReadersExpired_whenWriterSaves_thenGranted(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key first = fixture.key();
+        Key second = fixture.key();
+        granted(store.save(shared(first, shortTtl())));
+        granted(store.save(shared(second, shortTtl())));
+        awaitGone(fixture, first);
+        awaitGone(fixture, second);
+
+        Attempt attempt = store.save(exclusive(fixture.key()));
+
+        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+    }
+
+    /** F36: a refresh brought an expired reader back while another kept the resource in the store. */
+    @Test
+    default void givenReaderExpiredWhileAnotherReads_whenRefreshed_thenLost(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        granted(store.save(shared(fixture.key())));
+        Key brief = fixture.key();
+        Key claim = holding(brief, store.save(shared(brief, shortTtl())));
+        awaitGone(fixture, brief);
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(shared(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(store.find(brief)).isEmpty();
+    }
+
+    @Test
+    default void givenReaders_whenOneIsRefreshed_thenTheOtherEndsInItsOwnTime(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key brief = fixture.key();
+        granted(store.save(shared(brief, shortTtl())));
+        Key key = fixture.key();
+        Key reader = holding(key, store.save(shared(key)));
+
+        Attempt attempt = fixture.store(ExpiringStore.class).refresh(shared(reader, LONG_TTL.multipliedBy(2)));
+
+        assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
+        awaitGone(fixture, brief);
+        assertThat(store.find(key)).isPresent();
+    }
+
+    @Test
+    default void givenSharedHoldExpired_whenPromoted_thenLostAndNothingTaken(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key claim = holding(key, store.save(shared(key, shortTtl())));
+        awaitGone(fixture, key);
+
+        Attempt attempt = store.save(exclusive(claim));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(store.find(key)).isEmpty();
+    }
+
+    @Test
+    default void givenPromotedOrDemoted_whenTheNewTtlIsOver_thenGone(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key reader = holding(key, store.save(shared(key, workingTtl())));
+        Key writer = holding(key, store.save(exclusive(reader, LONG_TTL)));
+
+        granted(store.save(shared(writer, shortTtl())));
+
+        awaitGone(fixture, key);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    default void givenHeldShortly_whenPromotedWithALongerTtl_thenItEndsLater(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key reader = holding(key, store.save(shared(key, workingTtl())));
+
+        granted(store.save(exclusive(reader)));
+
+        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
+        assertThat(store.find(key)).isPresent();
+    }
+
+    /**
+     * A promotion never shortens the lease: when its answer is lost, the holder goes on to believe in the shared hold until
+     * that one's end, and must be right.
+     */
+    @Test
+    default void givenHeldLong_whenPromotedWithAShorterTtl_thenItDoesNotEndSooner(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key reader = holding(key, store.save(shared(key)));
+
+        granted(store.save(exclusive(reader, shortTtl())));
+
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+        assertThat(store.find(key)).isPresent();
+    }
+
+    private static void awaitGone(Fixture fixture, Key key) {
+        Awaitility.await("a hold to expire")
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> fixture.store().find(key).isEmpty());
+    }
+}

@@ -1,0 +1,62 @@
+package dev.latchkey.testkit;
+
+import dev.latchkey.spi.PersistingStore;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * What all contracts need to know of the store under test; has no tests of its own. A whole test class:
+ *
+ * <pre>{@code
+ * class FlockStoreTest
+ *         implements PersistingStoreContract, SharedStoreContract, BlockingStoreContract, SharedBlockingContract,
+ *                 FencingContract, SharedFencingContract, ProcessBoundContract, CrashContract, ProcessContentionContract {
+ *
+ *     @TempDir Path directory;
+ *     private FlockStore store;
+ *
+ *     @BeforeEach void open() { store = new FlockStore(directory.resolve("locks")); }
+ *     @AfterEach void close() { store.close(); }
+ *
+ *     @Override public PersistingStore store() { return store; }
+ *     @Override public PersistingStore separateStore() { return new FlockStore(directory.resolve("others")); }
+ *     @Override public String dsn() { return "flock://" + directory.resolve("locks"); }
+ *
+ *     @Test void keepsTheRules() { StoreRules.check(FlockStore.class, FlockStoreTest.class); }
+ * }
+ * }</pre>
+ *
+ * <p>Each test uses resources of its own, so that the store may be shared by all tests and hold other things as well. A
+ * test that takes longer than two minutes is interrupted and fails.
+ */
+@ExtendWith(ContractExtension.class)
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+public interface StoreContract {
+
+    /**
+     * Returns the store under test: the same throughout one test, fresh or shared by all tests. The test class opens it,
+     * and closes it if it wants that.
+     *
+     * @return the store
+     */
+    PersistingStore store();
+
+    /**
+     * Opens a store of the same class with a world of its own: another directory, database or prefix. What is held there
+     * has nothing to do with {@link #store()}. The contracts close it.
+     *
+     * @return a new store
+     */
+    PersistingStore separateStore();
+
+    /**
+     * Returns a TTL that tests can wait for. A store that counts in whole seconds says so here.
+     *
+     * @return a short TTL the store keeps exactly, 300 ms unless overridden
+     */
+    default Duration shortTtl() {
+        return Duration.ofMillis(300);
+    }
+}

@@ -1,0 +1,145 @@
+package dev.latchkey.testkit;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@code main} of a {@link SecondProcess}: reads a command a line, runs each in a thread of its own, and answers with
+ * one line. Ends, without releasing anything, when its standard input does.
+ */
+final class Worker {
+
+    static final String DSN = "LATCHKEY_TESTKIT_DSN";
+    static final String ANSWER = "latchkey-worker ";
+    static final String OK = "ok";
+    static final String FAILED = "failed";
+
+    private static final int INPUT_ENDED = 3;
+
+    private final LockFactory locks;
+    private final PrintStream out;
+    private final Map<String, Lock> locksByName = new ConcurrentHashMap<>();
+    private final Map<String, Thread> running = new ConcurrentHashMap<>();
+    private final AtomicInteger names = new AtomicInteger();
+
+    private Worker(LockFactory locks, PrintStream out) {
+        this.locks = locks;
+        this.out = out;
+    }
+
+    /**
+     * Runs until the end of its input.
+     *
+     * @param args none
+     * @throws IOException if its input cannot be read
+     */
+    public static void main(String[] args) throws IOException {
+        String dsn = Objects.requireNonNull(System.getenv(DSN), DSN);
+        // Whatever else prints to standard output must not be taken for an answer.
+        PrintStream out = System.out;
+        System.setOut(System.err);
+        Worker worker = new Worker(LockFactory.connect(dsn), out);
+        try (BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+                worker.start(Wire.words(line));
+            }
+        }
+        Runtime.getRuntime().halt(INPUT_ENDED);
+    }
+
+    private void start(List<String> words) {
+        String number = words.get(0);
+        List<String> command = words.subList(1, words.size());
+        if (command.get(0).equals("exit")) {
+            locks.close();
+            System.exit(0);
+        }
+        Thread thread = new Thread(() -> answer(number, command), "command-" + number);
+        thread.setDaemon(true);
+        running.put(number, thread);
+        thread.start();
+    }
+
+    private void answer(String number, List<String> command) {
+        List<String> answer;
+        try {
+            answer = List.of(number, OK, run(command));
+        } catch (Throwable e) {
+            answer = List.of(number, FAILED, e.getClass().getSimpleName(), String.valueOf(e.getMessage()));
+            e.printStackTrace();
+        }
+        running.remove(number);
+        synchronized (out) {
+            out.println(ANSWER + Wire.line(answer));
+            out.flush();
+        }
+    }
+
+    private String run(List<String> command) throws Exception {
+        String first = command.size() > 1 ? command.get(1) : "";
+        return switch (command.get(0)) {
+            case "ready" -> "";
+            case "lock" -> keep(locks.createLock(first, Duration.parse(command.get(2))));
+            case "adopt" -> keep(locks.createLock(Key.deserialize(first), Duration.parse(command.get(2))));
+            case "waits" -> Boolean.toString(isParked(running.get(first)));
+            case "increment" -> increment(command);
+            default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
+        };
+    }
+
+    private static String run(List<String> command, Lock lock) throws InterruptedException {
+        return switch (command.get(0)) {
+            case "tryAcquire" -> Boolean.toString(lock.tryAcquire());
+            case "tryAcquireShared" -> Boolean.toString(lock.tryAcquireShared());
+            case "acquire" -> Boolean.toString(lock.tryAcquire(Duration.parse(command.get(2))));
+            case "acquireShared" -> Boolean.toString(lock.tryAcquireShared(Duration.parse(command.get(2))));
+            case "refresh" -> lock.refresh().toString();
+            case "release" -> Boolean.toString(lock.release());
+            case "isAcquired" -> Boolean.toString(lock.isAcquired());
+            case "isExpired" -> Boolean.toString(lock.isExpired());
+            case "fencingToken" ->
+                lock.fencingToken().isPresent()
+                        ? Long.toString(lock.fencingToken().getAsLong())
+                        : "";
+            case "key" -> lock.key().serialize();
+            case "handOver" -> lock.handOver().serialize();
+            default -> throw new IllegalArgumentException("unknown command " + command.get(0));
+        };
+    }
+
+    private String keep(Lock lock) {
+        String name = "lock-" + names.incrementAndGet();
+        locksByName.put(name, lock);
+        return name;
+    }
+
+    private String increment(List<String> command) throws Exception {
+        Tally tally = new Tally(Path.of(command.get(1)));
+        Duration ttl = Duration.parse(command.get(3));
+        int times = Integer.parseInt(command.get(4));
+        for (int i = 0; i < times; i++) {
+            try (Lock lock = locks.createLock(command.get(2), ttl).acquire()) {
+                tally.increment(lock.fencingToken());
+            }
+        }
+        return Integer.toString(times);
+    }
+
+    private static boolean isParked(@Nullable Thread thread) {
+        return thread != null && BackgroundCall.isParked(thread);
+    }
+}

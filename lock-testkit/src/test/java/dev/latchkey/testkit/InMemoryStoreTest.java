@@ -1,0 +1,33 @@
+package dev.latchkey.testkit;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.store.InMemoryStore;
+
+class InMemoryStoreTest
+        implements PersistingStoreContract,
+                SharedLeaseContract,
+                SharedBlockingContract,
+                SharedFencingContract,
+                ExpiringFencingContract,
+                FairStoreContract,
+                ProcessBoundContract,
+                InspectableStoreContract,
+                SingleProcessContract {
+
+    private final InMemoryStore store = new InMemoryStore();
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return new InMemoryStore();
+    }
+
+    @Override
+    public String dsnOfItsKind() {
+        return "in-memory";
+    }
+}

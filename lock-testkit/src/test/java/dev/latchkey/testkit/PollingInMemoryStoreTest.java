@@ -1,0 +1,26 @@
+package dev.latchkey.testkit;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.store.InMemoryStore;
+
+/** The same contracts through the core's waiting loop. */
+class PollingInMemoryStoreTest
+        implements PersistingStoreContract,
+                SharedLeaseContract,
+                SharedFencingContract,
+                ExpiringFencingContract,
+                ProcessBoundContract,
+                InspectableStoreContract {
+
+    private final PersistingStore store = new PollingStore(new InMemoryStore());
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return new PollingStore(new InMemoryStore());
+    }
+}
