@@ -57,7 +57,8 @@ final class Cli implements AutoCloseable {
 
     /** Starts {@code lock} in a terminal of its own; what is typed is its input. */
     Running startInTerminal(String... arguments) {
-        String line = String.join(" ", command(arguments).stream().map(Cli::quoted).toList());
+        String line =
+                String.join(" ", command(arguments).stream().map(Cli::quoted).toList());
         return start(List.of("script", "-qec", line, "/dev/null"), null);
     }
 

@@ -12,8 +12,19 @@ class DurationTextTest {
 
     @ParameterizedTest
     @CsvSource({
-        "30s, PT30S", "500ms, PT0.5S", "5m, PT5M", "1h, PT1H", "2d, PT48H", "1h30m, PT1H30M", "1.5h, PT1H30M",
-        "0, PT0S", "2.5, PT2.5S", "30, PT30S", "PT30S, PT30S", "P1D, PT24H", "0.000000001, PT0.000000001S",
+        "30s, PT30S",
+        "500ms, PT0.5S",
+        "5m, PT5M",
+        "1h, PT1H",
+        "2d, PT48H",
+        "1h30m, PT1H30M",
+        "1.5h, PT1H30M",
+        "0, PT0S",
+        "2.5, PT2.5S",
+        "30, PT30S",
+        "PT30S, PT30S",
+        "P1D, PT24H",
+        "0.000000001, PT0.000000001S",
         "999999999999d, PT876000H"
     })
     void givenDuration_whenParsed_thenRight(String text, Duration duration) {
@@ -21,7 +32,23 @@ class DurationTextTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "-1", "-PT1S", "5x", "5 s", "s", "1e9", "1.s", ".5", "PT", "30S", "9999999999999", "1h-1m"})
+    @ValueSource(
+            strings = {
+                "",
+                " ",
+                "-1",
+                "-PT1S",
+                "5x",
+                "5 s",
+                "s",
+                "1e9",
+                "1.s",
+                ".5",
+                "PT",
+                "30S",
+                "9999999999999",
+                "1h-1m"
+            })
     void givenNoDuration_whenParsed_thenSaysWhatWouldBe(String text) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> DurationText.parse(text))

@@ -24,7 +24,8 @@ class JsonTest {
                 .put("flag", true)
                 .put("list", List.of(new Json().put("a", 1L), new Json()));
 
-        assertThat(json).hasToString("{\"text\":\"x\",\"none\":null,\"number\":3,\"empty\":null,\"flag\":true,"
-                + "\"list\":[{\"a\":1},{}]}");
+        assertThat(json)
+                .hasToString("{\"text\":\"x\",\"none\":null,\"number\":3,\"empty\":null,\"flag\":true,"
+                        + "\"list\":[{\"a\":1},{}]}");
     }
 }

@@ -118,7 +118,8 @@ class LockHandoverIT {
         cli.awaitFile("writing");
         var held = cli.run("status", "x");
         assertThat(held.exitCode()).isEqualTo(75);
-        assertThat(held.out()).contains("x: held exclusively by pid " + writer.process().pid());
+        assertThat(held.out())
+                .contains("x: held exclusively by pid " + writer.process().pid());
         assertThat(cli.run("status", "--json", "x").out())
                 .matches("\\{\"resource\":\"x\",\"state\":\"exclusive\",\"holders\":\\[\\{\"mode\":\"exclusive\","
                         + "\"description\":\"[^\"]*\",\"fencingToken\":(null|[0-9]+),\"remainingMs\":null}]}\n");

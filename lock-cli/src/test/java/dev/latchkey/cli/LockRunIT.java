@@ -41,10 +41,35 @@ class LockRunIT {
     @Test
     void givenChild_whenRun_thenItHasInputOutputArgumentsAndEnvironment() {
         List<String> command = Cli.command(
-                "run", "größe 1", "--", "sh", "-c", "cat; echo \"$1|$2|$LOCK_NAME|$LOCK_EXPIRES|$LC_ALL\"; env", "sh", "a  b", "");
-        var run = cli.start(List.of("env", "LC_ALL=C", "LOCK_EXPIRES=1", command.get(0), command.get(1), command.get(2),
-                command.get(3), command.get(4), command.get(5), command.get(6), command.get(7), command.get(8),
-                command.get(9), command.get(10), command.get(11), command.get(12), command.get(13)), "input\n");
+                "run",
+                "größe 1",
+                "--",
+                "sh",
+                "-c",
+                "cat; echo \"$1|$2|$LOCK_NAME|$LOCK_EXPIRES|$LC_ALL\"; env",
+                "sh",
+                "a  b",
+                "");
+        var run = cli.start(
+                List.of(
+                        "env",
+                        "LC_ALL=C",
+                        "LOCK_EXPIRES=1",
+                        command.get(0),
+                        command.get(1),
+                        command.get(2),
+                        command.get(3),
+                        command.get(4),
+                        command.get(5),
+                        command.get(6),
+                        command.get(7),
+                        command.get(8),
+                        command.get(9),
+                        command.get(10),
+                        command.get(11),
+                        command.get(12),
+                        command.get(13)),
+                "input\n");
 
         assertThat(run.exitCode()).as(run.err()).isZero();
         assertThat(run.out()).startsWith("input\na  b||größe 1||C\n").containsPattern("(?m)^LOCK_TOKEN=[0-9]+$");
@@ -53,7 +78,8 @@ class LockRunIT {
 
     @Test
     void givenStoreWithLease_whenRun_thenChildKnowsItsEnd() {
-        var run = cli.run("run", "--store", "in-memory", "--ttl", "1h", "x", "-c", "echo $((LOCK_EXPIRES - $(date +%s)))");
+        var run = cli.run(
+                "run", "--store", "in-memory", "--ttl", "1h", "x", "-c", "echo $((LOCK_EXPIRES - $(date +%s)))");
 
         assertThat(Integer.parseInt(run.out().strip())).isBetween(3_400, 3_600);
     }
@@ -65,9 +91,13 @@ class LockRunIT {
         assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
         var conflict = cli.run("run", "-w", "0.2", "x", "--", "true");
         assertThat(conflict.exitCode()).isEqualTo(75);
-        assertThat(conflict.err()).startsWith("lock: \"x\" is held by pid " + holder.process().pid()).hasLineCount(1);
-        assertThat(cli.run("run", "-n", "-E", "9", "x", "--", "true").exitCode()).isEqualTo(9);
-        var skipped = cli.run("run", "-n", "-x", "x", "--", "touch", cli.file("ran").toString());
+        assertThat(conflict.err())
+                .startsWith("lock: \"x\" is held by pid " + holder.process().pid())
+                .hasLineCount(1);
+        assertThat(cli.run("run", "-n", "-E", "9", "x", "--", "true").exitCode())
+                .isEqualTo(9);
+        var skipped =
+                cli.run("run", "-n", "-x", "x", "--", "touch", cli.file("ran").toString());
         assertThat(skipped.exitCode()).isZero();
         assertThat(skipped.err()).isEmpty();
         assertThat(cli.file("ran")).doesNotExist();
@@ -100,8 +130,9 @@ class LockRunIT {
                 .mapToObj(i -> cli.start("run", "-n", "x", "-c", script))
                 .toList();
         await().atMost(Cli.PATIENCE)
-                .until(() -> runs.stream().filter(run -> run.process().isAlive()).count() == 1
-                        && !cli.read("log").isEmpty());
+                .until(() ->
+                        runs.stream().filter(run -> run.process().isAlive()).count() == 1
+                                && !cli.read("log").isEmpty());
         cli.touch("go");
 
         assertThat(runs.stream().map(Cli.Running::exitCode).sorted())
@@ -129,7 +160,8 @@ class LockRunIT {
 
         var missing = cli.run("run", "x", "--", "no-such-command");
         assertThat(missing.exitCode()).isEqualTo(127);
-        assertThat(missing.err()).isEqualTo("lock: cannot run \"no-such-command\": command not found; check its name and PATH\n");
+        assertThat(missing.err())
+                .isEqualTo("lock: cannot run \"no-such-command\": command not found; check its name and PATH\n");
         var plain = cli.run("run", "x", "--", cli.file("plain").toString());
         assertThat(plain.exitCode()).isEqualTo(126);
         assertThat(plain.err()).contains("Permission denied").hasLineCount(1);
@@ -137,7 +169,8 @@ class LockRunIT {
 
     @Test
     void givenVerbose_whenRun_thenSaysHowLongItWaited() {
-        assertThat(cli.run("run", "--verbose", "x", "--", "true").err()).containsPattern("lock: took \"x\" after [0-9.]+ s");
+        assertThat(cli.run("run", "--verbose", "x", "--", "true").err())
+                .containsPattern("lock: took \"x\" after [0-9.]+ s");
     }
 
     @Test

@@ -79,7 +79,8 @@ class LockRunLossIT {
 
     @Test
     void givenKeyReleasedElsewhere_whenChildEnds_thenLost() {
-        var run = cli.startWithFilesStore("", "run", "--store", "files", "x", "-c", ": >$T/ready; rm -r \"$TEST_STORE\"");
+        var run =
+                cli.startWithFilesStore("", "run", "--store", "files", "x", "-c", ": >$T/ready; rm -r \"$TEST_STORE\"");
 
         assertThat(run.exitCode()).isEqualTo(76);
         assertThat(run.err()).contains("no longer held");

@@ -43,7 +43,8 @@ class LockRunSignalsIT {
     void givenWaiting_whenSignal_thenAbortedAtOnce(String signal, int exitCode) {
         cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
         cli.awaitFile("ready");
-        var waiting = cli.start("run", "--verbose", "x", "--", "touch", cli.file("ran").toString());
+        var waiting = cli.start(
+                "run", "--verbose", "x", "--", "touch", cli.file("ran").toString());
         waiting.awaitErr("asking for");
 
         long start = System.nanoTime();
@@ -91,7 +92,12 @@ class LockRunSignalsIT {
     @Test
     void givenChildThatIgnoresTerm_whenKillAfterIsOver_thenAllAreKilled() {
         var run = cli.start(
-                "run", "--kill-after", "300ms", "x", "-c", "trap '' TERM; sleep 61 & echo $! >$T/pid; : >$T/ready; wait; wait");
+                "run",
+                "--kill-after",
+                "300ms",
+                "x",
+                "-c",
+                "trap '' TERM; sleep 61 & echo $! >$T/pid; : >$T/ready; wait; wait");
         cli.awaitFile("ready");
 
         run.signal("TERM");
@@ -122,7 +128,8 @@ class LockRunSignalsIT {
     void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce() {
         var run = cli.start(
                 java.util.stream.Stream.concat(
-                                java.util.stream.Stream.of("timeout", "30"), Cli.command("run", "x", "-c", NOTING).stream())
+                                java.util.stream.Stream.of("timeout", "30"),
+                                Cli.command("run", "x", "-c", NOTING).stream())
                         .toList(),
                 "");
         cli.awaitFile("ready");

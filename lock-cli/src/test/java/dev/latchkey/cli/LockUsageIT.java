@@ -51,7 +51,11 @@ class LockUsageIT {
         var run = cli.run(arguments.split(" "));
 
         assertThat(run.exitCode()).as(run.err()).isEqualTo(64);
-        assertThat(run.err()).startsWith("lock: ").contains(part).hasLineCount(1).doesNotContain("secret");
+        assertThat(run.err())
+                .startsWith("lock: ")
+                .contains(part)
+                .hasLineCount(1)
+                .doesNotContain("secret");
         assertThat(run.out()).isEmpty();
     }
 
@@ -85,12 +89,21 @@ class LockUsageIT {
 
     @Test
     void givenVerbose_whenItFails_thenStackTrace() {
-        assertThat(cli.run("run", "--verbose", "--store", "nosuch", "x", "--", "true").err())
+        assertThat(cli.run("run", "--verbose", "--store", "nosuch", "x", "--", "true")
+                        .err())
                 .contains("\tat dev.latchkey");
     }
 
     @ParameterizedTest
-    @CsvSource({"--help", "run --help", "acquire --help", "refresh --help", "release --help", "status --help", "help run"})
+    @CsvSource({
+        "--help",
+        "run --help",
+        "acquire --help",
+        "refresh --help",
+        "release --help",
+        "status --help",
+        "help run"
+    })
     void givenHelp_whenRun_thenItTeaches(String arguments) {
         var help = cli.run(arguments.split(" "));
 

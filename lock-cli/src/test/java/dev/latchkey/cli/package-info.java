@@ -1,3 +1,4 @@
+/** Tests of the command. */
 @NullMarked
 package dev.latchkey.cli;
 
