@@ -101,8 +101,12 @@ class DocumentationIT {
         boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
         process.destroyForcibly().waitFor();
 
-        assertThat(ended).as("ended in time; printed: %s", Files.readString(output)).isTrue();
-        assertThat(process.exitValue()).as("printed: %s", Files.readString(output)).isZero();
+        assertThat(ended)
+                .as("ended in time; printed: %s", Files.readString(output))
+                .isTrue();
+        assertThat(process.exitValue())
+                .as("printed: %s", Files.readString(output))
+                .isZero();
     }
 
     private static String jdk(String tool) {

@@ -31,8 +31,8 @@ final class JavaSnippet {
         String name = whole ? declared.group(1) : "Snippet";
         StringBuilder source = new StringBuilder();
         if (!snippet.text().contains("import ")) {
-            IMPORTS.forEach(imported ->
-                    source.append("import ").append(imported).append(";\n"));
+            IMPORTS.forEach(
+                    imported -> source.append("import ").append(imported).append(";\n"));
         }
         if (whole) {
             source.append(snippet.text());

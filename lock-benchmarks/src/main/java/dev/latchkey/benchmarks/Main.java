@@ -41,8 +41,7 @@ public final class Main {
      */
     public static void main(String[] args) throws RunnerException {
         List<Comparison> chosen = COMPARISONS.stream()
-                .filter(comparison ->
-                        args.length == 0 || List.of(args).contains(comparison.store()))
+                .filter(comparison -> args.length == 0 || List.of(args).contains(comparison.store()))
                 .toList();
         if (chosen.isEmpty()) {
             System.err.println("benchmark: no such store; there are "

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The built command, as real processes, with a flock store of its own. What a child is to do is a shell script; it finds
@@ -45,6 +46,11 @@ final class Cli implements AutoCloseable {
 
     /** Starts {@code lock} with a store in files whose keys can travel. */
     Running startWithFilesStore(String input, String... arguments) {
+        return startWithFilesStore(input, newFile("out"), arguments);
+    }
+
+    /** The same, with stdout elsewhere. */
+    Running startWithFilesStore(String input, Path out, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -52,7 +58,7 @@ final class Cli implements AutoCloseable {
                 TARGET.resolve("lock-cli.jar") + File.pathSeparator + TARGET.resolve("test-classes"),
                 "dev.latchkey.cli.Main"));
         command.addAll(List.of(arguments));
-        return start(command, input);
+        return start(command, input, out);
     }
 
     /** Starts {@code lock} in a terminal of its own; what is typed is its input. */
@@ -72,10 +78,21 @@ final class Cli implements AutoCloseable {
         return "'" + word.replace("'", "'\\''") + "'";
     }
 
-    Running start(List<String> command, @org.jspecify.annotations.Nullable String input) {
+    Running start(List<String> command, @Nullable String input) {
+        return start(command, input, newFile("out"));
+    }
+
+    private Path newFile(String kind) {
         try {
-            Path out = Files.createTempFile(directory, "out", "");
-            Path err = Files.createTempFile(directory, "err", "");
+            return Files.createTempFile(directory, kind, "");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Running start(List<String> command, @Nullable String input, Path out) {
+        try {
+            Path err = newFile("err");
             ProcessBuilder builder =
                     new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
             builder.environment().put("T", directory.toString());

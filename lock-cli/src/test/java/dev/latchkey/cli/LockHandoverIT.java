@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class LockHandoverIT {
@@ -63,9 +65,12 @@ class LockHandoverIT {
     }
 
     @Test
-    void givenNobodyReadsTheKey_whenAcquire_thenNothingIsHeld() {
-        var acquired = cli.startWithFilesStore("", "run", "--store", "null", "y", "--", "true");
-        assertThat(acquired.exitCode()).isZero();
+    @EnabledOnOs(OS.LINUX)
+    void givenKeyCannotBeWritten_whenAcquire_thenNothingIsHeld() {
+        var acquire = cli.startWithFilesStore("", Path.of("/dev/full"), "acquire", "--store", "files", "x");
+
+        assertThat(acquire.exitCode()).isEqualTo(74);
+        assertThat(files("", "status", "x").exitCode()).isZero();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -40,36 +41,10 @@ class LockRunIT {
 
     @Test
     void givenChild_whenRun_thenItHasInputOutputArgumentsAndEnvironment() {
-        List<String> command = Cli.command(
-                "run",
-                "größe 1",
-                "--",
-                "sh",
-                "-c",
-                "cat; echo \"$1|$2|$LOCK_NAME|$LOCK_EXPIRES|$LC_ALL\"; env",
-                "sh",
-                "a  b",
-                "");
-        var run = cli.start(
-                List.of(
-                        "env",
-                        "LC_ALL=C",
-                        "LOCK_EXPIRES=1",
-                        command.get(0),
-                        command.get(1),
-                        command.get(2),
-                        command.get(3),
-                        command.get(4),
-                        command.get(5),
-                        command.get(6),
-                        command.get(7),
-                        command.get(8),
-                        command.get(9),
-                        command.get(10),
-                        command.get(11),
-                        command.get(12),
-                        command.get(13)),
-                "input\n");
+        String script = "cat; echo \"$1|$2|$LOCK_NAME|$LOCK_EXPIRES|$LC_ALL\"; env";
+        List<String> command = new ArrayList<>(List.of("env", "LC_ALL=C", "LOCK_EXPIRES=1"));
+        command.addAll(Cli.command("run", "größe 1", "--", "sh", "-c", script, "sh", "a  b", ""));
+        var run = cli.start(command, "input\n");
 
         assertThat(run.exitCode()).as(run.err()).isZero();
         assertThat(run.out()).startsWith("input\na  b||größe 1||C\n").containsPattern("(?m)^LOCK_TOKEN=[0-9]+$");

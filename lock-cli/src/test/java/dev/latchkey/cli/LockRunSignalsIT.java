@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,12 +128,9 @@ class LockRunSignalsIT {
     @Test
     @EnabledOnOs(OS.LINUX)
     void givenTimeoutCommand_whenItSignalsTheGroup_thenChildGetsItOnce() {
-        var run = cli.start(
-                java.util.stream.Stream.concat(
-                                java.util.stream.Stream.of("timeout", "30"),
-                                Cli.command("run", "x", "-c", NOTING).stream())
-                        .toList(),
-                "");
+        List<String> command = new ArrayList<>(List.of("timeout", "30"));
+        command.addAll(Cli.command("run", "x", "-c", NOTING));
+        var run = cli.start(command, "");
         cli.awaitFile("ready");
 
         run.signal("TERM");

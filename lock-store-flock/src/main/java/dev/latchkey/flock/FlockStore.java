@@ -167,6 +167,11 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
         return names.directory().file(resource);
     }
 
+    /** Who held a resource exclusively last, from the record in its file. */
+    FileRecord.Entry last(String resource) throws IOException {
+        return names.get(resource).file().look().last();
+    }
+
     private LockStorageException failed(String resource, IOException cause) {
         return new LockStorageException(resource, "lock file " + fileOf(resource) + ": " + cause.getMessage(), cause);
     }

@@ -2,9 +2,11 @@ package dev.latchkey.flock;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.BlockingStoreContract;
+import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
+import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedOwnershipContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import java.nio.file.Path;
@@ -18,7 +20,9 @@ class FlockStoreIT
                 SharedOwnershipContract,
                 BlockingStoreContract,
                 FencingContract,
-                ProcessBoundContract {
+                ProcessBoundContract,
+                CrashContract,
+                ProcessContentionContract {
 
     @TempDir
     Path directory;
@@ -43,5 +47,20 @@ class FlockStoreIT
     @Override
     public PersistingStore separateStore() {
         return new FlockStore(directory.resolve("others"));
+    }
+
+    @Override
+    public String dsn() {
+        return "flock://" + directory.resolve("locks");
+    }
+
+    @Override
+    public int processes() {
+        return 8;
+    }
+
+    @Override
+    public int holdsPerProcess() {
+        return 1_000;
     }
 }

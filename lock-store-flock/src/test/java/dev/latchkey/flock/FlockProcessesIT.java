@@ -1,0 +1,504 @@
+package dev.latchkey.flock;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Request;
+import dev.latchkey.testkit.RemoteLock;
+import dev.latchkey.testkit.Reply;
+import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.Tally;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What only shows between processes: the kernel's queue, conversions under a rival's eyes, and what a wait costs. */
+@Timeout(120)
+class FlockProcessesIT {
+
+    private static final Duration TTL = Duration.ofMinutes(5);
+    private static final Duration LONG_WAIT = Duration.ofSeconds(60);
+
+    @TempDir
+    Path directory;
+
+    private FlockStore store;
+    private SecondProcess other;
+    private RemoteLock remote;
+    private final Key key = Key.of("report");
+
+    @BeforeEach
+    void open() {
+        store = new FlockStore(directory);
+        other = SecondProcess.connect(dsn());
+        remote = other.lock("report", TTL);
+    }
+
+    @AfterEach
+    void close() {
+        other.close();
+        store.close();
+    }
+
+    @Test
+    void givenWaitInTheKernel_whenWithdrawn_thenNothingIsLeft() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+        Waiting waiting = Waiting.start(store, exclusive(key), LONG_WAIT, withdrawn);
+        awaitWaitInTheKernel();
+
+        withdrawn.complete(null);
+
+        assertThat(waiting.attempt()).isInstanceOf(Attempt.Conflicted.class);
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void givenWaitInTheKernel_whenInterrupted_thenNothingIsLeft() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        Waiting waiting = Waiting.start(store, exclusive(key), LONG_WAIT);
+        awaitWaitInTheKernel();
+
+        waiting.thread().interrupt();
+
+        assertThatThrownBy(waiting::attempt).isInstanceOf(InterruptedException.class);
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void givenWaitInTheKernel_whenItsTimeIsOver_thenNothingIsLeft() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        Waiting waiting = Waiting.start(store, exclusive(key), Duration.ofMillis(300));
+        awaitWaitInTheKernel();
+
+        assertThat(waiting.attempt()).isInstanceOf(Attempt.Conflicted.class);
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void givenWaitInTheKernel_whenTheStoreIsClosed_thenNothingIsLeft() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        Waiting waiting = Waiting.start(store, exclusive(key), LONG_WAIT);
+        awaitWaitInTheKernel();
+
+        store.close();
+
+        assertThatThrownBy(waiting::attempt).hasMessageContaining("closed");
+        assertNothingIsLeft();
+    }
+
+    private void assertNothingIsLeft() throws IOException {
+        assertThat(remote.release()).isTrue();
+        assertThat(remote.tryAcquire()).isTrue();
+        assertThat(KernelView.heldHere(store.fileOf("report"))).isEmpty();
+        store.close();
+        assertThat(openFiles()).isEmpty();
+        Awaitility.await().until(() -> waitThreads().isEmpty());
+    }
+
+    @Test
+    void givenWritersAndReadersWait_whenTheHolderReleases_thenInTheirOrder() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        Key writer = Key.of("report");
+        Waiting first = Waiting.start(store, shared(key), LONG_WAIT);
+        awaitWaitInTheKernel();
+        Waiting second = Waiting.start(store, exclusive(writer), LONG_WAIT);
+
+        assertThat(remote.release()).isTrue();
+
+        assertThat(first.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(second.isDone()).isFalse();
+        assertThat(store.delete(key)).isTrue();
+        assertThat(second.attempt()).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void givenAReaderWaitsBehindAWriter_whenTheWriterIsWithdrawn_thenTheReaderReadsBesideTheOther() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+        Waiting writer = Waiting.start(store, exclusive(key), LONG_WAIT, withdrawn);
+        awaitWaitInTheKernel();
+        Waiting reader = Waiting.start(store, shared(Key.of("report")), LONG_WAIT);
+
+        withdrawn.complete(null);
+
+        assertThat(writer.attempt()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(reader.attempt()).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void givenAnotherProcessReads_whenPromoted_thenConflictAndBothReadStill() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        Key reader = holding(key, store.save(shared(key)));
+
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+
+        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
+        assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.SHARED);
+        assertThat(remote.isAcquired()).isTrue();
+        assertThat(other.lock("report", TTL).tryAcquire()).isFalse();
+        assertThat(remote.release()).isTrue();
+        assertThat(other.lock("report", TTL).tryAcquire()).isFalse();
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void givenAnotherProcessReads_whenPromotionWaits_thenPromotedOnceThatOneReleases() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        Waiting promotion = Waiting.start(store, exclusive(holding(key, store.save(shared(key)))), LONG_WAIT);
+
+        assertThat(remote.release()).isTrue();
+
+        assertThat(granted(promotion.attempt()).fencingToken()).isPresent();
+        assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.EXCLUSIVE);
+        assertThat(remote.tryAcquireShared()).isFalse();
+    }
+
+    @Test
+    void givenPromotionWaitsForAnotherProcess_whenBrokenOff_thenSharedStillAndTheOtherMayPromote() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        Waiting promotion = Waiting.start(store, exclusive(holding(key, store.save(shared(key)))), LONG_WAIT);
+
+        promotion.thread().interrupt();
+
+        assertThatThrownBy(promotion::attempt).isInstanceOf(InterruptedException.class);
+        assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.SHARED);
+        Reply remotePromotion = remote.startAcquire(LONG_WAIT);
+        remotePromotion.awaitWaiting();
+        assertThat(store.delete(key)).isTrue();
+        assertThat(remotePromotion.isYes()).isTrue();
+    }
+
+    @Test
+    void givenPromotionWaitsInAnotherProcess_whenPromotedHere_thenRefusedAtOnceAndSharedStill() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        Key reader = holding(key, store.save(shared(key)));
+        Reply remotePromotion = remote.startAcquire(LONG_WAIT);
+        remotePromotion.awaitWaiting();
+
+        Attempt waited = Waiting.start(store, exclusive(reader), LONG_WAIT).attempt();
+        Attempt tried = store.save(exclusive(reader));
+
+        assertThat(waited).isInstanceOf(Attempt.Refused.class);
+        assertThat(tried).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.find(key)).isPresent();
+        assertThat(remotePromotion.isDone()).isFalse();
+        assertThat(store.delete(key)).isTrue();
+        assertThat(remotePromotion.isYes()).isTrue();
+    }
+
+    @Test
+    void givenARivalHammers_whenDemoted_thenNobodyWritesInBetween(@TempDir Path tallyDirectory) throws Exception {
+        Reply hammering = other.increment(new Tally(tallyDirectory), "report", TTL, 100_000);
+        for (int i = 0; i < 200; i++) {
+            Key writer = Key.of("report");
+            Attempt.Granted written =
+                    granted(store.waitAndSave(exclusive(writer), LONG_WAIT, new CompletableFuture<>()));
+
+            granted(store.save(shared(holding(writer, written))));
+
+            assertThat(lastFencingToken()).isEqualTo(written.fencingToken().orElseThrow());
+            assertThat(store.delete(writer)).isTrue();
+        }
+        assertThat(hammering.isDone()).isFalse();
+    }
+
+    @Test
+    void givenARivalHammers_whenPromotionsAreRefused_thenNobodyWritesInBetween(@TempDir Path tallyDirectory)
+            throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        try (SecondProcess rival = SecondProcess.connect(dsn())) {
+            Key reader = holding(key, store.save(shared(key)));
+            long before = lastFencingToken();
+            Reply hammering = rival.increment(new Tally(tallyDirectory), "report", TTL, 100_000);
+            hammering.awaitWaiting();
+            for (int i = 0; i < 2_000; i++) {
+                assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+            }
+
+            assertThat(lastFencingToken()).isEqualTo(before);
+            assertThat(hammering.isDone()).isFalse();
+        }
+    }
+
+    @Test
+    void givenConvertersAndWriters_whenTheyRunAtOnce_thenTokensGrowAndNobodyStarves(@TempDir Path tallyDirectory)
+            throws Exception {
+        Tally tally = new Tally(tallyDirectory);
+        Reply hammering = other.increment(tally, "report", TTL, 500);
+        long last = 0;
+        for (int i = 0; i < 200; i++) {
+            Key converter = Key.of("report");
+            Key reader = holding(converter, store.waitAndSave(shared(converter), LONG_WAIT, new CompletableFuture<>()));
+            Attempt promoted = store.waitAndSave(exclusive(reader), LONG_WAIT, new CompletableFuture<>());
+            long token = granted(promoted).fencingToken().orElseThrow();
+            assertThat(token).isGreaterThan(last);
+            tally.increment(granted(promoted).fencingToken());
+            last = token;
+            granted(store.save(shared(holding(reader, promoted))));
+            assertThat(store.delete(converter)).isTrue();
+        }
+
+        assertThat(hammering.text()).isEqualTo("500");
+        assertThat(tally.number()).isEqualTo(700);
+        assertThat(tally.entries().stream().map(entry -> entry.fencingToken().orElseThrow()))
+                .isSorted()
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void givenAConverterIsKilled_whenTheOthersGoOn_thenTheyAreNotHindered() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        granted(store.save(shared(key)));
+        Reply promotion = remote.startAcquire(LONG_WAIT);
+        promotion.awaitWaiting();
+
+        other.kill();
+
+        Attempt promoted = store.save(exclusive(key));
+        assertThat(promoted).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.delete(key)).isTrue();
+        assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    /** Threads of two processes that wait crosswise look like a deadlock to the kernel, though other threads hold. */
+    @Test
+    void givenTheKernelSuspectsADeadlock_whenItIsNone_thenBothWaitsEndWell() throws Exception {
+        RemoteLock remoteSecond = other.lock("second", TTL);
+        assertThat(remoteSecond.tryAcquire()).isTrue();
+        granted(store.save(exclusive(key)));
+        Reply remoteWait = remote.startAcquire(LONG_WAIT);
+        remoteWait.awaitWaiting();
+        Key second = Key.of("second");
+        Waiting localWait = Waiting.start(store, exclusive(second), LONG_WAIT);
+
+        assertThat(remoteSecond.release()).isTrue();
+
+        assertThat(localWait.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(remoteWait.isDone()).isFalse();
+        assertThat(store.delete(key)).isTrue();
+        assertThat(remoteWait.isYes()).isTrue();
+    }
+
+    @Test
+    void givenThreadsHereNeverLetGo_whenAnotherProcessWaits_thenItGetsItsTurn() throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        List<Thread> threads = Stream.generate(() -> new Thread(() -> takeAgainAndAgain(ended)))
+                .limit(3)
+                .toList();
+        threads.forEach(Thread::start);
+        try {
+            for (int i = 0; i < 5; i++) {
+                assertThat(remote.startAcquire(Duration.ofSeconds(20)).isYes()).isTrue();
+                assertThat(remote.release()).isTrue();
+            }
+        } finally {
+            ended.set(true);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+    }
+
+    private void takeAgainAndAgain(AtomicBoolean ended) {
+        Key own = Key.of("report");
+        while (!ended.get()) {
+            try {
+                granted(store.waitAndSave(exclusive(own), LONG_WAIT, new CompletableFuture<>()));
+            } catch (InterruptedException e) {
+                return;
+            }
+            store.delete(own);
+        }
+    }
+
+    @Test
+    void givenWaitInTheKernel_whenItLasts_thenNoThreadOfItRuns() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        Waiting waiting = Waiting.start(store, exclusive(key), LONG_WAIT);
+        awaitWaitInTheKernel();
+        long before = switches();
+        assertThat(before).isPositive();
+
+        Awaitility.await()
+                .during(Duration.ofSeconds(2))
+                .pollInterval(Duration.ofMillis(500))
+                .until(() -> switches() == before);
+
+        assertThat(remote.release()).isTrue();
+        assertThat(waiting.attempt()).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void givenHeldByOthers_whenHoldersAreListed_thenEachWithItsProcess() throws Exception {
+        assertThat(remote.tryAcquire()).isTrue();
+        long token = remote.fencingToken().orElseThrow();
+        assertThat(store.holders("report"))
+                .containsExactly(new Holder(
+                        LockMode.EXCLUSIVE,
+                        OptionalLong.of(token),
+                        Optional.empty(),
+                        Optional.of("pid " + other.pid())));
+
+        assertThat(remote.release()).isTrue();
+        assertThat(remote.tryAcquireShared()).isTrue();
+        granted(store.save(shared(key)));
+
+        assertThat(store.holders("report")).extracting(Holder::mode).containsExactly(LockMode.SHARED, LockMode.SHARED);
+        assertThat(store.holders("report"))
+                .extracting(holder -> holder.description().orElseThrow())
+                .containsExactlyInAnyOrder(
+                        "pid " + other.pid(), "pid " + ProcessHandle.current().pid());
+        assertThat(remote.isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenNoListOfLocks_whenHoldersAreListed_thenTheExclusiveOneFromItsRecord() throws Exception {
+        try (FlockStore elsewhere = new FlockStore(directory, directory.resolve("no such list"))) {
+            assertThat(remote.tryAcquire()).isTrue();
+            assertThat(elsewhere.holders("report"))
+                    .extracting(holder -> holder.description().orElseThrow())
+                    .containsExactly("pid " + other.pid());
+
+            assertThat(remote.release()).isTrue();
+
+            assertThat(elsewhere.holders("report")).isEmpty();
+            assertThat(remote.tryAcquire()).isTrue();
+        }
+    }
+
+    /** Reads the record as the store would; opening the file by another channel would drop the locks held here. */
+    private long lastFencingToken() throws IOException {
+        return store.last("report").fencingToken();
+    }
+
+    private static void awaitWaitInTheKernel() {
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(2))
+                .until(() -> waitThreads().stream().anyMatch(FlockProcessesIT::isInTheKernel));
+    }
+
+    private static boolean isInTheKernel(Thread thread) {
+        return Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals("lock0"));
+    }
+
+    private static List<Thread> waitThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("latchkey-flock-wait"))
+                .toList();
+    }
+
+    /** How often the threads of a wait have gone to sleep or lost the CPU: each look at the lock would be one more. */
+    private static long switches() throws IOException {
+        long sum = 0;
+        try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+            for (Path task : tasks.toList()) {
+                sum += switches(task);
+            }
+        }
+        return sum;
+    }
+
+    private static long switches(Path task) throws IOException {
+        try {
+            // The kernel keeps the first 15 characters of a thread's name.
+            String name = Files.readString(task.resolve("comm")).strip();
+            return name.equals("latchkey-flock-") || name.equals(Waiting.NAME)
+                    ? Files.readAllLines(task.resolve("status")).stream()
+                            .filter(line -> line.contains("ctxt_switches"))
+                            .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                            .sum()
+                    : 0;
+        } catch (NoSuchFileException e) {
+            return 0;
+        }
+    }
+
+    private List<Path> openFiles() throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors
+                    .map(FlockProcessesIT::target)
+                    .filter(target -> target.startsWith(directory))
+                    .toList();
+        }
+    }
+
+    private static Path target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor);
+        } catch (IOException e) {
+            return descriptor;
+        }
+    }
+
+    private String dsn() {
+        return "flock://" + directory;
+    }
+
+    /** A wait in a thread of its own, which has begun to wait or ended. */
+    private record Waiting(Thread thread, CompletableFuture<Attempt> result) {
+
+        static final String NAME = "test-waiter";
+
+        static Waiting start(FlockStore store, Request request, Duration maxWait) {
+            return start(store, request, maxWait, new CompletableFuture<>());
+        }
+
+        static Waiting start(FlockStore store, Request request, Duration maxWait, CompletableFuture<Void> withdrawn) {
+            CompletableFuture<Attempt> result = new CompletableFuture<>();
+            Thread thread = new Thread(
+                    () -> {
+                        try {
+                            result.complete(store.waitAndSave(request, maxWait, withdrawn));
+                        } catch (Exception e) {
+                            result.completeExceptionally(e);
+                        }
+                    },
+                    NAME);
+            thread.setDaemon(true);
+            thread.start();
+            Awaitility.await()
+                    .pollInterval(Duration.ofMillis(1))
+                    .until(() -> result.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
+            return new Waiting(thread, result);
+        }
+
+        boolean isDone() {
+            return result.isDone();
+        }
+
+        Attempt attempt() throws Exception {
+            try {
+                return result.get(60, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                throw (Exception) Objects.requireNonNull(e.getCause());
+            }
+        }
+    }
+}
