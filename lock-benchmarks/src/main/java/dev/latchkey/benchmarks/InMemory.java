@@ -44,6 +44,7 @@ public class InMemory {
 
     /** One cycle of {@link ReentrantLock}. */
     @Benchmark
+    @SuppressWarnings("LockNotBeforeTry")
     public void jdkExclusive() {
         jdkLock.lock();
         jdkLock.unlock();
@@ -51,6 +52,7 @@ public class InMemory {
 
     /** One cycle of the read lock of {@link ReentrantReadWriteLock}. */
     @Benchmark
+    @SuppressWarnings("LockNotBeforeTry")
     public void jdkShared() {
         jdkReadWriteLock.readLock().lock();
         jdkReadWriteLock.readLock().unlock();
