@@ -49,12 +49,17 @@ if [ -e /dev/fd/0 ] && mkfifo -m 600 "$pipe" 2>/dev/null; then
     quit_log=/dev/fd/3
 fi
 
+# The JVM of Java 17 starts the command with QUIT blocked; where env can undo that, it does.
+unblock=
+env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock=true
+
 # C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. What the JVM has to
 # say about an archive must not be mixed with the output of the command.
 exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
     -Xlog:disable -Xlog:all=error:stderr \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
     ${lc_all:+"$lc_all"} \
+    ${unblock:+"$unblock"} \
     ${quit_log:+"-Xlog:vmoperation=debug:file=$quit_log"} \
     ${quit_log:+"-Dlatchkey.quit-log=$quit_log"} \
     ${quit_log:+-XX:+UnlockDiagnosticVMOptions} ${quit_log:+-XX:-DisplayVMOutput} \

@@ -3,6 +3,7 @@ package dev.latchkey.cli;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,9 @@ final class GroupProbe implements AutoCloseable {
     /** Long enough for a dead process to be noticed on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
+    /** QUIT makes a program write its memory to the current directory, where the user allows that. */
+    private static final List<String> WITHOUT_CORE_DUMP = List.of("sh", "-c", "ulimit -c 0; exec cat");
+
     private @Nullable Process probe;
 
     GroupProbe() {
@@ -26,7 +30,7 @@ final class GroupProbe implements AutoCloseable {
 
     private static @Nullable Process start() {
         try {
-            return new ProcessBuilder("cat")
+            return new ProcessBuilder(CleanMask.of(WITHOUT_CORE_DUMP))
                     .redirectOutput(Redirect.DISCARD)
                     .redirectError(Redirect.DISCARD)
                     .start();
