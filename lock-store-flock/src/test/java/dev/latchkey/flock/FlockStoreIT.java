@@ -1,25 +1,27 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.testkit.BlockingStoreContract;
 import dev.latchkey.testkit.CrashContract;
-import dev.latchkey.testkit.FencingContract;
+import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
 import dev.latchkey.testkit.ProcessContentionContract;
-import dev.latchkey.testkit.SharedOwnershipContract;
-import dev.latchkey.testkit.SharedStoreContract;
+import dev.latchkey.testkit.SharedBlockingContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.StoreRules;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FlockStoreIT
         implements PersistingStoreContract,
-                SharedStoreContract,
-                SharedOwnershipContract,
-                BlockingStoreContract,
-                FencingContract,
+                SharedBlockingContract,
+                SharedFencingContract,
+                FairStoreContract,
+                InspectableStoreContract,
                 ProcessBoundContract,
                 CrashContract,
                 ProcessContentionContract {
@@ -62,5 +64,13 @@ class FlockStoreIT
     @Override
     public int holdsPerProcess() {
         return 1_000;
+    }
+
+    @Test
+    void keepsTheRules() {
+        StoreRules.of(FlockStore.class)
+                .testedBy(FlockStoreIT.class)
+                .readingTheWallClockIn(FileRecord.class, "fencing tokens are led by it, and no lease depends on it")
+                .check();
     }
 }

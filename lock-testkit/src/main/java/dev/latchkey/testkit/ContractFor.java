@@ -26,4 +26,11 @@ public @interface ContractFor {
      * @return contracts; none unless said
      */
     Class<?>[] with() default {};
+
+    /**
+     * Returns the contracts of which one may take the place of this one: for what a store does not do, and says so.
+     *
+     * @return contracts; none unless said
+     */
+    Class<?>[] unless() default {};
 }

@@ -5,6 +5,7 @@ import static dev.latchkey.testkit.WaitingContract.LONG_WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
+import dev.latchkey.spi.PersistingStore;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
  * free again, at once where holds end with their process, and after its TTL where they are leases; a killed waiter leaves
  * nothing.
  */
+@ContractFor(value = PersistingStore.class, unless = SingleProcessContract.class)
 public interface CrashContract extends ProcessesContract {
 
     @Test

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
  * Every new exclusive hold has a greater number than any before it: for a store that mints fencing tokens. A store that
  * does not joins {@link UnfencedContract}.
  */
+@ContractFor(value = PersistingStore.class, unless = UnfencedContract.class)
 public interface FencingContract extends StoreContract {
 
     @Test

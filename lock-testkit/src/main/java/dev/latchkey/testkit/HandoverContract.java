@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
+import dev.latchkey.spi.PersistingStore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.ObjectInputStream;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
  * Keys travel: serialized here, they own the lock in another process. For every store that is not
  * {@link dev.latchkey.spi.ProcessBound}.
  */
+@ContractFor(value = PersistingStore.class, unless = ProcessBoundContract.class)
 public interface HandoverContract extends ProcessesContract {
 
     @Test

@@ -1,8 +1,11 @@
 package dev.latchkey.testkit;
 
+import dev.latchkey.spi.PersistingStore;
+
 /**
  * What every store keeps that keeps anything; a gathering of contracts, without tests of its own.
  */
+@ContractFor(PersistingStore.class)
 public interface PersistingStoreContract
         extends ExclusionContract,
                 OwnershipContract,

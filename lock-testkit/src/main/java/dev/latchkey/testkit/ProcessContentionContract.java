@@ -3,6 +3,7 @@ package dev.latchkey.testkit;
 import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.spi.PersistingStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Several processes at once change a number in a file under the lock: no update is lost, tokens grow in the order of the
  * holds, and processes killed in the middle leave no lock behind. For every store that several processes can reach.
  */
+@ContractFor(value = PersistingStore.class, unless = SingleProcessContract.class)
 public interface ProcessContentionContract extends ProcessesContract {
 
     /**

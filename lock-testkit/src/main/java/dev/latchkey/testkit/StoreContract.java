@@ -10,9 +10,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * What all contracts need to know of the store under test; has no tests of its own. A whole test class:
  *
  * <pre>{@code
- * class FlockStoreTest
- *         implements PersistingStoreContract, SharedStoreContract, BlockingStoreContract, SharedBlockingContract,
- *                 FencingContract, SharedFencingContract, ProcessBoundContract, CrashContract, ProcessContentionContract {
+ * class FlockStoreIT
+ *         implements PersistingStoreContract, SharedBlockingContract, SharedFencingContract, FairStoreContract,
+ *                 InspectableStoreContract, ProcessBoundContract, CrashContract, ProcessContentionContract {
  *
  *     @TempDir Path directory;
  *     private FlockStore store;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *     @Override public PersistingStore separateStore() { return new FlockStore(directory.resolve("others")); }
  *     @Override public String dsn() { return "flock://" + directory.resolve("locks"); }
  *
- *     @Test void keepsTheRules() { StoreRules.check(FlockStore.class, FlockStoreTest.class); }
+ *     @Test void keepsTheRules() { StoreRules.of(FlockStore.class).testedBy(FlockStoreIT.class).check(); }
  * }
  * }</pre>
  *

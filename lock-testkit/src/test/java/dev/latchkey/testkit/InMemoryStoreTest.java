@@ -2,6 +2,7 @@ package dev.latchkey.testkit;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
+import org.junit.jupiter.api.Test;
 
 class InMemoryStoreTest
         implements PersistingStoreContract,
@@ -29,5 +30,10 @@ class InMemoryStoreTest
     @Override
     public String dsnOfItsKind() {
         return "in-memory";
+    }
+
+    @Test
+    void joinsAllItsContracts() {
+        StoreRules.of(InMemoryStore.class).testedBy(InMemoryStoreTest.class).checkContracts();
     }
 }

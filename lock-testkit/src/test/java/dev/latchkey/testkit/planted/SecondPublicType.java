@@ -1,0 +1,4 @@
+package dev.latchkey.testkit.planted;
+
+/** Another type that users see. */
+public interface SecondPublicType {}

@@ -1,0 +1,3 @@
+package dev.latchkey.testkit.planted.deep;
+
+final class InDeeperPackage {}
