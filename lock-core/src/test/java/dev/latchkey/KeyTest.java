@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.Serializable;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -81,6 +82,14 @@ class KeyTest {
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> javaRead(stream))
                 .withMessageContaining("not a serialized key");
+    }
+
+    /** A copied Lock would be a second owner that knows nothing of the first. */
+    @Test
+    void givenLockAndFactory_thenTheyDoNotTravelAsKeysDo() {
+        assertThat(Serializable.class).isAssignableFrom(Key.class);
+        assertThat(Serializable.class.isAssignableFrom(Lock.class)).isFalse();
+        assertThat(Serializable.class.isAssignableFrom(LockFactory.class)).isFalse();
     }
 
     @Test

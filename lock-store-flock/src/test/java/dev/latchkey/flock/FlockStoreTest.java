@@ -239,6 +239,20 @@ class FlockStoreTest {
     }
 
     @Test
+    void givenForeignContentOrADirectory_whenTriedAgainAndAgain_thenNoFileIsLeftOpen() throws Exception {
+        Files.writeString(file(), "not a lock file");
+        Files.createDirectory(store.fileOf("directory"));
+
+        for (int i = 0; i < 10; i++) {
+            assertThatThrownBy(() -> store.save(exclusive(key))).isInstanceOf(LockStorageException.class);
+            assertThatThrownBy(() -> store.save(exclusive(Key.of("directory"))))
+                    .isInstanceOf(LockStorageException.class);
+        }
+
+        assertThat(openFiles()).isEmpty();
+    }
+
+    @Test
     void givenForeignContent_whenTakenShared_thenStorageFailure() throws Exception {
         Files.writeString(file(), "not a lock file");
 

@@ -49,6 +49,41 @@ public interface SharedOwnershipContract extends StoreContract {
     }
 
     @Test
+    default void givenReader_whenAcquiredSharedAgain_thenOneReleaseEndsIt(Fixture fixture) {
+        Lock lock = reader(fixture);
+        assertThat(lock.tryAcquireShared()).isTrue();
+
+        assertThat(lock.release()).isTrue();
+
+        assertThat(lock.isAcquired()).isFalse();
+        assertThat(fixture.lock().tryAcquire()).isTrue();
+    }
+
+    @Test
+    default void givenReader_whenRefreshed_thenItReadsStill(Fixture fixture) {
+        Lock lock = reader(fixture);
+
+        lock.refresh();
+
+        assertThat(mode(lock)).contains(LockMode.SHARED);
+        assertThat(fixture.lock().tryAcquireShared()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isFalse();
+    }
+
+    @Test
+    default void givenReader_whenHandedOver_thenTheNewOwnerReads(Fixture fixture) {
+        Lock giver = reader(fixture);
+
+        Lock owner = fixture.lock(giver.handOver());
+
+        assertThat(giver.isAcquired()).isFalse();
+        assertThat(owner.isAcquired()).isTrue();
+        assertThat(mode(owner)).contains(LockMode.SHARED);
+        assertThat(owner.release()).isTrue();
+        assertThat(fixture.lock().tryAcquire()).isTrue();
+    }
+
+    @Test
     default void givenOnlyReader_whenItAcquires_thenPromoted(Fixture fixture) throws Exception {
         Lock lock = reader(fixture);
 

@@ -305,6 +305,18 @@ class StateTableTest {
         }
 
         @Test
+        void whenSharedAgain_thenRenewedAndSharedStill() throws Exception {
+            assertThat(lock.tryAcquireShared()).isTrue();
+            store.forgetCalls();
+
+            lock.acquireShared();
+
+            assertThat(store.operations()).containsExactly(SAVE);
+            assertHeld(LockMode.SHARED);
+            assertThat(rival.tryAcquireShared()).isTrue();
+        }
+
+        @Test
         void whenWaitingIsAllowed_thenStillOneSaveBecauseAHolderWaitsForNobody() throws Exception {
             acquired();
 
@@ -466,6 +478,18 @@ class StateTableTest {
             assertLostOnce(LossReason.SESSION_LOST);
             assertFree();
             assertThat(lock.isExpired()).isTrue();
+        }
+
+        /** That nobody answers says nothing about who holds it. */
+        @Test
+        void whenAskedAndNoAnswer_thenStorageFailureAndHeldStill() {
+            acquired();
+            store.next(FIND, Fault.unreachable());
+
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(lock::isAcquired);
+
+            assertHeld(LockMode.EXCLUSIVE);
+            assertThat(lock.isAcquired()).isTrue();
         }
 
         @Test
