@@ -93,10 +93,22 @@ final class AcquireCommand implements Callable<Integer> {
             String key = held.lock().key().serialize();
             console.answer(json ? description(held.lock()).put("key", key).toString() : key);
             // Only now: if nobody has read the key, the lock is released on the way out.
-            held.lock().handOver();
+            handOver(held.lock());
             return ExitCode.OK.number();
         } finally {
             held.locks().close();
+        }
+    }
+
+    private static void handOver(Lock lock) {
+        try {
+            lock.handOver();
+        } catch (IllegalStateException e) {
+            throw new CommandException(
+                    ExitCode.LOST,
+                    Text.quoted(lock.key().resource())
+                            + " was taken, but its --ttl was over before its key could be used",
+                    e);
         }
     }
 

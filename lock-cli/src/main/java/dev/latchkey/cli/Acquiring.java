@@ -29,14 +29,20 @@ final class Acquiring {
     static Answer acquire(Want want, Inbox inbox) throws InterruptedException {
         Acquiring acquiring = new Acquiring(want, inbox);
         Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
+        Optional<Event> lost = Optional.empty();
         while (true) {
             Event event = inbox.next();
             if (event instanceof Event.Answered answered) {
+                lost.ifPresent(inbox::add);
                 return answered.answer();
             }
             if (event instanceof Event.Signalled signalled) {
                 asking.interrupt();
                 return acquiring.withdrawn(signalled.signal());
+            }
+            if (event instanceof Event.Lost) {
+                // Granted and lost at once, and we hear of the loss first: for whoever gets the answer.
+                lost = Optional.of(event);
             }
         }
     }

@@ -5,9 +5,13 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** One child under one lock, from the moment the lock is held to the moment it is not. */
 final class Run {
+
+    /** Less than some stores can keep, and than a slow answer takes. */
+    private static final Duration TOO_SHORT_TO_LEAVE = Duration.ofSeconds(2);
 
     private final Answer.Acquired held;
     private final Lock lock;
@@ -30,8 +34,8 @@ final class Run {
     int of(ChildCommand command) throws InterruptedException {
         console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
         try {
-            int exitCode = Supervision.untilGone(name, rules, inbox, console, command.start(lock));
-            return exitCode == ExitCode.LOST.number() ? exitCode : giveBack(exitCode);
+            OptionalInt exitCode = Supervision.untilGone(name, rules, inbox, console, command.start(lock));
+            return exitCode.isPresent() ? giveBack(exitCode.getAsInt()) : ExitCode.LOST.number();
         } finally {
             held.locks().close();
         }
@@ -63,7 +67,7 @@ final class Run {
     /** Sees to it that the lock stays held; true if that works without us. */
     private boolean keepFor(Duration rest) throws InterruptedException {
         console.explain("keeping " + Text.quoted(name) + " for another " + DurationText.format(rest) + " (--min-hold)");
-        if (Acquiring.travels(lock)) {
+        if (canBeLeftToTheStore(rest)) {
             lock.refresh(rest);
             lock.handOver();
             return true;
@@ -76,5 +80,12 @@ final class Run {
                 return false;
             }
         }
+    }
+
+    /** Without a lease nobody would ever release it. */
+    private boolean canBeLeftToTheStore(Duration rest) {
+        return rest.compareTo(TOO_SHORT_TO_LEAVE) >= 0
+                && Acquiring.travels(lock)
+                && lock.remainingLifetime().isPresent();
     }
 }

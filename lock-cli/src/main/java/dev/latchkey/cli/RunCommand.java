@@ -139,6 +139,12 @@ final class RunCommand implements Callable<Integer> {
                     "no command to run under " + Text.quoted(name) + ": lock run " + Text.oneLine(name)
                             + " -- COMMAND");
         }
+        if (!spec.commandLine().getParseResult().originalArgs().contains("--")) {
+            // Else an option meant for the command, such as -s, would be taken for one of ours.
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "put -- before the command: lock run " + Text.oneLine(name) + " -- " + Text.oneLine(words.get(0)));
+        }
         return ChildCommand.of(words);
     }
 }

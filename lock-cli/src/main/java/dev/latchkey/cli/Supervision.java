@@ -3,6 +3,7 @@ package dev.latchkey.cli;
 import dev.latchkey.LossReason;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +40,8 @@ final class Supervision {
         this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
     }
 
-    /** Returns the exit code for all of it: the child's, or that of a lost lock. */
-    static int untilGone(String name, RunRules rules, Inbox inbox, Console console, Process child)
+    /** Returns the child's exit code; empty if the lock was lost, whatever that was. */
+    static OptionalInt untilGone(String name, RunRules rules, Inbox inbox, Console console, Process child)
             throws InterruptedException {
         Threads.startDaemon("lock-child", () -> inbox.add(new Event.ChildEnded(waitFor(child))));
         try (GroupProbe probe = new GroupProbe()) {
@@ -58,7 +59,7 @@ final class Supervision {
         }
     }
 
-    private int loop() throws InterruptedException {
+    private OptionalInt loop() throws InterruptedException {
         while (true) {
             Optional<Event> next = inbox.next(untilNextAlarm());
             if (next.isEmpty()) {
@@ -90,8 +91,8 @@ final class Supervision {
         tree.whenGone(() -> inbox.add(new Event.DescendantsEnded()));
     }
 
-    private int exitCode(int ofChild) {
-        return lost ? ExitCode.LOST.number() : ofChild;
+    private OptionalInt exitCode(int ofChild) {
+        return lost ? OptionalInt.empty() : OptionalInt.of(ofChild);
     }
 
     private void onSignal(Event.Signalled signalled) throws InterruptedException {

@@ -157,6 +157,17 @@ class LockRunIT {
         assertThat(run.exitCode()).isZero();
     }
 
+    /** 76 of the command is not the 76 of a lost lock. */
+    @Test
+    void givenStoreWithLeases_whenMinHoldAndTheChildEndsWith76_thenTheStoreKeepsIt() {
+        var run = cli.startWithFilesStore("", "run", "--store", "files", "--min-hold", "1h", "x", "-c", "exit 76");
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(76);
+
+        assertThat(cli.startWithFilesStore("", "status", "--store", "files", "x")
+                        .exitCode())
+                .isEqualTo(75);
+    }
+
     @Test
     void givenStoreWithLeases_whenMinHold_thenTheStoreKeepsIt() {
         var run = cli.startWithFilesStore("", "run", "--store", "files", "--min-hold", "1h", "x", "--", "true");

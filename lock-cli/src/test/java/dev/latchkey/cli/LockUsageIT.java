@@ -39,6 +39,7 @@ class LockUsageIT {
                 "run --on-lost never x -- true; --on-lost",
                 "run --nonsense x -- true; --nonsense",
                 "run x; no command",
+                "run x psql -s; put -- before the command",
                 "run; NAME",
                 "status; NAME",
                 "frobnicate; frobnicate",

@@ -1,0 +1,99 @@
+package dev.latchkey.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.NullStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class RunTest {
+
+    private static final Duration MIN_HOLD = Duration.ofMillis(100);
+
+    private final List<String> deleted = new ArrayList<>();
+
+    @Test
+    void givenKeysTravelWithoutALease_whenMinHoldIsOver_thenReleasedHereForNobodyElseWould() throws Exception {
+        int exitCode = run(new Endless());
+
+        assertThat(exitCode).isZero();
+        assertThat(deleted).containsExactly("x");
+    }
+
+    @Test
+    void givenTheStoreKeepsWholeSecondsOnly_whenMinHoldIsShorter_thenTheExitCodeIsTheCommands() throws Exception {
+        int exitCode = run(new WholeSeconds());
+
+        assertThat(exitCode).isZero();
+        assertThat(deleted).containsExactly("x");
+    }
+
+    private int run(PersistingStore store) throws InterruptedException {
+        LockFactory locks = new LockFactory(store);
+        Lock lock = locks.createLock("x");
+        assertThat(lock.tryAcquire()).isTrue();
+        RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, MIN_HOLD, Want.NO_LIMIT);
+        return new Run(
+                        new Answer.Acquired(locks, lock, Duration.ZERO),
+                        rules,
+                        new Inbox(),
+                        new StoreOptions().console())
+                .of(ChildCommand.of(List.of("true")));
+    }
+
+    /** Its keys mean something in other processes, and its holds end by release alone. */
+    private class Endless implements PersistingStore {
+
+        private final NullStore granting = new NullStore();
+
+        @Override
+        public Attempt save(Request request) {
+            return granting.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return deleted.add(key.resource());
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return granting.find(key);
+        }
+    }
+
+    /** Cannot keep a TTL below a second, as memcached. */
+    private final class WholeSeconds extends Endless implements ExpiringStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return granted(request);
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            if (request.ttl().compareTo(Duration.ofSeconds(1)) < 0) {
+                throw new IllegalArgumentException("a TTL of " + request.ttl() + " is less than a second");
+            }
+            return granted(request);
+        }
+
+        private static Attempt granted(Request request) {
+            return new Attempt.Granted(
+                    LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(System.nanoTime(), request.ttl()));
+        }
+    }
+}
