@@ -3,13 +3,14 @@ package dev.latchkey.cli;
 /** What more than one help page says. A percent sign is doubled, for picocli formats it. */
 final class HelpText {
 
-    static final String DURATIONS =
-            "Durations: 500ms, 30s, 5m, 1h30m, PT30S, or a plain number of seconds such as 2.5.";
+    static final String DURATIONS = "Durations: 500ms, 30s, 5m, 1h30m, PT30S, or plain seconds such as 2.5.";
 
+    /** Ends as it does to keep the two blanks before each line. */
     static final String EXIT_CODES_OF_ALL = """
-              64          the command line is wrong, or asks what this store cannot do
+              64          the command line is wrong, or asks what the store cannot do
               69          the store cannot be reached, or failed
-              75          somebody else holds the lock""";
+              75          somebody else holds the lock\
+            """;
 
     static final String KEY_SOURCES = """
             The key is what lock acquire printed. Without the argument it is the variable

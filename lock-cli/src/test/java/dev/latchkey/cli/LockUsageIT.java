@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockUsageIT {
 
@@ -111,6 +112,17 @@ class LockUsageIT {
         assertThat(help.exitCode()).isZero();
         assertThat(help.out()).containsAnyOf("Exit codes", "Examples");
         assertThat(help.out().lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "acquire"})
+    void givenHelp_whenRun_thenTheTableOfExitCodesStandsStraight(String verb) {
+        var help = cli.run(verb, "--help");
+
+        String table = help.out().substring(help.out().indexOf("Exit codes:"));
+        assertThat(table.lines().skip(1).takeWhile(line -> !line.isBlank()))
+                .isNotEmpty()
+                .allSatisfy(line -> assertThat(line).startsWith("  "));
     }
 
     @Test
