@@ -1,5 +1,7 @@
 package dev.latchkey;
 
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -9,7 +11,6 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.time.Clock;
-import java.time.Instant;
 import java.util.Date;
 
 @AnalyzeClasses(packages = "dev.latchkey", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -34,9 +35,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule no_wall_clock = noClasses()
             .should()
-            .callMethod(System.class, "currentTimeMillis")
-            .orShould()
-            .callMethod(Instant.class, "now")
+            .accessTargetWhere(target(name("currentTimeMillis")).or(target(name("now"))))
             .orShould()
             .dependOnClassesThat()
             .areAssignableTo(Clock.class)
@@ -45,10 +44,11 @@ class ArchitectureTest {
             .areAssignableTo(Date.class)
             .because("the monotonic clock measures waits and leases, and the store's clock decides expiry");
 
+    /** By name, for there are several, and a method reference is no call. */
     @ArchTest
     static final ArchRule no_sleep = noClasses()
             .should()
-            .callMethod(Thread.class, "sleep", long.class)
+            .accessTargetWhere(target(name("sleep")))
             .because("a sleeping waiter can neither be woken nor withdrawn");
 
     @ArchTest

@@ -100,7 +100,8 @@ final class AcquireCommand implements Callable<Integer> {
         }
     }
 
-    private static void handOver(Lock lock) {
+    /** Leaves the lock to whoever has its key; that its lease was too short for that is no defect of ours. */
+    static void handOver(Lock lock) {
         try {
             lock.handOver();
         } catch (IllegalStateException e) {

@@ -74,13 +74,6 @@ class LockHandoverIT {
     }
 
     @Test
-    void givenTtlThatIsOverAtOnce_whenAcquire_thenLostOrInTimeButNoDefect() {
-        var run = cli.startWithFilesStore("", "acquire", "--store", "files", "--ttl", "20ms", "x");
-
-        assertThat(run.exitCode()).as(run.err()).isIn(0, 76);
-    }
-
-    @Test
     void givenFlock_whenAcquire_thenSaysWhyItsKeysCannotTravelAndHoldsNothing() {
         var acquire = cli.run("acquire", "x");
 
