@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.condition.OS;
 
 /**
  * The built command, as real processes, with a flock store of its own. What a child is to do is a shell script; it finds
@@ -22,6 +23,11 @@ final class Cli implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
+
+    /** A build in the background, or under nohup, ignores signals, and what it starts would go on ignoring them. */
+    private static final List<String> NO_SIGNAL_IGNORED =
+            OS.LINUX.isCurrentOs() ? List.of("env", "--default-signal=HUP,INT,QUIT,TERM") : List.of();
+
     private static final Path TARGET = Path.of("target").toAbsolutePath();
 
     private final Path directory;
@@ -70,7 +76,8 @@ final class Cli implements AutoCloseable {
     }
 
     static List<String> command(String... arguments) {
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", START, "sh", TARGET.toString()));
+        List<String> command = new ArrayList<>(NO_SIGNAL_IGNORED);
+        command.addAll(List.of("/bin/sh", "-c", START, "sh", TARGET.toString()));
         command.addAll(List.of(arguments));
         return command;
     }

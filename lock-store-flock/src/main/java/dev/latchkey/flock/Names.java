@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** The resources of one store whose files are open. Thread-safe. */
@@ -13,7 +14,7 @@ final class Names {
     private final LockDirectory directory;
     private final OpenFiles openFiles;
     private final ConcurrentMap<String, Name> names = new ConcurrentHashMap<>();
-    private volatile boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     Names(LockDirectory directory, OpenFiles openFiles) {
         this.directory = directory;
@@ -28,7 +29,7 @@ final class Names {
     /** Returns the name, with its file open; it may have been detached meanwhile. */
     Name get(String resource) throws IOException {
         Name known = names.get(resource);
-        if (closed) {
+        if (closed.get()) {
             throw new IOException("the store was closed");
         }
         return known != null ? known : openFiles.open(this, resource);
@@ -50,7 +51,7 @@ final class Names {
 
     /** For the open files alone, under their guard. */
     Name add(String resource, Path path, LockFile file) throws IOException {
-        if (closed) {
+        if (closed.get()) {
             throw new IOException("the store was closed");
         }
         Name name = new Name(this, resource, path, file);
@@ -59,8 +60,7 @@ final class Names {
     }
 
     void close() {
-        if (!closed) {
-            closed = true;
+        if (closed.compareAndSet(false, true)) {
             openFiles.leave(names.values());
             names.clear();
         }
