@@ -8,11 +8,11 @@ import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -28,14 +28,7 @@ class RedisStoreIT
                 LeaseCrashContract,
                 ProcessContentionContract {
 
-    private static final LocalRedis redis = LocalRedis.start();
-
     private PersistingStore store;
-
-    @AfterAll
-    static void stop() {
-        redis.close();
-    }
 
     @BeforeEach
     void open() {
@@ -59,6 +52,6 @@ class RedisStoreIT
 
     @Override
     public String dsn() {
-        return redis.dsn();
+        return RedisServer.sharedDsn();
     }
 }
