@@ -53,8 +53,7 @@ final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
     }
 
     /**
-     * Ends a command that must not be sent again after a reconnect: a release that was carried out once would answer the
-     * second time that the lock was not ours. All others come to the same when they are repeated.
+     * Ends a command that must not be sent again after a reconnect.
      *
      * @return whether the driver is to leave it out
      */
@@ -62,8 +61,10 @@ final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
         if (command == null) {
             return false;
         }
-        boolean spent =
-                CommandWrapper.unwrap(command) instanceof Call call && call.script == Script.RELEASE && call.sent;
+        boolean spent = CommandWrapper.unwrap(command) instanceof Call call
+                && call.script != null
+                && !call.script.isRepeatable()
+                && call.sent;
         if (spent) {
             command.completeExceptionally(new RedisException("the connection was lost before the server had answered"));
         }

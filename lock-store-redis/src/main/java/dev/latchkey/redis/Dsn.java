@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /** A DSN of this store, and the client it stands for, which the store owns. */
 final class Dsn {
@@ -34,8 +36,14 @@ final class Dsn {
             "redis-cluster",
             "rediss-cluster");
 
+    private static final long QUIET_MILLIS = 10;
+    private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofSeconds(1);
+
+    private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";
+    private static final Pattern HOST = Pattern.compile(ONE_HOST);
+    private static final Pattern HOSTS = Pattern.compile(ONE_HOST + "(," + ONE_HOST + ")*");
 
     private static final String RIGHT = "write redis://[user:password@]host[:port][/database], rediss:// for TLS, "
             + "redis-sentinel://host,host/0#master or redis-cluster://host,host, with ?prefix=… for a key prefix; "
@@ -85,8 +93,18 @@ final class Dsn {
             }
             address = address.substring(0, question);
         }
+        checkHosts(scheme, address);
         String query = options.isEmpty() ? "" : '?' + String.join("&", options);
         return new Dsn(scheme, prefix, uri(driverScheme(scheme) + "://" + address + query + fragment));
+    }
+
+    private static void checkHosts(String scheme, String address) {
+        int path = address.indexOf('/', address.lastIndexOf('@') + 1);
+        String hosts = address.substring(address.lastIndexOf('@') + 1, path < 0 ? address.length() : path);
+        Pattern right = scheme.endsWith("-sentinel") || scheme.endsWith("-cluster") ? HOSTS : HOST;
+        if (!right.matcher(hosts).matches()) {
+            throw wrong();
+        }
     }
 
     private static String driverScheme(String scheme) {
@@ -120,10 +138,7 @@ final class Dsn {
         ClientResources resources = resources();
         RedisClient client = RedisClient.create(resources, address);
         client.setOptions(options(ClientOptions.builder()).build());
-        Connections connections = Connections.owning(Connections.of(client), () -> {
-            client.shutdown(0, 2, TimeUnit.SECONDS);
-            resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
-        });
+        Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
         return new RedisStore.Builder(connections).server(described(address));
     }
 
@@ -143,11 +158,21 @@ final class Dsn {
                         .enablePeriodicRefresh(Duration.ofSeconds(30))
                         .build())
                 .build());
-        Connections connections = Connections.owning(Connections.of(client), () -> {
-            client.shutdown(0, 2, TimeUnit.SECONDS);
-            resources.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly();
-        });
+        Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
         return new RedisStore.Builder(connections).server("the Redis cluster of " + described(addresses.get(0)));
+    }
+
+    /**
+     * Not awaited: the driver's threads end by themselves a moment later. The quiet period lets them give the sockets back,
+     * which would else stay open until the garbage is collected.
+     */
+    private static void end(AbstractRedisClient client, ClientResources resources) {
+        var unused = client.shutdownAsync(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)
+                .whenComplete((done, failure) -> end(resources));
+    }
+
+    private static void end(ClientResources resources) {
+        var unused = resources.shutdown(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private static String described(RedisURI address) {

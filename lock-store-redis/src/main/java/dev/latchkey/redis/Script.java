@@ -35,6 +35,14 @@ final class Script {
         return digest;
     }
 
+    /**
+     * Whether it comes to the same when it is run twice, as may be after a lost reply. A release would answer the second time
+     * that the lock was not ours.
+     */
+    boolean isRepeatable() {
+        return this != RELEASE;
+    }
+
     private static String load(String name) {
         String file = name + ".lua";
         try (InputStream in = Script.class.getResourceAsStream(file)) {

@@ -168,7 +168,8 @@ final class Server implements RedisConnectionStateListener {
             try {
                 return await(resource, send(resource, script, key, args), end);
             } catch (ExecutionException e) {
-                if (!Failures.isSlotMoving(e) || end - System.nanoTime() <= PAUSE_NANOS) {
+                boolean again = Failures.isSlotMoving(e) || (Failures.isConnection(e) && script.isRepeatable());
+                if (!again || end - System.nanoTime() <= PAUSE_NANOS) {
                     throw failures.of(resource, e);
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);

@@ -133,7 +133,7 @@ end
 
 -- Grants what can be granted from the head of the queue on; who is dead is left out. The caller need not be told.
 local function serve(state, caller)
-  while state.flag ~= '0' do
+  while state.flag ~= '0' and state.mode ~= 'X' do
     local free = #state.live == 0
     local head = free and redis.call('ZPOPMIN', QUEUE) or redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
     if not head[1] then
@@ -144,7 +144,7 @@ local function serve(state, caller)
       string.match(head[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
     local own, others = seek(state, token)
     local gone = want == 'p' and not own
-    if not gone and others > 0 and (want ~= 's' or state.mode == 'X') then
+    if not gone and others > 0 and want ~= 's' then
       return
     end
     if not free then
