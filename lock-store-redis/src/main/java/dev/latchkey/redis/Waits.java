@@ -77,6 +77,8 @@ final class Waits implements Mail {
         }
         opening.lockInterruptibly();
         try {
+            // A server that is not there is a failure, not one that lacks messages.
+            server.connected(resource);
             wait.begin(listen(resource));
         } finally {
             opening.unlock();
