@@ -44,6 +44,18 @@ final class RedisKeys {
                 LUA_PREFIX));
     }
 
+    /** Those who stand in a queue, each as it stands there. */
+    List<String> waiting() {
+        return strings(server.call(
+                "EVAL",
+                "local found = {} for _, key in ipairs(redis.call('KEYS', ARGV[1])) do "
+                        + "if redis.call('TYPE', key).ok == 'zset' then "
+                        + "for _, waiter in ipairs(redis.call('ZRANGE', key, 0, -1)) do "
+                        + "found[#found + 1] = key .. ': ' .. waiter end end end return found",
+                "0",
+                LUA_PREFIX));
+    }
+
     /** How often the server has executed each command since its statistics were reset, those of scripts among them. */
     Map<String, Long> commands() {
         Map<String, Long> calls = new TreeMap<>();
