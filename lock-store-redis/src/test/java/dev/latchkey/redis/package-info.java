@@ -1,2 +1,5 @@
-/** The Redis store on real servers that are killed, frozen, cut off and flooded. */
+/** Tests of the Redis store, against real servers. */
+@NullMarked
 package dev.latchkey.redis;
+
+import org.jspecify.annotations.NullMarked;
