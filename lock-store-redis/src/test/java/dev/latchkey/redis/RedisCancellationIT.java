@@ -27,7 +27,7 @@ class RedisCancellationIT {
 
     private static RedisServer server;
 
-    private final RedisKeys keys = new RedisKeys(server);
+    private RedisKeys keys;
     private LockFactory locks;
 
     @BeforeAll
@@ -43,6 +43,7 @@ class RedisCancellationIT {
     @BeforeEach
     void connect() {
         server.call("FLUSHALL");
+        keys = new RedisKeys(server);
         locks = LockFactory.connect(server.dsn());
     }
 

@@ -4,6 +4,7 @@ import dev.latchkey.testkit.RedisServer;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** What a test sees on the server, past the store. */
 final class RedisKeys {
@@ -74,7 +75,10 @@ final class RedisKeys {
         server.call("CONFIG", "RESETSTAT");
     }
 
-    private static List<String> strings(Object answer) {
-        return ((List<?>) answer).stream().map(String::valueOf).toList();
+    private static List<String> strings(@Nullable Object answer) {
+        if (answer instanceof List<?> list) {
+            return list.stream().map(String::valueOf).toList();
+        }
+        throw new AssertionError("expected a list, but the server answered " + answer);
     }
 }

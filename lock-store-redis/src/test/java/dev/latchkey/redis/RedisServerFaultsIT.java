@@ -30,7 +30,10 @@ class RedisServerFaultsIT {
     private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
     private static final String RESOURCE = "report";
 
+    @SuppressWarnings("NullAway.Init") // Each test starts with start().
     private RedisServer server;
+
+    @SuppressWarnings("NullAway.Init")
     private LockFactory locks;
 
     /** Kept open: what a connection takes must not be free again when the server is full. */
@@ -161,11 +164,12 @@ class RedisServerFaultsIT {
     }
 
     private void fill(int bytes) {
-        filling = filling == null ? server.connect() : filling;
+        RedisConnection connection = filling == null ? server.connect() : filling;
+        filling = connection;
         String block = "x".repeat(bytes);
         assertThatThrownBy(() -> {
                     for (int i = 0; i < 10_000; i++) {
-                        filling.call("RPUSH", "filling", block);
+                        connection.call("RPUSH", "filling", block);
                     }
                 })
                 .isInstanceOf(RedisRefusal.class)
