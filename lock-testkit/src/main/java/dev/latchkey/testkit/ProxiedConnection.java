@@ -116,7 +116,8 @@ final class ProxiedConnection {
     }
 
     private void resetBy(Trap trap) {
-        reset();
+        // Told first: who sees the connection break may rely on it.
         trap.sprung().complete(null);
+        reset();
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
@@ -82,11 +83,20 @@ public final class Stress {
     }
 
     /**
-     * Returns the connection of a process chosen at random, for faults that strike a certain message.
+     * Adds a fault that strikes a certain message, on the connection of a process chosen at random.
      *
-     * @return its proxy
+     * @param name for the report
+     * @param weight how likely it is
+     * @param trap what happens to the next such message
+     * @return this
      */
-    public FaultProxy anyProxy() {
+    public Stress messageFault(String name, int weight, Function<FaultProxy, CompletableFuture<Void>> trap) {
+        return fault(name, weight, () -> {
+            var unused = trap.apply(anyProxy());
+        });
+    }
+
+    private FaultProxy anyProxy() {
         return anyProcess().proxy();
     }
 
