@@ -14,6 +14,7 @@ final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inb
     private final String channel;
     private final Mail mail;
     private final Runnable end;
+    private volatile boolean open;
 
     private PlainInbox(
             StatefulRedisPubSubConnection<String, String> connection, String channel, Mail mail, Runnable end) {
@@ -36,6 +37,7 @@ final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inb
         connection.addListener((RedisPubSubListener<String, String>) inbox);
         try {
             connection.sync().subscribe(channel);
+            inbox.open = true;
             return inbox;
         } catch (RuntimeException e) {
             inbox.detach();
@@ -66,7 +68,7 @@ final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inb
 
     @Override
     public void subscribed(String to, long count) {
-        if (to.equals(channel)) {
+        if (to.equals(channel) && open) {
             mail.missed();
         }
     }

@@ -98,7 +98,8 @@ end
 
 if own and (state.mode == 'X' or want == 's') then
   unqueue()
-  lease(state, own, ttl)
+  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
+  lease(state, own, ttl, waits or (want == 'x' and claimed and claim == '-'))
   if state.mode == 'X' and want == 's' then
     state.mode, state.letter = 'S', 'S'
     own.attempt = string.gsub(own.attempt, '%^', '')

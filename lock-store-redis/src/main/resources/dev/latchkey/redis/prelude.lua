@@ -125,10 +125,11 @@ local function tell(attempt, push, message)
   return type(heard) == 'number' and heard
 end
 
--- Whether a waiter was heard of not too long ago.
+-- Whether a waiter was heard of not too long ago, and its heartbeat if it has one.
 local function fresh(state, attempt, ticket, poll)
-  local heard = state.flag == '2' and redis.call('HGET', BEATS, attempt) or ticket
-  return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000
+  local beat = state.flag == '2' and redis.call('HGET', BEATS, attempt)
+  local heard = beat or ticket
+  return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000, beat
 end
 
 -- Grants what can be granted from the head of the queue on; who is dead is left out. The caller need not be told.
@@ -150,9 +151,11 @@ local function serve(state, caller)
     if not free then
       redis.call('ZREM', QUEUE, head[1])
     end
-    local alive = attempt == caller or fresh(state, attempt, head[2], poll)
-    if state.flag == '2' then
+    local alive, beat = fresh(state, attempt, head[2], poll)
+    if beat then
       redis.call('HDEL', BEATS, attempt)
+    elseif state.flag == '2' and redis.call('HLEN', BEATS) == 0 then
+      state.flag, state.changed = '1', true
     end
     if gone then
       tell(attempt, push, '?')

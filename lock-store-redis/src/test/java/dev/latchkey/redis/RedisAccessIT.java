@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 class RedisAccessIT {
 
     private static final RedisServer SERVER = RedisServer.start();
-    private static final String SCRIPTS =
-            "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin " + "+hset +hget +hdel +pexpire";
+    private static final String SCRIPTS = "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin "
+            + "+hset +hget +hdel +hlen +pexpire";
     private static final String MESSAGES = "+publish +subscribe +unsubscribe";
 
     @AfterAll
