@@ -15,6 +15,7 @@ final class JavaSnippet {
     private static final List<String> IMPORTS = List.of(
             "dev.latchkey.*",
             "dev.latchkey.flock.*",
+            "dev.latchkey.redis.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",

@@ -40,12 +40,16 @@ public final class Main {
      * @throws RunnerException if a benchmark cannot be run
      */
     public static void main(String[] args) throws RunnerException {
+        if (List.of(args).equals(List.of("redis"))) {
+            Redis.run();
+            return;
+        }
         List<Comparison> chosen = COMPARISONS.stream()
                 .filter(comparison -> args.length == 0 || List.of(args).contains(comparison.store()))
                 .toList();
         if (chosen.isEmpty()) {
             System.err.println("benchmark: no such store; there are "
-                    + COMPARISONS.stream().map(Comparison::store).distinct().toList());
+                    + COMPARISONS.stream().map(Comparison::store).distinct().toList() + ", and by itself: redis");
             System.exit(64);
         }
         print(chosen, measure(chosen));

@@ -7,11 +7,18 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The command to run under the lock. */
 final class ChildCommand {
 
     private static final List<String> SHELL = List.of("/bin/sh", "-c");
+
+    /** What the system said, in Java's words: {@code error=13, Permission denied}, or {@code error: 13 (…)} in later ones. */
+    private static final Pattern SYSTEM_ERROR = Pattern.compile("error[=:] ?([0-9]+)(?:, | \\()([^)]*)");
+
+    private static final String NO_SUCH_FILE = "2";
 
     /** What the launcher changed for this JVM, so that it reads all names; the child gets back what it was. */
     private static final String LAUNCHED_WITH_LC_ALL = "latchkey.lc-all";
@@ -48,20 +55,18 @@ final class ChildCommand {
         try {
             return builder.start();
         } catch (IOException e) {
-            boolean found = !String.valueOf(e.getMessage()).contains("error=2,");
-            throw new CommandException(
-                    found ? ExitCode.NOT_EXECUTABLE : ExitCode.NOT_FOUND,
-                    "cannot run " + Text.quoted(name()) + ": "
-                            + (found ? reason(e) : "command not found; check its name and PATH"),
-                    e);
+            Matcher said = SYSTEM_ERROR.matcher(String.valueOf(e.getMessage()));
+            boolean isKnown = said.find();
+            if (isKnown && said.group(1).equals(NO_SUCH_FILE)) {
+                throw cannotRun(ExitCode.NOT_FOUND, "command not found; check its name and PATH", e);
+            }
+            String reason = isKnown ? said.group(2) : String.valueOf(e.getMessage());
+            throw cannotRun(ExitCode.NOT_EXECUTABLE, Text.oneLine(reason), e);
         }
     }
 
-    /** What the system said, without Java's words around it. */
-    private static String reason(IOException e) {
-        String message = String.valueOf(e.getMessage());
-        int comma = message.indexOf("error=");
-        return Text.oneLine(comma < 0 ? message : message.substring(message.indexOf(' ', comma) + 1));
+    private CommandException cannotRun(ExitCode code, String reason, IOException cause) {
+        return new CommandException(code, "cannot run " + Text.quoted(name()) + ": " + reason, cause);
     }
 
     private static void describe(Lock lock, Map<String, String> environment) {

@@ -26,7 +26,14 @@ public final class BackgroundCall<T> {
         thread.setDaemon(true);
     }
 
-    static <T> BackgroundCall<T> start(Callable<T> call) {
+    /**
+     * Runs something in a thread of its own. Where there is a {@link Fixture}, its own method also ends it with the test.
+     *
+     * @param call what to do
+     * @param <T> what it returns
+     * @return the call
+     */
+    public static <T> BackgroundCall<T> start(Callable<T> call) {
         BackgroundCall<T> started = new BackgroundCall<>(new FutureTask<>(call));
         started.thread.start();
         return started;

@@ -1,0 +1,146 @@
+package dev.latchkey.benchmarks;
+
+import dev.latchkey.testkit.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The Redis store beside its peers. Server and clients share one processor, since wake-ups across processors differ by more
+ * than the contenders do; the contenders take turns, and the median of the turns counts.
+ */
+final class Redis {
+
+    private static final int WARM_UPS = 3;
+    private static final int TURNS = 7;
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(1_000);
+    private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(2_000);
+
+    private static final Set<Contender> ALL = EnumSet.allOf(Contender.class);
+    private static final Set<Contender> EXCLUSIVE =
+            EnumSet.complementOf(EnumSet.of(Contender.LATCHKEY_SHARED, Contender.REDISSON_READ));
+
+    private Redis() {}
+
+    static void run() {
+        System.out.printf(
+                "JDK %s, %s %s; server and clients on one processor, medians of %d turns of %d ms, in turn%n",
+                Runtime.version(),
+                System.getProperty("os.name"),
+                System.getProperty("os.arch"),
+                TURNS,
+                TimeUnit.NANOSECONDS.toMillis(TURN_NANOS));
+        table("uncontended: 1 thread", ALL, 1, 1);
+        table("contended: 8 threads of one JVM, one lock", EXCLUSIVE, 1, 8);
+        table("contended: 4 JVMs of 2 threads, one lock", EXCLUSIVE, 4, 2);
+    }
+
+    private static void table(String title, Set<Contender> contenders, int processes, int threads) {
+        try (RedisServer server = RedisServer.start()) {
+            pin(server);
+            Map<Contender, List<ContenderProcess>> started = start(contenders, server, processes, threads);
+            try {
+                print(title, measure(started, server));
+            } finally {
+                started.values().forEach(list -> list.forEach(ContenderProcess::close));
+            }
+        }
+    }
+
+    private static void pin(RedisServer server) {
+        String pid = server.text("INFO", "server")
+                .lines()
+                .filter(line -> line.startsWith("process_id:"))
+                .findFirst()
+                .orElseThrow()
+                .substring("process_id:".length());
+        try {
+            int exit = new ProcessBuilder("taskset", "-a", "-c", "-p", "0", pid)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+            if (exit != 0) {
+                throw new IllegalStateException("taskset could not pin the server, process " + pid);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("no command \"taskset\", which the package util-linux has", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    private static Map<Contender, List<ContenderProcess>> start(
+            Set<Contender> contenders, RedisServer server, int processes, int threads) {
+        Map<Contender, List<ContenderProcess>> started = new EnumMap<>(Contender.class);
+        for (Contender contender : contenders) {
+            List<ContenderProcess> own = new ArrayList<>();
+            for (int i = 0; i < processes; i++) {
+                own.add(ContenderProcess.start(
+                        contender, server.address().host(), server.address().port(), threads));
+            }
+            started.put(contender, own);
+        }
+        return started;
+    }
+
+    private static List<Score> measure(Map<Contender, List<ContenderProcess>> contenders, RedisServer server) {
+        Map<Contender, Score> scores = new EnumMap<>(Contender.class);
+        contenders.forEach((contender, processes) -> {
+            scores.put(contender, new Score(contender));
+            for (int i = 0; i < WARM_UPS; i++) {
+                turn(processes, WARM_UP_NANOS);
+            }
+        });
+        for (int i = 0; i < TURNS; i++) {
+            contenders.forEach((contender, processes) -> {
+                server.call("CONFIG", "RESETSTAT");
+                List<ContenderProcess.Turn> turns = turn(processes, TURN_NANOS);
+                Objects.requireNonNull(scores.get(contender)).add(turns, TURN_NANOS, executed(server));
+            });
+        }
+        return List.copyOf(scores.values());
+    }
+
+    private static List<ContenderProcess.Turn> turn(List<ContenderProcess> processes, long nanos) {
+        long from = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
+        processes.forEach(process -> process.begin(from, from + nanos));
+        return processes.stream().map(ContenderProcess::end).toList();
+    }
+
+    /** Commands that the server has executed since the statistics were reset, those of scripts among them. */
+    private static long executed(RedisServer server) {
+        return server.text("INFO", "commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_") && !line.contains("|") && !line.startsWith("cmdstat_info"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf("calls=") + 6, line.indexOf(','))))
+                .sum();
+    }
+
+    private static void print(String title, List<Score> scores) {
+        double ours = scores.get(0).cyclesPerSecond();
+        System.out.printf("%n%s%n%n", title);
+        System.out.println("| lock | cycles/s | Latchkey is | p50 µs | p99 µs | max µs | commands/cycle | fairness |");
+        System.out.println("|---|---:|---:|---:|---:|---:|---:|---:|");
+        for (Score score : scores) {
+            System.out.printf(
+                    "| %s | %,.0f | %.2f× | %,.0f | %,.0f | %,.0f | %.2f | %.2f |%n",
+                    score.contender().title(),
+                    score.cyclesPerSecond(),
+                    ours / score.cyclesPerSecond(),
+                    score.latencies().micros(0.5),
+                    score.latencies().micros(0.99),
+                    score.latencies().longestMicros(),
+                    score.commandsPerCycle(),
+                    score.fairness());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.latchkey.redis;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.CommandWrapper;
+import io.lettuce.core.protocol.RedisCommand;
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One script sent to the server, or about to be. */
+final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
+
+    private final @Nullable Script script;
+    private volatile boolean sent;
+
+    private Call(@Nullable Script script, CommandType type, CommandArgs<byte[], byte[]> args) {
+        super(new Command<>(type, new ReplyOutput(), args));
+        this.script = script;
+    }
+
+    /** By its digest, for a server that has seen it before. */
+    static Call byDigest(Script script, byte[] key, byte[]... args) {
+        return new Call(script, CommandType.EVALSHA, args(script.digest(), key, args));
+    }
+
+    static Call bySource(Script script, byte[] key, byte[]... args) {
+        return new Call(script, CommandType.EVAL, args(script.source(), key, args));
+    }
+
+    static Call waitFor(int replicas, long maxMillis) {
+        CommandArgs<byte[], byte[]> args = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+        return new Call(null, CommandType.WAIT, args.add(replicas).add(maxMillis));
+    }
+
+    private static CommandArgs<byte[], byte[]> args(byte[] script, byte[] key, byte[]... args) {
+        CommandArgs<byte[], byte[]> all = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+        all.add(script).add(1).addKey(key);
+        for (byte[] arg : args) {
+            all.add(arg);
+        }
+        return all;
+    }
+
+    @Override
+    public void encode(ByteBuf buffer) {
+        sent = true;
+        super.encode(buffer);
+    }
+
+    /**
+     * Ends a command that must not be sent again after a reconnect.
+     *
+     * @return whether the driver is to leave it out
+     */
+    static boolean endIfNotRepeatable(@Nullable RedisCommand<?, ?, ?> command) {
+        if (command == null) {
+            return false;
+        }
+        boolean spent = CommandWrapper.unwrap(command) instanceof Call call
+                && call.script != null
+                && !call.script.isRepeatable()
+                && call.sent;
+        if (spent) {
+            command.completeExceptionally(new RedisException("the connection was lost before the server had answered"));
+        }
+        return spent;
+    }
+}

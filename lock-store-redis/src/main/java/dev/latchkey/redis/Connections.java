@@ -1,0 +1,143 @@
+package dev.latchkey.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+
+/** Where the connections of a store come from, and what ends with it. */
+interface Connections {
+
+    /** Opens what commands are sent by; called once. Keys and values are encoded before, so its codec does not matter. */
+    StatefulConnection<byte[], byte[]> commands();
+
+    /** Opens what messages arrive by; called once. */
+    Inbox inbox(Names names, String id, Mail mail);
+
+    /** Whether all commands go to the same server. */
+    boolean isOneServer();
+
+    /** Ends a connection that {@link #commands()} has opened. */
+    void close(StatefulConnection<byte[], byte[]> commands);
+
+    /** Ends what was there before the store, if the store is to end it. */
+    void close();
+
+    /** Over a client: the connections are the store's. */
+    static Connections of(RedisClient client) {
+        return new Connections() {
+            @Override
+            public StatefulConnection<byte[], byte[]> commands() {
+                return client.connect(ByteArrayCodec.INSTANCE);
+            }
+
+            @Override
+            public boolean isOneServer() {
+                return true;
+            }
+
+            @Override
+            public Inbox inbox(Names names, String id, Mail mail) {
+                StatefulRedisPubSubConnection<String, String> connection = client.connectPubSub(StringCodec.UTF8);
+                return PlainInbox.open(connection, names.channel(id), mail, connection::close);
+            }
+
+            @Override
+            public void close(StatefulConnection<byte[], byte[]> commands) {
+                commands.close();
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    /** Over the client of a cluster: the connections are the store's. */
+    static Connections of(RedisClusterClient client) {
+        return new Connections() {
+            @Override
+            public StatefulConnection<byte[], byte[]> commands() {
+                return client.connect(ByteArrayCodec.INSTANCE);
+            }
+
+            @Override
+            public boolean isOneServer() {
+                return false;
+            }
+
+            @Override
+            public Inbox inbox(Names names, String id, Mail mail) {
+                return new ShardedInbox(client.connectPubSub(StringCodec.UTF8), names, id, mail);
+            }
+
+            @Override
+            public void close(StatefulConnection<byte[], byte[]> commands) {
+                commands.close();
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    /** Over connections that stay the caller's. */
+    static Connections of(
+            StatefulRedisConnection<?, ?> commands, StatefulRedisPubSubConnection<String, String> messages) {
+        return new Connections() {
+            @Override
+            @SuppressWarnings("unchecked")
+            public StatefulConnection<byte[], byte[]> commands() {
+                return (StatefulConnection<byte[], byte[]>) commands;
+            }
+
+            @Override
+            public boolean isOneServer() {
+                return true;
+            }
+
+            @Override
+            public Inbox inbox(Names names, String id, Mail mail) {
+                return PlainInbox.open(messages, names.channel(id), mail, () -> {});
+            }
+
+            @Override
+            public void close(StatefulConnection<byte[], byte[]> open) {}
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    /** The same, ending the client as well. */
+    static Connections owning(Connections connections, Runnable end) {
+        return new Connections() {
+            @Override
+            public StatefulConnection<byte[], byte[]> commands() {
+                return connections.commands();
+            }
+
+            @Override
+            public boolean isOneServer() {
+                return connections.isOneServer();
+            }
+
+            @Override
+            public Inbox inbox(Names names, String id, Mail mail) {
+                return connections.inbox(names, id, mail);
+            }
+
+            @Override
+            public void close(StatefulConnection<byte[], byte[]> commands) {
+                connections.close(commands);
+            }
+
+            @Override
+            public void close() {
+                end.run();
+            }
+        };
+    }
+}

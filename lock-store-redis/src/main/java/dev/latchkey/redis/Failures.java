@@ -1,0 +1,101 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.LockStorageException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisNoScriptException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+/** What went wrong on the server or on the way to it, in words of ours. */
+final class Failures {
+
+    private final String server;
+    private final Names names;
+
+    /**
+     * Describes failures of one server.
+     *
+     * @param server what to call it: an address without credentials
+     */
+    Failures(String server, Names names) {
+        this.server = server;
+        this.names = names;
+    }
+
+    String server() {
+        return server;
+    }
+
+    LockStorageException closed(String resource) {
+        return new LockStorageException(resource, "the Redis store was closed", null);
+    }
+
+    LockStorageException noAnswer(String resource, Duration limit) {
+        return new LockStorageException(
+                resource,
+                server + " did not answer within " + limit
+                        + ": is it reachable, and not busy with a long command? Whether the request took effect is not known",
+                null);
+    }
+
+    LockStorageException notReplicated(String resource, long replicas, int wanted, Duration limit) {
+        return new LockStorageException(
+                resource,
+                replicas + " of the " + wanted + " replicas asked for had acknowledged the lock within " + limit
+                        + ": is replication running?",
+                null);
+    }
+
+    LockStorageException of(String resource, Throwable failure) {
+        Throwable cause = unwrapped(failure);
+        return new LockStorageException(resource, problem(cause), cause);
+    }
+
+    private String problem(Throwable cause) {
+        String said = Objects.toString(cause.getMessage(), cause.getClass().getSimpleName());
+        if (!(cause instanceof RedisCommandExecutionException)) {
+            return "no connection to " + server + ": " + said;
+        }
+        if (said.startsWith("FOREIGN") || said.startsWith("WRONGTYPE")) {
+            return "the key of this resource on " + server
+                    + " holds something else than a lock, which was left as it is: "
+                    + "remove it, or choose another key prefix than \"" + names.prefix() + "\"";
+        }
+        if (said.startsWith("NOPERM")) {
+            return server + " does not let this user do it: " + said
+                    + ". The rights the store needs stand in docs/stores/redis.md";
+        }
+        if (said.startsWith("OOM")) {
+            return server + " is out of memory: " + said;
+        }
+        return server + " refused: " + said;
+    }
+
+    /** The server does not know the script, for the first time or since it was restarted or flushed. */
+    static boolean isUnknownScript(Throwable failure) {
+        return unwrapped(failure) instanceof RedisNoScriptException;
+    }
+
+    /** A cluster that moves the slot of the resource just now: nothing was done, and the next try may succeed. */
+    static boolean isSlotMoving(Throwable failure) {
+        String said = Objects.toString(unwrapped(failure).getMessage(), "");
+        return said.startsWith("TRYAGAIN") || said.contains("non local key") || said.startsWith("CLUSTERDOWN");
+    }
+
+    /** Nobody answered: the same request may be sent again, for asking twice comes to the same. */
+    static boolean isConnection(Throwable failure) {
+        return !(unwrapped(failure) instanceof RedisCommandExecutionException);
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause instanceof CancellationException ? new IllegalStateException("the request was given up") : cause;
+    }
+}

@@ -1,0 +1,41 @@
+package dev.latchkey.redis;
+
+import java.util.Optional;
+
+/** What the server's messages to the waiters of one store arrive in. */
+interface Inbox {
+
+    /** How the server reaches a waiter. */
+    enum Push {
+        /** Not at all: it has to poll. */
+        NONE("0"),
+        PUBLISH("1"),
+        SPUBLISH("2");
+
+        private final String letter;
+
+        Push(String letter) {
+            this.letter = letter;
+        }
+
+        /** As the scripts know it. */
+        String letter() {
+            return letter;
+        }
+    }
+
+    /** As {@link #listen}, if that is so without asking the server; else empty. */
+    Optional<Push> ready(String resource);
+
+    /**
+     * Makes sure that messages about a resource arrive, until it is left as often.
+     *
+     * @throws io.lettuce.core.RedisException if the server cannot be asked, or does not allow it
+     */
+    Push listen(String resource);
+
+    /** One of those who listen is gone. */
+    void leave(String resource);
+
+    void close();
+}

@@ -1,0 +1,95 @@
+package dev.latchkey.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.RedisPubSubListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.util.Optional;
+
+/** One subscription for the whole life of a store. */
+final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inbox, RedisConnectionStateListener {
+
+    private final StatefulRedisPubSubConnection<String, String> connection;
+    private final String channel;
+    private final Mail mail;
+    private final Runnable end;
+    private volatile boolean open;
+
+    private PlainInbox(
+            StatefulRedisPubSubConnection<String, String> connection, String channel, Mail mail, Runnable end) {
+        this.connection = connection;
+        this.channel = channel;
+        this.mail = mail;
+        this.end = end;
+    }
+
+    /**
+     * Subscribes, and returns once the server has confirmed it.
+     *
+     * @param end what ends the connection, if that is the store's
+     * @throws io.lettuce.core.RedisException if the server cannot be asked, or does not allow it
+     */
+    static PlainInbox open(
+            StatefulRedisPubSubConnection<String, String> connection, String channel, Mail mail, Runnable end) {
+        PlainInbox inbox = new PlainInbox(connection, channel, mail, end);
+        connection.addListener((RedisConnectionStateListener) inbox);
+        connection.addListener((RedisPubSubListener<String, String>) inbox);
+        try {
+            connection.sync().subscribe(channel);
+            inbox.open = true;
+            return inbox;
+        } catch (RuntimeException e) {
+            inbox.detach();
+            end.run();
+            throw e;
+        }
+    }
+
+    @Override
+    public Optional<Push> ready(String resource) {
+        return Optional.of(Push.PUBLISH);
+    }
+
+    @Override
+    public Push listen(String resource) {
+        return Push.PUBLISH;
+    }
+
+    @Override
+    public void leave(String resource) {}
+
+    @Override
+    public void message(String from, String text) {
+        if (from.equals(channel)) {
+            mail.message(text);
+        }
+    }
+
+    @Override
+    public void subscribed(String to, long count) {
+        if (to.equals(channel) && open) {
+            mail.missed();
+        }
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> closed) {
+        mail.disconnected();
+    }
+
+    @Override
+    public void close() {
+        detach();
+        if (connection.isOpen()) {
+            // Not awaited: a server that does not answer must not keep the store from closing.
+            var unused = connection.async().unsubscribe(channel);
+        }
+        end.run();
+    }
+
+    private void detach() {
+        connection.removeListener((RedisConnectionStateListener) this);
+        connection.removeListener((RedisPubSubListener<String, String>) this);
+    }
+}

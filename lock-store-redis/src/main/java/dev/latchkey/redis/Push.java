@@ -1,0 +1,42 @@
+package dev.latchkey.redis;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message to a waiter.
+ *
+ * @param attempt who it is for
+ * @param grant what it was granted; null if it is only to ask
+ */
+record Push(String attempt, @Nullable Grant grant) {
+
+    /**
+     * A hold that began at a time of the server's.
+     *
+     * @param atMicros when, by the server's clock
+     * @param ttlMillis for how long
+     * @param fence the fencing token
+     */
+    record Grant(long atMicros, long ttlMillis, long fence) {}
+
+    /**
+     * Reads {@code <attempt> <want> <us> <ttl ms> <fence>}, {@code <attempt> ?} or {@code <attempt> .}
+     *
+     * @return null for what only looks whether anybody listens, and for what is not ours
+     */
+    static @Nullable Push read(String text) {
+        String[] parts = text.split(" ", -1);
+        if (parts.length == 2 && parts[1].equals("?")) {
+            return new Push(parts[0], null);
+        }
+        if (parts.length != 5) {
+            return null;
+        }
+        try {
+            return new Push(
+                    parts[0], new Grant(Long.parseLong(parts[2]), Long.parseLong(parts[3]), Long.parseLong(parts[4])));
+        } catch (NumberFormatException e) {
+            return null;
+        }
+    }
+}

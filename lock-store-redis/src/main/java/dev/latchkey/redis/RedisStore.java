@@ -1,0 +1,309 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StoreProvider;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Keeps holds on a Redis or Valkey server from 6.2 on, or a cluster of them, for all processes that reach it. One round trip
+ * takes a lock, one gives it up.
+ *
+ * <p>The server keeps the queue of those who wait, first come, first served, readers in a row together; a waiting promoter
+ * goes first. Who gives up hands over to the next in line, who is sent a message: waiting costs nothing but a slow look every
+ * few seconds, and one connection for all that wait in this store, opened with the first wait. Where messages cannot be had
+ * the store polls instead, and warns once.
+ *
+ * <p>A hold ends with its TTL by the server's clock. Its fencing token is the greater of the last one plus one and the
+ * server's time in microseconds: it grows also over a server that has lost its data, but for one whose clock is behind as
+ * well. What is remembered of a resource goes when it was not used for the retention.
+ *
+ * <p>What a single server cannot promise this does not either: when it fails and a replica that has not heard of a hold takes
+ * over, there may be two holders. {@code docs/stores/redis.md} has the commands, rights and failures.
+ *
+ * <p>Thread-safe. Its connections are its own and end with {@link #close()}; a client or connections given to it stay the
+ * caller's.
+ */
+public final class RedisStore implements ExpiringStore, SharedStore, BlockingStore, InspectableStore {
+
+    private final Names names;
+    private final Requests requests;
+    private final Server server;
+    private final Waits waits;
+    private final Replicas replicas;
+
+    /**
+     * Uses a client, with what {@link #builder(RedisClient)} has for the rest.
+     *
+     * @param client which server; stays open when the store is closed
+     */
+    public RedisStore(RedisClient client) {
+        this(builder(client));
+    }
+
+    private RedisStore(Builder options) {
+        names = options.names;
+        requests = new Requests(options.retention);
+        server = new Server(options.connections, new Failures(options.server, names), options.commandTimeout);
+        waits = new Waits(server, options.connections, names);
+        replicas = new Replicas(server, options.replicas, options.replicaWait);
+    }
+
+    /**
+     * Begins a store over a client of one server, or of a master that sentinels know.
+     *
+     * @param client opens the connections; stays open when the store is closed. Commands that were under way when a
+     *     connection broke are repeated as its options say; a release that was repeated may answer false
+     * @return options
+     */
+    public static Builder builder(RedisClient client) {
+        return new Builder(Connections.of(Objects.requireNonNull(client, "client")));
+    }
+
+    /**
+     * Begins a store over a client of a cluster.
+     *
+     * @param client opens the connections; stays open when the store is closed. Its topology refresh should be on
+     * @return options
+     */
+    public static Builder builder(RedisClusterClient client) {
+        return new Builder(Connections.of(Objects.requireNonNull(client, "client")));
+    }
+
+    /**
+     * Begins a store over connections that stay the caller's: the store closes neither.
+     *
+     * @param commands for commands; may be used for others, as long as those do not block it
+     * @param messages for messages; may be used for other channels
+     * @return options
+     */
+    public static Builder builder(
+            StatefulRedisConnection<?, ?> commands, StatefulRedisPubSubConnection<String, String> messages) {
+        return new Builder(Connections.of(
+                Objects.requireNonNull(commands, "commands"), Objects.requireNonNull(messages, "messages")));
+    }
+
+    @Override
+    public Attempt save(Request request) {
+        String resource = request.key().resource();
+        server.connected(resource);
+        long since = System.nanoTime();
+        byte[] key = names.key(resource);
+        Attempt attempt =
+                Replies.attempt(server.ask(resource, Script.ACQUIRE, key, requests.acquire(request)), request, since);
+        return replicas.acknowledged(resource, attempt);
+    }
+
+    @Override
+    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+            throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        String resource = request.key().resource();
+        byte[] key = names.key(resource);
+        Wait wait = new Wait(server, requests, key, waits.newAttempt(), request, maxWait);
+        Attempt attempt = new Waiting(server, waits, key, request).await(wait, withdrawn);
+        // Replicas acknowledge what this connection wrote, and the grant may have been written by who handed it over.
+        return replicas.areWanted() && attempt instanceof Attempt.Granted ? refresh(request) : attempt;
+    }
+
+    @Override
+    public Attempt refresh(Request request) {
+        String resource = request.key().resource();
+        server.connected(resource);
+        long since = System.nanoTime();
+        List<Long> reply = server.ask(resource, Script.REFRESH, names.key(resource), requests.refresh(request));
+        return replicas.acknowledged(resource, Replies.refreshed(reply, request, since));
+    }
+
+    /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */
+    @Override
+    public boolean delete(Key key) {
+        String resource = key.resource();
+        byte[][] args = requests.release(key, waits.wasGrantedInTurn(key.token()));
+        return server.ask(resource, Script.RELEASE, names.key(resource), args).get(0) == 1;
+    }
+
+    @Override
+    public Optional<Attempt.Granted> find(Key key) {
+        String resource = key.resource();
+        server.connected(resource);
+        long since = System.nanoTime();
+        return Replies.found(
+                server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
+    }
+
+    @Override
+    public List<Holder> holders(String resource) {
+        return Replies.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
+    }
+
+    /**
+     * Fails all waits of this store and takes them out of the queues, then ends the connections it has opened. Holds stay
+     * until their TTL is over. Every later call throws {@link LockStorageException}.
+     */
+    @Override
+    public void close() {
+        waits.close();
+        server.close();
+    }
+
+    /** Returns the server, without credentials. */
+    @Override
+    public String toString() {
+        return "RedisStore[" + server.failures().server() + "]";
+    }
+
+    /** Options of a store. Not thread-safe. */
+    public static final class Builder {
+
+        private static final Duration SHORTEST_RETENTION = Duration.ofSeconds(1);
+        private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
+
+        private final Connections connections;
+        private String server = "the Redis server";
+        private Names names = new Names("lock:");
+        private Duration retention = Duration.ofMinutes(10);
+        private Duration commandTimeout = Duration.ofSeconds(3);
+        private int replicas;
+        private Duration replicaWait = Duration.ZERO;
+
+        Builder(Connections connections) {
+            this.connections = connections;
+        }
+
+        Builder server(String address) {
+            server = address;
+            return this;
+        }
+
+        /**
+         * Sets what all keys and channels begin with, {@code lock:} unless set. Stores with different prefixes have nothing
+         * to do with each other.
+         *
+         * @param prefix any text without braces, also none
+         * @return this
+         * @throws IllegalArgumentException if it has a brace
+         */
+        public Builder keyPrefix(String prefix) {
+            names = new Names(prefix);
+            return this;
+        }
+
+        /**
+         * Sets how long the last fencing token of a resource is remembered after its last lease, 10 minutes unless set. A
+         * server clock that is set back by less than this does no harm.
+         *
+         * @param retention from 1 s on
+         * @return this
+         * @throws IllegalArgumentException if it is shorter, or longer than 36,500 days
+         */
+        public Builder retention(Duration retention) {
+            if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(LONGEST_RETENTION) > 0) {
+                throw new IllegalArgumentException(
+                        "retention " + retention + ": must be from " + SHORTEST_RETENTION + " to " + LONGEST_RETENTION);
+            }
+            this.retention = retention;
+            return this;
+        }
+
+        /**
+         * Sets how long an answer of the server is waited for before a call fails, 3 s unless set.
+         *
+         * @param timeout more than zero, at most a day
+         * @return this
+         * @throws IllegalArgumentException if it is neither
+         */
+        public Builder commandTimeout(Duration timeout) {
+            if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(1)) > 0) {
+                throw new IllegalArgumentException(
+                        "command timeout " + timeout + ": must be more than zero and at most a day");
+            }
+            this.commandTimeout = timeout;
+            return this;
+        }
+
+        /**
+         * Has a lock count as taken or refreshed only when replicas have acknowledged it, by {@code WAIT} on the connection
+         * that wrote. If they have not, the call fails as if the server had not answered, and a Lock gives up what it has
+         * just taken.
+         *
+         * <p>It makes it less likely that a failover forgets a lock, and no more than that. It does not prove that the
+         * replica that is promoted is one of those that acknowledged, nor that it has written anything to disk, nor that the
+         * old master, cut off, does not go on granting locks. While it waits, other calls of this store wait behind it. Not
+         * for clusters.
+         *
+         * @param count how many replicas, at least 1
+         * @param maxWait how long to wait for them, from 1 ms on and shorter than the command timeout
+         * @return this
+         * @throws IllegalArgumentException if a value is out of range, or the store is one for a cluster
+         */
+        public Builder replicas(int count, Duration maxWait) {
+            if (count < 1) {
+                throw new IllegalArgumentException(count + " replicas: must be at least 1");
+            }
+            if (maxWait.toMillis() < 1) {
+                throw new IllegalArgumentException("waiting " + maxWait + " for replicas: must be at least 1 ms");
+            }
+            if (!connections.isOneServer()) {
+                throw new IllegalArgumentException("replicas cannot be waited for on a cluster");
+            }
+            this.replicas = count;
+            this.replicaWait = maxWait;
+            return this;
+        }
+
+        /**
+         * Makes the store. It connects when it is first used.
+         *
+         * @return a store of its own, to be closed by the caller
+         * @throws IllegalArgumentException if replicas are waited for longer than the command timeout
+         */
+        public RedisStore build() {
+            if (replicaWait.compareTo(commandTimeout) >= 0) {
+                throw new IllegalArgumentException("waiting " + replicaWait
+                        + " for replicas: must be shorter than the command timeout, " + commandTimeout);
+            }
+            return new RedisStore(this);
+        }
+    }
+
+    /**
+     * Opens {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS,
+     * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]} and
+     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix.
+     */
+    public static final class Provider implements StoreProvider {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Provider() {}
+
+        @Override
+        public Set<String> schemes() {
+            return Dsn.SCHEMES;
+        }
+
+        @Override
+        public PersistingStore open(String dsn) {
+            return Dsn.open(dsn);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Replies of scripts as the answers of a store. */
+final class Replies {
+
+    private static final int CONFLICT = -1;
+    private static final int OTHER_PROMOTER = -2;
+
+    private Replies() {}
+
+    static boolean isQueued(List<Long> reply) {
+        return reply.get(0) == 0;
+    }
+
+    /** What an acquire answered that is not queued. */
+    static Attempt attempt(List<Long> reply, Request request, long sinceNanos) {
+        long code = reply.get(0);
+        if (code > 0) {
+            return granted(request.mode(), code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
+        }
+        if (code == CONFLICT) {
+            return new Attempt.Conflicted(Duration.ofMillis(reply.get(1)));
+        }
+        return code == OTHER_PROMOTER ? new Attempt.Refused() : lost(reply);
+    }
+
+    static Attempt refreshed(List<Long> reply, Request request, long sinceNanos) {
+        long code = reply.get(0);
+        Duration ttl = Duration.ofMillis(Requests.ttlMillis(request));
+        return code < 0
+                ? lost(reply)
+                : granted(code == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE, code, sinceNanos, ttl);
+    }
+
+    static Optional<Attempt.Granted> found(List<Long> reply, long sinceNanos) {
+        if (reply.isEmpty()) {
+            return Optional.empty();
+        }
+        long fence = reply.get(0);
+        LockMode mode = fence == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        return Optional.of(granted(mode, fence, sinceNanos, Duration.of(reply.get(1), ChronoUnit.MICROS)));
+    }
+
+    static List<Holder> holders(List<Long> reply) {
+        long fence = reply.get(0);
+        LockMode mode = fence == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        return reply.stream()
+                .skip(1)
+                .map(left -> new Holder(
+                        mode, token(mode, fence), Optional.of(Duration.of(left, ChronoUnit.MICROS)), Optional.empty()))
+                .toList();
+    }
+
+    static Attempt.Granted granted(LockMode mode, long fence, long sinceNanos, Duration ttl) {
+        return new Attempt.Granted(mode, token(mode, fence), Lease.timed(sinceNanos, ttl));
+    }
+
+    private static OptionalLong token(LockMode mode, long fence) {
+        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(fence) : OptionalLong.empty();
+    }
+
+    private static Attempt.Lost lost(List<Long> reply) {
+        return new Attempt.Lost(
+                switch (reply.get(1).intValue()) {
+                    case 2 -> LossReason.TAKEN_OVER;
+                    case 3 -> LossReason.RELEASED_ELSEWHERE;
+                    default -> LossReason.EXPIRED;
+                });
+    }
+}

@@ -1,0 +1,111 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Request;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** Requests as the arguments of scripts. */
+final class Requests {
+
+    /** The attempt of a call that does not wait: nobody cancels it. */
+    private static final byte[] NO_ATTEMPT = ascii("0");
+
+    private static final int FENCE_DIGITS = 16;
+    private static final String SHARED_CLAIM = "-";
+
+    private final long retentionMillis;
+    private final byte[] retention;
+
+    Requests(Duration retention) {
+        this.retentionMillis = retention.toMillis();
+        this.retention = ascii(retentionMillis);
+    }
+
+    byte[] retention() {
+        return retention;
+    }
+
+    /** Takes, renews, promotes or demotes without waiting. */
+    byte[][] acquire(Request request) {
+        byte[] token = ascii(request.key().token());
+        long ttl = ttlMillis(request);
+        String want = want(request);
+        return request.key().held().isEmpty()
+                ? new byte[][] {token, ascii(ttl), ascii(ttl + retentionMillis), NO_ATTEMPT, ascii(want)}
+                : new byte[][] {
+                    token,
+                    ascii(ttl),
+                    ascii(ttl + retentionMillis),
+                    NO_ATTEMPT,
+                    ascii(want),
+                    ascii(claim(request.key()) + " 0 0 0")
+                };
+    }
+
+    /** Asks for a place in the queue, or to keep the one of the ticket. */
+    byte[][] acquire(Request request, String attempt, long pollMillis, long ticket, Inbox.Push push) {
+        long ttl = ttlMillis(request);
+        return new byte[][] {
+            ascii(request.key().token()),
+            ascii(ttl),
+            ascii(ttl + retentionMillis),
+            ascii(attempt),
+            ascii(want(request)),
+            ascii(claim(request.key()) + ' ' + pollMillis + ' ' + ticket + ' ' + push.letter())
+        };
+    }
+
+    byte[][] cancel(Request request, String attempt, long pollMillis, Inbox.Push push) {
+        String token = request.key().token();
+        String want = request.key().held().isPresent() ? "p" : want(request);
+        String member = String.join(
+                " ", token, attempt, want, Long.toString(ttlMillis(request)), Long.toString(pollMillis), push.letter());
+        return new byte[][] {ascii(token), ascii(attempt), ascii(member), retention};
+    }
+
+    byte[][] refresh(Request request) {
+        String claim = request.key().held().isPresent() ? claim(request.key()) : "";
+        return new byte[][] {ascii(request.key().token()), ascii(ttlMillis(request)), retention, ascii(claim)};
+    }
+
+    /**
+     * Gives up. The fencing token makes it shorter for a hold nobody waits for; where somebody does, it is shorter without.
+     */
+    byte[][] release(Key key, boolean contended) {
+        String claim = key.held().isPresent() ? claim(key) : "";
+        String fence = contended || claim.length() != FENCE_DIGITS ? "" : claim;
+        return new byte[][] {ascii(key.token()), ascii(fence), retention};
+    }
+
+    /** Rounded up to the server's resolution, so that nobody gets less than was asked for. */
+    static long ttlMillis(Request request) {
+        return request.ttl().plusNanos(999_999).toMillis();
+    }
+
+    private static String want(Request request) {
+        boolean claimed = request.key().held().isPresent();
+        if (request.mode() == LockMode.SHARED) {
+            return claimed ? "S" : "s";
+        }
+        return claimed ? "X" : "x";
+    }
+
+    private static String claim(Key key) {
+        return key.held()
+                .filter(held -> held.mode() == LockMode.EXCLUSIVE)
+                .map(Key.Held::fencingToken)
+                .filter(fence -> fence.isPresent())
+                .map(fence -> Long.toString(fence.getAsLong()))
+                .orElse(SHARED_CLAIM);
+    }
+
+    static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static byte[] ascii(long number) {
+        return ascii(Long.toString(number));
+    }
+}

@@ -1,0 +1,164 @@
+-- Takes, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
+-- KEYS[1] the state
+-- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
+--         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
+--         6 only with a claim or a wait: '<claim> <poll ms> <ticket> <push>'
+--           claim  the fencing token of an exclusive hold, - for a shared one or none
+--           poll   how often it asks again; 0: it does not wait
+--           ticket as it was answered; 0 at first. push: as in the queue
+-- returns a positive integer: held, the last fencing token
+--         {0, ticket, now, rank or -1, ms until the holders' leases end}: waits; a shared hold is as it was
+--         {-1, ms}: a conflict; nothing has changed     {-2}: another promoter waits already     {-3, why}: claim is not true
+
+local token, ttl, attempt, want = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
+local raw = redis.call('GET', STATE)
+local at = clock()
+
+if (not raw or string.sub(raw, 1, 5) == 'L1F0 ') and (want == 'x' or want == 's') then
+  local number = raw and string.sub(raw, 6, 21)
+  if not number then
+    number = at
+  elseif want == 'x' then
+    number = number < at and at or digits(number + 1)
+  end
+  local mode = want == 'x' and 'L1X0 ' or 'L1S0 '
+  local hold = mode .. number .. ' ' .. token .. ':' .. at .. ':' .. ttl .. ':' .. attempt
+  redis.call('SET', STATE, hold, 'PX', ARGV[3])
+  return tonumber(number)
+end
+if raw and string.sub(raw, 1, 2) ~= 'L1' then
+  return redis.error_reply(FOREIGN)
+end
+
+local state = read(raw, at)
+local own, others = seek(state, token)
+local claim, poll, ticket, push = string.match(ARGV[6] or '- 0 0 0', '^(%S+) (%S+) (%S+) (%S+)$')
+local retention = ARGV[3] - ttl
+local claimed = want == 'X' or want == 'S'
+want = string.lower(want)
+if claimed and not (own and (claim == '-' or (state.mode == 'X' and state.fence == claim))) then
+  return lost(state, own, others, claim)
+end
+
+local waits = poll ~= '0'
+local member = table.concat({ token, attempt, claimed and 'p' or want, ttl, poll, push }, ' ')
+
+local function settle(answer)
+  local written = write(state, retention)
+  return written.err and written or answer
+end
+
+local function unqueue()
+  if waits and state.flag ~= '0' then
+    redis.call('ZREM', QUEUE, member)
+    if state.flag == '2' then
+      redis.call('HDEL', BEATS, attempt)
+    end
+  end
+end
+
+local function enqueue(score)
+  redis.call('ZADD', QUEUE, 'NX', score, member)
+  redis.call('PEXPIRE', QUEUE, QUEUE_TTL)
+  local flag, rank = '1', -1
+  if ticket ~= '0' then
+    rank = redis.call('ZRANK', QUEUE, member)
+    redis.call('HSET', BEATS, attempt, at)
+    redis.call('PEXPIRE', BEATS, QUEUE_TTL)
+    flag = '2'
+  end
+  if flag > state.flag then
+    state.flag, state.changed = flag, true
+  end
+  return rank
+end
+
+local function queued(rank)
+  return { 0, tonumber(ticket == '0' and at or ticket), tonumber(at), rank, patience(state, own) }
+end
+
+-- Whoever stands at the head without being there any more must not keep those behind it out.
+local function skip_the_dead(blocks)
+  local head = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+  while head[1] and head[1] ~= member do
+    local its_token, its_attempt, its_want, _, its_poll, its_push =
+      string.match(head[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+    if its_token == token or not blocks(head[2], its_want) then
+      return false
+    end
+    local there = its_want ~= 'p' or seek(state, its_token)
+    if there and fresh(state, its_attempt, head[2], its_poll) and tell(its_attempt, its_push, '.') ~= 0 then
+      return true
+    end
+    redis.call('ZREM', QUEUE, head[1])
+    head = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+  end
+  return false
+end
+
+if own and (state.mode == 'X' or want == 's') then
+  unqueue()
+  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
+  lease(state, own, ttl, waits or (want == 'x' and claimed and claim == '-'))
+  if state.mode == 'X' and want == 's' then
+    state.mode, state.letter = 'S', 'S'
+    own.attempt = string.gsub(own.attempt, '%^', '')
+    serve(state)
+  end
+  return settle(tonumber(state.fence))
+end
+
+if own then
+  if others == 0 then
+    unqueue()
+    grant(state, own, token, attempt, want, ttl)
+    return settle(tonumber(state.fence))
+  end
+  if not waits then
+    return { -1, patience(state, own) }
+  end
+  if skip_the_dead(function(score) return score == '1' end) then
+    return { -2 }
+  end
+  local rank = enqueue(1)
+  lease(state, own, ttl, true)
+  return settle(queued(rank))
+end
+
+local function fits()
+  return #state.live == 0 or (want == 's' and state.mode == 'S')
+end
+
+if not waits then
+  if fits() then
+    serve(state)
+    if state.flag == '0' and fits() then
+      grant(state, nil, token, attempt, want, ttl)
+      return settle(tonumber(state.fence))
+    end
+    if state.changed or state.granted then
+      settle()
+    end
+  end
+  return { -1, patience(state) }
+end
+
+if state.flag == '0' and fits() then
+  grant(state, nil, token, attempt, want, ttl)
+  return settle(tonumber(state.fence))
+end
+local rank = enqueue(ticket == '0' and at or ticket)
+if state.mode ~= 'X' then
+  if ticket ~= '0' and want == 's' and state.mode == 'S' then
+    skip_the_dead(function(_, its_want) return its_want == 'x' end)
+  end
+  serve(state, attempt)
+end
+own = seek(state, token)
+if own then
+  return settle(tonumber(state.fence))
+end
+if state.changed or state.granted then
+  return settle(queued(rank))
+end
+return queued(rank)

@@ -1,0 +1,32 @@
+-- Starts the lease of a live hold again, longer or shorter than it was.
+-- KEYS[1] the state
+-- ARGV    1 token   2 TTL in ms   3 retention in ms
+--         4 claim: the fencing token of an exclusive hold, - for a shared one, '' for whatever is held
+-- returns the fencing token of an exclusive hold, 0 for a shared one     {-3, why}: it is not held
+
+local raw = redis.call('GET', STATE)
+if raw and string.sub(raw, 1, 2) ~= 'L1' then
+  return redis.error_reply(FOREIGN)
+end
+local state = read(raw, clock())
+local own, others = seek(state, ARGV[1])
+local claim = ARGV[4]
+if not own or (tonumber(claim) and not (state.mode == 'X' and state.fence == claim)) then
+  return lost(state, own, others, claim)
+end
+
+local ends = own.ends
+lease(state, own, ARGV[2])
+local written = write(state, ARGV[3])
+if written.err then
+  return written
+end
+if own.ends < ends and state.flag ~= '0' then
+  -- The first in the queue counts on the lease it was told of.
+  local head = redis.call('ZRANGE', QUEUE, 0, 0)
+  if head[1] then
+    local attempt, push = string.match(head[1], '^%S+ (%S+) %S+ %S+ %S+ (%S+)$')
+    tell(attempt, push, '?')
+  end
+end
+return state.mode == 'X' and tonumber(state.fence) or 0

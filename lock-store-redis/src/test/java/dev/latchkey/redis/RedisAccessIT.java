@@ -1,0 +1,137 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+/** A user with exactly the rights that docs/stores/redis.md asks for, and users with fewer. */
+class RedisAccessIT {
+
+    private static final RedisServer SERVER = RedisServer.start();
+    private static final String SCRIPTS = "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin "
+            + "+hset +hget +hdel +hlen +pexpire";
+    private static final String MESSAGES = "+publish +subscribe +unsubscribe";
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    @Test
+    void givenTheDocumentedRights_whenEverythingIsDone_thenNothingIsRefused() throws Exception {
+        String dsn = user("all", "~lk:* &lk:in:* " + SCRIPTS + " " + MESSAGES);
+        try (RedisStore store = open(dsn)) {
+            LockFactory locks = new LockFactory(store);
+            Lock first = locks.createLock("report", LONG_TTL);
+            Lock second = locks.createLock("report", LONG_TTL);
+            assertThat(first.acquireShared().isAcquired()).isTrue();
+            assertThat(second.tryAcquireShared()).isTrue();
+            CompletableFuture<Lock> promoting = async(first);
+            awaitQueued("lk:{report}:q", 1);
+            second.refresh();
+            assertThat(second.release()).isTrue();
+            assertThat(promoting.join().fencingToken()).isPresent();
+            CompletableFuture<Lock> next = async(second);
+            awaitQueued("lk:{report}:q", 1);
+            assertThat(locks.createLock("report").tryAcquire(Duration.ofMillis(1_500)))
+                    .isFalse();
+            first.refresh(Duration.ofMillis(500));
+            assertThat(next.join().isAcquired()).isTrue();
+            assertThat(store.capability(InspectableStore.class).orElseThrow().holders("report"))
+                    .hasSize(1);
+            assertThat(second.release()).isTrue();
+        }
+        assertThat(refusals()).isEmpty();
+    }
+
+    @Test
+    void givenNoRightToSubscribe_whenWaitedFor_thenItPollsAndIsGranted() throws Exception {
+        String dsn = user("mute", "~lk:* " + SCRIPTS);
+        try (RedisStore store = open(dsn)) {
+            LockFactory locks = new LockFactory(store);
+            Lock first = locks.createLock("poll", LONG_TTL).acquire();
+            CompletableFuture<Lock> waiting = async(locks.createLock("poll", LONG_TTL));
+            awaitQueued("lk:{poll}:q", 1);
+
+            assertThat(first.release()).isTrue();
+
+            assertThat(waiting.join().isAcquired()).isTrue();
+            assertThat(waiting.join().remainingLifetime().orElseThrow()).isGreaterThan(LONG_TTL.dividedBy(2));
+        }
+        SERVER.call("ACL", "LOG", "RESET");
+    }
+
+    @Test
+    void givenAKeyOutsideTheRights_whenAcquired_thenAFailureThatSaysWhatIsMissing() {
+        String dsn = user("other", "~other:* " + SCRIPTS);
+        try (RedisStore store = open(dsn)) {
+            Lock lock = new LockFactory(store).createLock("report");
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("NOPERM")
+                    .hasMessageContaining("docs/stores/redis.md");
+        }
+        SERVER.call("ACL", "LOG", "RESET");
+    }
+
+    @Test
+    void givenAWrongPassword_whenAcquired_thenAFailureWithoutIt() {
+        try (RedisStore store = open("redis://nobody:s3cret@" + SERVER.address() + "?prefix=lk:")) {
+            Lock lock = new LockFactory(store).createLock("report");
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageNotContaining("s3cret")
+                    .hasStackTraceContaining("WRONGPASS");
+            assertThat(store.toString()).doesNotContain("s3cret");
+        }
+        SERVER.call("ACL", "LOG", "RESET");
+    }
+
+    private static String user(String name, String rights) {
+        List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", name, "reset", "on", ">p@ss"));
+        words.addAll(List.of("resetkeys", "resetchannels", "-@all"));
+        words.addAll(List.of(rights.split(" ")));
+        SERVER.call(words.toArray(String[]::new));
+        return "redis://" + name + ":p%40ss@" + SERVER.address() + "?prefix=lk:";
+    }
+
+    private static RedisStore open(String dsn) {
+        return (RedisStore) new RedisStore.Provider().open(dsn);
+    }
+
+    private static CompletableFuture<Lock> async(Lock lock) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return lock.acquire(Duration.ofSeconds(20));
+            } catch (InterruptedException e) {
+                throw new CompletionException(e);
+            }
+        });
+    }
+
+    private static void awaitQueued(String queue, long count) {
+        Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", queue), count));
+    }
+
+    private static List<Object> refusals() {
+        Object log = SERVER.call("ACL", "LOG");
+        return log instanceof List<?> list ? List.copyOf(list) : List.of();
+    }
+}

@@ -1,0 +1,55 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.RedisCluster;
+import dev.latchkey.testkit.SharedBlockingContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedLeaseContract;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** The contracts on three masters. */
+class RedisClusterStoreIT
+        implements PersistingStoreContract,
+                SharedLeaseContract,
+                SharedBlockingContract,
+                SharedFencingContract,
+                ExpiringFencingContract,
+                FairStoreContract,
+                InspectableStoreContract {
+
+    private static final RedisCluster CLUSTER = RedisCluster.start();
+
+    private PersistingStore store;
+
+    @BeforeEach
+    void open() {
+        store = new RedisStore.Provider().open(CLUSTER.dsn());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @AfterAll
+    static void stop() {
+        CLUSTER.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return new RedisStore.Provider().open(CLUSTER.dsn() + "?prefix=" + UUID.randomUUID() + ":");
+    }
+}

@@ -1,0 +1,177 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a lock costs the server, counted by the server. */
+class RedisCostIT {
+
+    private static final long CYCLES = 100L;
+    private static final RedisServer SERVER = RedisServer.start();
+
+    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+    private final LockFactory locks = new LockFactory(store);
+
+    @AfterEach
+    void close() {
+        locks.close();
+        store.close();
+    }
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    @Test
+    void givenNobodyElse_whenAcquiredAndReleased_thenTwoCommandsAndSixExecuted() throws Exception {
+        Map<String, Long> executed = counted(lock -> lock.tryAcquire() && lock.release());
+
+        assertThat(executed.get("evalsha")).isEqualTo(2 * CYCLES);
+        assertThat(total(executed)).isLessThanOrEqualTo(6 * CYCLES);
+    }
+
+    @Test
+    void givenNobodyElse_whenAcquiredReadyToWait_thenTheSame() throws Exception {
+        Map<String, Long> executed = counted(lock -> acquired(lock) && lock.release());
+
+        assertThat(executed.get("evalsha")).isEqualTo(2 * CYCLES);
+        assertThat(total(executed)).isLessThanOrEqualTo(6 * CYCLES);
+    }
+
+    @Test
+    void givenNobodyElse_whenSharedAndReleased_thenTwoCommandsAndEightExecuted() throws Exception {
+        Map<String, Long> executed = counted(lock -> lock.tryAcquireShared() && lock.release());
+
+        assertThat(executed.get("evalsha")).isEqualTo(2 * CYCLES);
+        assertThat(total(executed)).isLessThanOrEqualTo(8 * CYCLES);
+    }
+
+    @Test
+    void givenFourThreads_whenEachAcquiresAndReleases_thenTwoCommandsAndElevenExecuted() throws Exception {
+        long threads = 4;
+        ExecutorService executor = Executors.newFixedThreadPool((int) threads);
+        try {
+            run(executor, threads, 5);
+            SERVER.call("CONFIG", "RESETSTAT");
+
+            run(executor, threads, CYCLES);
+
+            Map<String, Long> executed = executed();
+            assertThat(executed.get("evalsha")).isLessThanOrEqualTo(2 * threads * CYCLES + 2L * threads);
+            assertThat(total(executed)).as("%s", executed).isLessThanOrEqualTo(11 * threads * CYCLES);
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    @Test
+    void givenHundredsWait_whenCounted_thenTwoConnectionsAndNoCommandWhileTheyWait() throws Exception {
+        int waiters = 300;
+        Lock holder = locks.createLock("waited for", LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        ExecutorService executor = Executors.newCachedThreadPool();
+        try {
+            List<Future<Boolean>> waiting = new ArrayList<>();
+            for (int i = 0; i < waiters; i++) {
+                Lock lock = locks.createLock("waited for", LONG_TTL);
+                waiting.add(executor.submit(() -> acquired(lock) && lock.release()));
+            }
+            Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", "lock:{waited for}:q"), (long) waiters));
+            SERVER.call("CONFIG", "RESETSTAT");
+
+            assertThat(connections()).isEqualTo(2);
+
+            // Less than half of the 5 s after which they look for themselves.
+            Awaitility.await()
+                    .during(Duration.ofSeconds(2))
+                    .atMost(Duration.ofSeconds(4))
+                    .until(() -> executed().getOrDefault("evalsha", 0L) == 0);
+            assertThat(holder.release()).isTrue();
+            for (Future<Boolean> wait : waiting) {
+                assertThat(wait.get()).isTrue();
+            }
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    private static long connections() {
+        return SERVER.text("CLIENT", "LIST")
+                .lines()
+                .filter(line -> line.contains("lib-name=Lettuce")
+                        || line.contains("cmd=evalsha")
+                        || line.contains("cmd=subscribe"))
+                .count();
+    }
+
+    private Map<String, Long> counted(Function<Lock, Boolean> cycle) throws Exception {
+        Callable<Boolean> call = () -> cycle.apply(locks.createLock("counted", LONG_TTL));
+        assertThat(call.call()).isTrue();
+        SERVER.call("CONFIG", "RESETSTAT");
+        for (int i = 0; i < CYCLES; i++) {
+            assertThat(call.call()).isTrue();
+        }
+        return executed();
+    }
+
+    private void run(ExecutorService executor, long threads, long cycles) throws Exception {
+        List<Future<Boolean>> runs = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            runs.add(executor.submit(() -> {
+                boolean all = true;
+                for (int cycle = 0; cycle < cycles; cycle++) {
+                    Lock lock = locks.createLock("contended", LONG_TTL);
+                    all &= acquired(lock) && lock.release();
+                }
+                return all;
+            }));
+        }
+        for (Future<Boolean> run : runs) {
+            assertThat(run.get()).isTrue();
+        }
+    }
+
+    private static boolean acquired(Lock lock) {
+        try {
+            return lock.tryAcquire(Duration.ofMinutes(1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private static Map<String, Long> executed() {
+        return SERVER.text("INFO", "commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_")
+                        && !line.startsWith("cmdstat_config")
+                        && !line.startsWith("cmdstat_info"))
+                .collect(Collectors.toMap(
+                        line -> line.substring("cmdstat_".length(), line.indexOf(':')),
+                        line -> Long.parseLong(line.substring(line.indexOf("calls=") + 6, line.indexOf(',')))));
+    }
+
+    private static long total(Map<String, Long> executed) {
+        return executed.values().stream().mapToLong(Long::longValue).sum();
+    }
+}

@@ -1,0 +1,302 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.codec.StringCodec;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What happens when the server or the network is not as it should be. */
+class RedisFailureIT {
+
+    private static final RedisServer SERVER = RedisServer.start();
+
+    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+    private final LockFactory locks = new LockFactory(store);
+    private final String resource = UUID.randomUUID().toString();
+    private final String state = "lock:{" + resource + "}";
+
+    @AfterEach
+    void close() {
+        SERVER.call("CONFIG", "SET", "maxmemory", "0");
+        locks.close();
+        store.close();
+    }
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    @Test
+    void givenAForeignText_whenAnythingIsDone_thenAFailureAndItStaysAsItIs() {
+        SERVER.call("SET", state, "not a lock", "PX", "100000");
+
+        assertThatThrownBy(locks.createLock(resource)::tryAcquire)
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("something else than a lock");
+        assertThatThrownBy(() -> store.delete(Key.of(resource))).isInstanceOf(LockStorageException.class);
+        assertThatThrownBy(() -> store.find(Key.of(resource))).isInstanceOf(LockStorageException.class);
+        assertThatThrownBy(() -> store.holders(resource)).isInstanceOf(LockStorageException.class);
+        assertThatThrownBy(() -> locks.createLock(resource).tryAcquire(Duration.ofSeconds(1)))
+                .isInstanceOf(LockStorageException.class);
+
+        assertThat(SERVER.text("GET", state)).isEqualTo("not a lock");
+        assertThat((Long) Objects.requireNonNull(SERVER.call("PTTL", state))).isGreaterThan(90_000);
+    }
+
+    @Test
+    void givenAForeignHash_whenAnythingIsDone_thenAFailureAndItStaysAsItIs() {
+        SERVER.call("HSET", state, "field", "value");
+
+        assertThatThrownBy(locks.createLock(resource)::tryAcquire)
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("something else than a lock");
+        assertThatThrownBy(() -> store.delete(Key.of(resource))).isInstanceOf(LockStorageException.class);
+
+        assertThat(SERVER.text("HGET", state, "field")).isEqualTo("value");
+    }
+
+    @Test
+    void givenScriptsAreFlushed_whenUsed_thenNobodyNotices() throws Exception {
+        Lock lock = locks.createLock(resource, LONG_TTL);
+        Lock next = locks.createLock(resource, LONG_TTL);
+        flush();
+        assertThat(lock.tryAcquire()).isTrue();
+        flush();
+        CompletableFuture<Lock> waiting = async(next);
+        awaitQueued(1);
+        flush();
+        lock.refresh();
+        flush();
+        assertThat(lock.isAcquired()).isTrue();
+        flush();
+        assertThat(locks.createLock(resource).tryAcquire(Duration.ofMillis(20))).isFalse();
+        flush();
+        assertThat(lock.release()).isTrue();
+        assertThat(waiting.join().isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenTheServerIsOutOfMemory_whenReleased_thenItIs() throws Exception {
+        Lock exclusive = locks.createLock(resource, LONG_TTL);
+        assertThat(exclusive.tryAcquire()).isTrue();
+        Lock reader = locks.createLock(resource + "-shared", LONG_TTL);
+        assertThat(reader.tryAcquireShared()).isTrue();
+        Lock handedOver = locks.createLock(resource + "-waited", LONG_TTL);
+        assertThat(handedOver.tryAcquire()).isTrue();
+        CompletableFuture<Lock> waiting = async(locks.createLock(resource + "-waited", LONG_TTL));
+        Awaitility.await().until(() -> queued(resource + "-waited") == 1);
+        SERVER.call("CONFIG", "SET", "maxmemory", "1");
+
+        assertThatThrownBy(locks.createLock(resource + "-new")::tryAcquire)
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("out of memory");
+        assertThat(exclusive.release()).isTrue();
+        assertThat(reader.release()).isTrue();
+        assertThat(handedOver.release()).isTrue();
+
+        assertThat(waiting.join().fencingToken()).isPresent();
+        SERVER.call("CONFIG", "SET", "maxmemory", "0");
+        assertThat(locks.createLock(resource).tryAcquire()).isTrue();
+        assertThat(locks.createLock(resource + "-shared").tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenEverythingIsReleased_whenLookedAt_thenEveryKeyHasATtl() throws Exception {
+        Lock lock = locks.createLock(resource, LONG_TTL);
+        assertThat(lock.tryAcquire()).isTrue();
+        CompletableFuture<Lock> waiting = async(locks.createLock(resource, LONG_TTL));
+        awaitQueued(1);
+        assertThat((Long) SERVER.call("PTTL", state + ":q")).isPositive();
+        assertThat((Long) SERVER.call("PTTL", state)).isPositive();
+
+        assertThat(lock.release()).isTrue();
+        assertThat(waiting.join().release()).isTrue();
+
+        assertThat((Long) SERVER.call("EXISTS", state + ":q", state + ":h")).isZero();
+        assertThat((Long) SERVER.call("PTTL", state)).isPositive();
+    }
+
+    @Test
+    void givenTheReplyIsLost_whenReleased_thenAFailureAndNotThatItWasLost() {
+        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            Lock lock = new LockFactory(far).createLock(resource, LONG_TTL);
+            assertThat(lock.tryAcquire()).isTrue();
+            CompletableFuture<Void> lost = proxy.loseReplyTo(resource);
+
+            assertThatThrownBy(lock::release)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("connection");
+
+            assertThat(lost).isCompleted();
+            assertThat(locks.createLock(resource).tryAcquire()).isTrue();
+        }
+    }
+
+    @Test
+    void givenTheReplyIsLost_whenAcquired_thenAskedAgainAfterTheReconnect() {
+        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            LockFactory remote = new LockFactory(far);
+            assertThat(remote.createLock(resource + "-first").tryAcquire()).isTrue();
+            CompletableFuture<Void> lost = proxy.loseReplyTo(resource);
+            Lock lock = remote.createLock(resource, LONG_TTL);
+
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThat(lost).isCompleted();
+            assertThat(lock.release()).isTrue();
+        }
+    }
+
+    @Test
+    void givenTheMessageIsLost_whenItsTurnCame_thenItFindsOutByItself() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            Lock holder = locks.createLock(resource, LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            CompletableFuture<Lock> waiting = async(new LockFactory(far).createLock(resource, Duration.ofSeconds(3)));
+            awaitQueued(1);
+            CompletableFuture<Void> dropped = proxy.dropMessage(" x ");
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.join().isAcquired()).isTrue();
+            assertThat(dropped).isCompleted();
+        }
+    }
+
+    @Test
+    void givenTheServerIsGone_whenUsed_thenAFailureThatNamesItAndNothingHangs() {
+        RedisServer gone = RedisServer.start();
+        try (RedisStore orphan = (RedisStore) new RedisStore.Provider().open(gone.dsn())) {
+            Lock lock = new LockFactory(orphan).createLock(resource);
+            assertThat(lock.tryAcquire()).isTrue();
+            gone.kill();
+
+            assertThatThrownBy(lock::refresh)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining(gone.address().toString());
+        }
+        gone.close();
+    }
+
+    @Test
+    void givenTheStoreIsClosed_whenUsed_thenAFailureThatSaysSo() {
+        RedisStore closed = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+        closed.close();
+        closed.close();
+
+        assertThatThrownBy(() -> closed.find(Key.of(resource)))
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("closed");
+    }
+
+    @Test
+    void givenConnectionsOfTheCaller_whenTheStoreIsClosed_thenTheyStayOpen() throws Exception {
+        RedisClient client = RedisClient.create(SERVER.dsn());
+        try (var commands = client.connect();
+                var messages = client.connectPubSub(StringCodec.UTF8)) {
+            RedisStore own = RedisStore.builder(commands, messages)
+                    .keyPrefix("own:")
+                    .retention(Duration.ofSeconds(30))
+                    .build();
+            Lock first = new LockFactory(own).createLock(resource, LONG_TTL).acquire();
+            CompletableFuture<Lock> waiting = async(new LockFactory(own).createLock(resource, LONG_TTL));
+            Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", "own:{" + resource + "}:q"), 1L));
+            assertThat(first.release()).isTrue();
+            assertThat(waiting.join().release()).isTrue();
+
+            own.close();
+
+            assertThat(commands.sync().ping()).isEqualTo("PONG");
+            assertThat(messages.isOpen()).isTrue();
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void givenNoReplica_whenOneIsToAcknowledge_thenAFailureAndNothingIsHeld() {
+        RedisClient client = RedisClient.create(SERVER.dsn());
+        try (RedisStore replicated =
+                RedisStore.builder(client).replicas(1, Duration.ofMillis(20)).build()) {
+            Lock lock = new LockFactory(replicated).createLock(resource);
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("0 of the 1 replicas");
+
+            assertThat(locks.createLock(resource).tryAcquire()).isTrue();
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void givenWrongDsns_whenOpened_thenWhatWouldBeRightAndNoPassword() {
+        for (String dsn : new String[] {
+            "redis:",
+            "redis://",
+            "redis://u:s3cret@ho st",
+            "redis-sentinel://u:s3cret@host",
+            "redis://u:s3cret@host:port"
+        }) {
+            assertThatThrownBy(() -> new RedisStore.Provider().open(dsn))
+                    .as(dsn)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("redis://")
+                    .hasMessageNotContaining("s3cret")
+                    .hasNoCause();
+        }
+        assertThatCode(() -> new RedisStore.Provider()
+                        .open("valkey://h/3?prefix=a%3A")
+                        .close())
+                .doesNotThrowAnyException();
+        assertThatThrownBy(() -> new RedisStore.Provider().open("redis://h?prefix=%7Ba"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("brace");
+    }
+
+    private static void flush() {
+        SERVER.call("SCRIPT", "FLUSH");
+    }
+
+    private void awaitQueued(long count) {
+        Awaitility.await().until(() -> queued(resource) == count);
+    }
+
+    private static long queued(String name) {
+        return (Long) Objects.requireNonNull(SERVER.call("ZCARD", "lock:{" + name + "}:q"));
+    }
+
+    private static CompletableFuture<Lock> async(Lock lock) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return lock.acquire(Duration.ofSeconds(30));
+            } catch (InterruptedException e) {
+                throw new CompletionException(e);
+            }
+        });
+    }
+}

@@ -1,0 +1,254 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The mistakes that were made once in working out the protocol, one test each. */
+class RedisProtocolIT {
+
+    private static final RedisServer SERVER = RedisServer.start();
+    private static final Duration LONG_WAIT = Duration.ofMinutes(1);
+    private static final Duration SHORT_WAIT = Duration.ofMillis(30);
+
+    private final RedisStore store = open();
+    private final String resource = UUID.randomUUID().toString();
+    private final String state = "lock:{" + resource + "}";
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    /** A late message was taken for the grant of nobody, and the live hold it told of was given back. */
+    @Test
+    void givenGrantedWait_whenItsMessageComesAgain_thenTheHoldStays() throws Exception {
+        Key holder = Key.of(resource);
+        granted(store.save(exclusive(holder)));
+        Key key = Key.of(resource);
+        CompletableFuture<Attempt> waiting = waiting(store, exclusive(key));
+        String attempt = queuedAttempt();
+        assertThat(store.delete(holder)).isTrue();
+        Attempt.Granted granted = granted(waiting.join());
+
+        assertThat(publish(attempt, "x " + micros() + " 60000 " + fence(granted)))
+                .isEqualTo(1L);
+
+        awaitMessagesRead();
+        assertThat(store.find(key)).isPresent();
+    }
+
+    /** A grant to a wait that is over must not stay, and nothing else may be given back with it. */
+    @Test
+    void givenAWaitThatEnded_whenAGrantToItComesLate_thenOnlyThatIsGivenBack() throws Exception {
+        Key holder = Key.of(resource);
+        granted(store.save(exclusive(holder)));
+        Key key = Key.of(resource);
+        CompletableFuture<Attempt> first = CompletableFuture.supplyAsync(() -> wait(store, exclusive(key), SHORT_WAIT));
+        String ended = queuedAttempt();
+        assertThat(first.join()).isInstanceOf(Attempt.Conflicted.class);
+        CompletableFuture<Attempt> second = waiting(store, exclusive(key));
+        queuedAttempt();
+        assertThat(store.delete(holder)).isTrue();
+        Attempt.Granted granted = granted(second.join());
+
+        publish(ended, "x " + micros() + " 60000 " + fence(granted));
+        awaitMessagesRead();
+        assertThat(store.find(key)).isPresent();
+
+        assertThat(store.delete(key)).isTrue();
+        SERVER.call(
+                "SET",
+                state,
+                "L1X0 " + micros() + ' ' + key.token() + ':' + micros() + ":60000:" + ended,
+                "PX",
+                "99999");
+        publish(ended, "x " + micros() + " 60000 " + fence(granted));
+        Awaitility.await().until(() -> store.find(key).isEmpty());
+    }
+
+    /** A waiting promoter was granted a lease that ended before the shared one it still believed in. */
+    @Test
+    void givenPromoterWaitsWithAShortTtl_whenItIsGranted_thenItsLeaseDoesNotEndSooner() throws Exception {
+        Key key = Key.of(resource);
+        Key reader = holding(key, store.save(shared(key, LONG_TTL)));
+        Key other = Key.of(resource);
+        granted(store.save(shared(other)));
+        CompletableFuture<Attempt> waiting = waiting(store, exclusive(reader, Duration.ofSeconds(2)));
+        queuedAttempt();
+
+        assertThat(store.delete(other)).isTrue();
+
+        assertThat(granted(waiting.join()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(store.find(key).orElseThrow().lease().ttl()).isGreaterThan(LONG_TTL.minusMinutes(1));
+    }
+
+    /** A cancel that crossed a granted promotion gave up the shared hold as well; and so did the same cancel, repeated. */
+    @Test
+    void givenGrantedPromotion_whenItIsCancelledTwice_thenTheSharedHoldStays() throws Exception {
+        Key key = Key.of(resource);
+        Key reader = holding(key, store.save(shared(key)));
+        Key other = Key.of(resource);
+        granted(store.save(shared(other)));
+        CompletableFuture<Attempt> waiting = waiting(store, exclusive(reader));
+        String attempt = queuedAttempt();
+        assertThat(store.delete(other)).isTrue();
+        granted(waiting.join());
+
+        assertThat(cancel(key, attempt)).isEqualTo(2);
+        assertThat(cancel(key, attempt)).isEqualTo(0);
+
+        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
+    }
+
+    /** Who was left out as dead while it reconnected lost its place. */
+    @Test
+    void givenWaiterWasDropped_whenItAsksAgain_thenItHasItsOldPlace() throws Exception {
+        granted(store.save(exclusive(Key.of(resource))));
+        CompletableFuture<Attempt> first = waiting(store, exclusive(Key.of(resource)));
+        String attempt = queuedAttempt();
+        String member = queue().get(0);
+        CompletableFuture<Attempt> second = waiting(store, exclusive(Key.of(resource)));
+        Awaitility.await().until(() -> queue().size() == 2);
+        SERVER.call("ZREM", state + ":q", member);
+
+        publish(attempt, "?");
+
+        Awaitility.await().until(() -> queue().size() == 2);
+        assertThat(queue().get(0)).isEqualTo(member);
+        SERVER.call("DEL", state, state + ":q");
+        assertThat(List.of(first, second)).noneMatch(CompletableFuture::isDone);
+    }
+
+    /** A waiter whose client is gone keeps nobody out: whoever gives up is told by the number of receivers. */
+    @Test
+    void givenTheNextInLineIsGone_whenReleased_thenTheOneBehindIsGranted() throws Exception {
+        Key holder = Key.of(resource);
+        granted(store.save(exclusive(holder)));
+        String gone = Key.of(resource).token() + " nobody.1 x 60000 5000 1";
+        SERVER.call("ZADD", state + ":q", micros(), gone);
+        CompletableFuture<Attempt> waiting = waiting(store, exclusive(Key.of(resource)));
+        Awaitility.await().until(() -> queue().size() == 2);
+
+        assertThat(store.delete(holder)).isTrue();
+
+        granted(waiting.join());
+    }
+
+    /** The lease of a grant that is read late began when the server says so. */
+    @Test
+    void givenTheMessageComesLate_whenItIsRead_thenNoMoreIsBelievedThanTheServerKeeps() throws Exception {
+        Duration ttl = Duration.ofSeconds(2);
+        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+                RedisStore slow = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            for (int delay : new int[] {0, 100, 400}) {
+                Key holder = Key.of(resource);
+                granted(store.save(exclusive(holder)));
+                Key key = Key.of(resource);
+                CompletableFuture<Attempt> waiting = waiting(slow, exclusive(key, ttl));
+                queuedAttempt();
+                proxy.delay(Duration.ofMillis(delay));
+
+                assertThat(store.delete(holder)).isTrue();
+                Attempt.Granted granted = granted(waiting.join());
+
+                long believed = granted.lease().since().orElseThrow()
+                        + granted.lease().ttl().toNanos();
+                long before = System.nanoTime();
+                Attempt.Granted kept = store.find(key).orElseThrow();
+                assertThat(believed - before)
+                        .isLessThanOrEqualTo(kept.lease().ttl().toNanos() + (System.nanoTime() - before));
+                proxy.delay(Duration.ZERO);
+                assertThat(store.delete(key)).isTrue();
+            }
+        }
+    }
+
+    private static RedisStore open() {
+        return (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+    }
+
+    private static CompletableFuture<Attempt> waiting(RedisStore store, Request request) {
+        return CompletableFuture.supplyAsync(() -> wait(store, request, LONG_WAIT));
+    }
+
+    private static Attempt wait(RedisStore store, Request request, Duration maxWait) {
+        try {
+            return store.waitAndSave(request, maxWait, new CompletableFuture<>());
+        } catch (InterruptedException e) {
+            throw new CompletionException(e);
+        }
+    }
+
+    /** The attempt of the only one in the queue, once it is there. */
+    private String queuedAttempt() {
+        Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> queue().size() == 1);
+        return queue().get(0).split(" ", -1)[1];
+    }
+
+    private List<String> queue() {
+        Object members = SERVER.call("ZRANGE", state + ":q", "0", "-1");
+        return members instanceof List<?> list
+                ? list.stream().map(Object::toString).toList()
+                : List.of();
+    }
+
+    private static Object publish(String attempt, String message) {
+        return Objects.requireNonNull(SERVER.call(
+                "PUBLISH", "lock:in:" + attempt.substring(0, attempt.indexOf('.')), attempt + ' ' + message));
+    }
+
+    /** Messages of one connection are read in their order: what asks for an answer comes after all before it. */
+    private void awaitMessagesRead() throws Exception {
+        String other = resource + "-other";
+        Key holder = Key.of(other);
+        granted(store.save(exclusive(holder)));
+        CompletableFuture<Attempt> waiting = waiting(store, exclusive(Key.of(other)));
+        Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", "lock:{" + other + "}:q"), 1L));
+        assertThat(store.delete(holder)).isTrue();
+        granted(waiting.join());
+    }
+
+    private long cancel(Key key, String attempt) {
+        String script = new String(Script.CANCEL.source(), StandardCharsets.UTF_8);
+        Object answer = SERVER.call("EVAL", script, "1", state, key.token(), attempt, "no such member", "600000");
+        return (Long) Objects.requireNonNull(answer);
+    }
+
+    private static String micros() {
+        Object time = SERVER.call("TIME");
+        List<?> parts = (List<?>) Objects.requireNonNull(time);
+        return Long.toString(Long.parseLong(parts.get(0).toString()) * 1_000_000
+                + Long.parseLong(parts.get(1).toString()));
+    }
+
+    private static long fence(Attempt.Granted granted) {
+        return granted.fencingToken().orElseThrow();
+    }
+}

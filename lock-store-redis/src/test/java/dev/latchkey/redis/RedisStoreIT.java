@@ -1,0 +1,57 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.SharedBlockingContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedLeaseContract;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+class RedisStoreIT
+        implements PersistingStoreContract,
+                SharedLeaseContract,
+                SharedBlockingContract,
+                SharedFencingContract,
+                ExpiringFencingContract,
+                FairStoreContract,
+                InspectableStoreContract,
+                HandoverContract,
+                LeaseCrashContract,
+                ProcessContentionContract {
+
+    private PersistingStore store;
+
+    @BeforeEach
+    void open() {
+        store = new RedisStore.Provider().open(dsn());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return new RedisStore.Provider().open(dsn() + "?prefix=" + UUID.randomUUID() + ":");
+    }
+
+    @Override
+    public String dsn() {
+        return RedisServer.sharedDsn();
+    }
+}

@@ -1,0 +1,152 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.RedisCluster;
+import dev.latchkey.testkit.RedisSentinel;
+import dev.latchkey.testkit.RedisServer;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Another server takes over: the replica of a sentinel's master, or the next owner of a cluster's slot. */
+@Timeout(180)
+class RedisTopologyFaultsIT {
+
+    private static final Duration TTL = Duration.ofSeconds(60);
+    private static final Duration SHORT_TTL = Duration.ofMillis(1_500);
+    private static final String RESOURCE = "report";
+    private static final String STATE = "lock:{" + RESOURCE + "}";
+
+    private static BackgroundCall<Lock> startWaiter(LockFactory locks, RedisServer server) {
+        BackgroundCall<Lock> waiting =
+                BackgroundCall.start(() -> locks.createLock(RESOURCE, TTL).acquire());
+        RedisKeys keys = new RedisKeys(server);
+        Awaitility.await().until(() -> keys.waiting().size() == 1);
+        return waiting;
+    }
+
+    private static void assertTokenIsGreater(Lock next, long token) {
+        assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    @Test
+    void givenReplicaIsInStep_whenTheMasterDies_thenHolderHoldsAndWaiterWaitsThere() throws Exception {
+        try (RedisSentinel sentinel = RedisSentinel.start();
+                LockFactory locks = LockFactory.connect(sentinel.dsn())) {
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Lock> waiting = startWaiter(locks, sentinel.master());
+            sentinel.awaitInStep();
+
+            sentinel.master().kill();
+            sentinel.awaitFailover();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .ignoreException(LockStorageException.class)
+                    .until(holder::isAcquired);
+            assertThat(holder.fencingToken()).hasValue(token);
+            assertThat(locks.createLock(RESOURCE).tryAcquire()).isFalse();
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(holder.release()).isTrue();
+            Lock next = waiting.result();
+            long nextToken = next.fencingToken().orElseThrow();
+            assertThat(nextToken).isGreaterThan(token);
+            assertThat(next.release()).isTrue();
+            new Aftermath(sentinel.replica(), RESOURCE).check(nextToken, SHORT_TTL);
+        }
+    }
+
+    @Test
+    void givenReplicaHeardNothing_whenTheMasterDies_thenTheTokenGrowsAllTheSame() throws Exception {
+        try (RedisSentinel sentinel = RedisSentinel.start();
+                LockFactory locks = LockFactory.connect(sentinel.dsn())) {
+            sentinel.replica().freeze();
+            assertThat(sentinel.master().text("CLIENT", "KILL", "TYPE", "replica"))
+                    .isEqualTo("1");
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            sentinel.master().kill();
+            sentinel.replica().thaw();
+            sentinel.awaitFailover();
+
+            Lock next = locks.createLock(RESOURCE, TTL);
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .ignoreException(LockStorageException.class)
+                    .until(next::tryAcquire);
+
+            assertTokenIsGreater(next, token);
+            assertThat(holder.isAcquired()).isFalse();
+            assertThat(next.release()).isTrue();
+            new Aftermath(sentinel.replica(), RESOURCE).assertNothingGoesOn(SHORT_TTL);
+        }
+    }
+
+    @Test
+    void givenAWaiter_whenTheSlotIsMoved_thenItGetsTheLockFromTheNewOwner() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+            RedisServer source = cluster.masterOf(STATE);
+            RedisServer target = other(cluster, source);
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Lock> waiting = startWaiter(locks, source);
+
+            cluster.move(STATE, target);
+
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(holder.release()).isTrue();
+            Lock next = waiting.result();
+            assertTokenIsGreater(next, token);
+            assertThat(next.release()).isTrue();
+            assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
+            assertThat(new RedisKeys(target).held()).hasSize(1);
+            assertThat(new RedisKeys(target).withoutTtl()).isEmpty();
+            assertThat(new RedisKeys(source).all()).isEmpty();
+        }
+    }
+
+    @Test
+    void givenTheSlotIsBeingMoved_whenLocksAreUsed_thenTheyWorkBeforeAndAfter() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+            RedisServer source = cluster.masterOf(STATE);
+            RedisServer target = other(cluster, source);
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+
+            cluster.beginMove(STATE, target);
+
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(holder.refresh().fencingToken()).hasValue(token);
+            assertThat(locks.createLock(RESOURCE).tryAcquire()).isFalse();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(() -> locks.createLock(RESOURCE, TTL).acquire());
+            waiting.awaitWaiting();
+            cluster.finishMove(STATE, target);
+            assertThat(holder.release()).isTrue();
+            Lock next = waiting.result();
+            assertTokenIsGreater(next, token);
+            assertThat(next.release()).isTrue();
+        }
+    }
+
+    private static RedisServer other(RedisCluster cluster, RedisServer source) {
+        return cluster.masters().stream()
+                .filter(master -> master != source)
+                .findFirst()
+                .orElseThrow();
+    }
+}
