@@ -46,8 +46,9 @@ final class Redis {
     private static void table(String title, Set<Contender> contenders, int processes, int threads) {
         try (RedisServer server = RedisServer.start()) {
             pin(server);
-            Map<Contender, List<ContenderProcess>> started = start(contenders, server, processes, threads);
+            Map<Contender, List<ContenderProcess>> started = new EnumMap<>(Contender.class);
             try {
+                contenders.forEach(contender -> start(started, contender, server, processes, threads));
                 print(title, measure(started, server));
             } finally {
                 started.values().forEach(list -> list.forEach(ContenderProcess::close));
@@ -79,28 +80,27 @@ final class Redis {
         }
     }
 
-    private static Map<Contender, List<ContenderProcess>> start(
-            Set<Contender> contenders, RedisServer server, int processes, int threads) {
-        Map<Contender, List<ContenderProcess>> started = new EnumMap<>(Contender.class);
-        for (Contender contender : contenders) {
-            List<ContenderProcess> own = new ArrayList<>();
-            for (int i = 0; i < processes; i++) {
-                own.add(ContenderProcess.start(
-                        contender, server.address().host(), server.address().port(), threads));
-            }
-            started.put(contender, own);
+    /** One contender after the other, warm before the next begins: processes that start at once keep each other cold. */
+    private static void start(
+            Map<Contender, List<ContenderProcess>> started,
+            Contender contender,
+            RedisServer server,
+            int processes,
+            int threads) {
+        List<ContenderProcess> own = new ArrayList<>();
+        started.put(contender, own);
+        for (int i = 0; i < processes; i++) {
+            own.add(ContenderProcess.start(
+                    contender, server.address().host(), server.address().port(), threads));
         }
-        return started;
+        for (int i = 0; i < WARM_UPS; i++) {
+            turn(own, WARM_UP_NANOS);
+        }
     }
 
     private static List<Score> measure(Map<Contender, List<ContenderProcess>> contenders, RedisServer server) {
         Map<Contender, Score> scores = new EnumMap<>(Contender.class);
-        contenders.forEach((contender, processes) -> {
-            scores.put(contender, new Score(contender));
-            for (int i = 0; i < WARM_UPS; i++) {
-                turn(processes, WARM_UP_NANOS);
-            }
-        });
+        contenders.keySet().forEach(contender -> scores.put(contender, new Score(contender)));
         for (int i = 0; i < TURNS; i++) {
             contenders.forEach((contender, processes) -> {
                 server.call("CONFIG", "RESETSTAT");
