@@ -1,8 +1,10 @@
 package dev.latchkey.benchmarks;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,6 +49,7 @@ final class ContenderMain {
 
     private static String turn(ExecutorService pool, List<Callable<Boolean>> cycles, long from, long until)
             throws Exception {
+        long cpuBefore = cpuNanos();
         List<Future<Latencies>> running = new ArrayList<>();
         for (Callable<Boolean> cycle : cycles) {
             running.add(pool.submit(() -> repeat(cycle, from, until)));
@@ -57,7 +60,13 @@ final class ContenderMain {
             all.add(one.get());
             counts.add(one.get().count());
         }
-        return counts.stream().map(String::valueOf).collect(Collectors.joining(",")) + " " + all.text();
+        long cpu = cpuNanos() - cpuBefore;
+        return cpu + " " + counts.stream().map(String::valueOf).collect(Collectors.joining(",")) + " " + all.text();
+    }
+
+    /** What this process has taken of the processor so far. */
+    private static long cpuNanos() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     private static Latencies repeat(Callable<Boolean> cycle, long from, long until) throws Exception {

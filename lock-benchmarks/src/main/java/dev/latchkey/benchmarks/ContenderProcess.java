@@ -14,10 +14,11 @@ final class ContenderProcess implements AutoCloseable {
     /**
      * What came of a turn.
      *
+     * @param cpuNanos what it has taken of the processor
      * @param cyclesPerThread one number for each thread
      * @param latencies of all its cycles
      */
-    record Turn(List<Long> cyclesPerThread, Latencies latencies) {}
+    record Turn(long cpuNanos, List<Long> cyclesPerThread, Latencies latencies) {}
 
     private final Process process;
     private final BufferedReader answers;
@@ -62,10 +63,10 @@ final class ContenderProcess implements AutoCloseable {
             for (String line = answers.readLine(); line != null; line = answers.readLine()) {
                 if (line.startsWith(ContenderMain.ANSWER)) {
                     String[] words = line.split(" ", -1);
-                    List<Long> cycles = List.of(words[1].split(",", -1)).stream()
+                    List<Long> cycles = List.of(words[2].split(",", -1)).stream()
                             .map(Long::valueOf)
                             .toList();
-                    return new Turn(cycles, Latencies.parse(words[2]));
+                    return new Turn(Long.parseLong(words[1]), cycles, Latencies.parse(words[3]));
                 }
             }
             throw new IllegalStateException("a contender has ended, with " + process.waitFor());

@@ -10,6 +10,7 @@ final class Score {
     private final Latencies latencies = new Latencies();
     private final List<Double> speeds = new ArrayList<>();
     private final List<Double> fairness = new ArrayList<>();
+    private final List<Double> cpuMicros = new ArrayList<>();
     private long cycles;
     private long commands;
 
@@ -17,7 +18,14 @@ final class Score {
         this.contender = contender;
     }
 
-    void add(List<ContenderProcess.Turn> turns, long nanos, long executed) {
+    /**
+     * Adds a turn.
+     *
+     * @param nanos how long it was
+     * @param serverCpuNanos what the server has taken of the processor
+     * @param executed commands of the server
+     */
+    void add(List<ContenderProcess.Turn> turns, long nanos, long serverCpuNanos, long executed) {
         List<Long> perThread =
                 turns.stream().flatMap(turn -> turn.cyclesPerThread().stream()).toList();
         long sum = perThread.stream().mapToLong(Long::longValue).sum();
@@ -26,6 +34,9 @@ final class Score {
         turns.forEach(turn -> latencies.add(turn.latencies()));
         speeds.add(sum * 1e9 / nanos);
         fairness.add(most == 0 ? 0 : (double) fewest / most);
+        long cpu = serverCpuNanos
+                + turns.stream().mapToLong(ContenderProcess.Turn::cpuNanos).sum();
+        cpuMicros.add(cpu / 1e3 / Math.max(1, sum));
         cycles += sum;
         commands += executed;
     }
@@ -46,6 +57,11 @@ final class Score {
     /** Fewest through most cycles of a thread, the median of the turns. */
     double fairness() {
         return median(fairness);
+    }
+
+    /** What clients and server take of the processor for a cycle, the median: hardly changes while others are busy. */
+    double cpuMicrosPerCycle() {
+        return median(cpuMicros);
     }
 
     double commandsPerCycle() {

@@ -5,6 +5,7 @@ import dev.latchkey.testkit.FaultPlan.Trap;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -54,7 +55,7 @@ final class ProxiedConnection {
         try {
             socket.close();
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException("could not close a socket", e);
+            throw new UncheckedIOException("could not close a socket", e);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.latchkey.testkit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Goes through the ways to get a server, in their order, until one works; says why each did not when none does. */
@@ -36,7 +37,7 @@ final class ServerSearch {
      * @param trial starts a server and ends it again; throws if that fails
      * @throws AssertionError if there is none
      */
-    Launcher first(java.util.function.Consumer<Launcher> trial) {
+    Launcher first(Consumer<Launcher> trial) {
         List<Throwable> failures = new ArrayList<>();
         for (Way way : ways) {
             try {
