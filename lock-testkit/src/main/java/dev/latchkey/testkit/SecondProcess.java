@@ -163,12 +163,12 @@ public final class SecondProcess implements AutoCloseable {
 
     /** Freezes the process with SIGSTOP: it keeps its connections and files, and does nothing. */
     public void freeze() {
-        signal("STOP");
+        PosixSignal.STOP.sendTo(pid());
     }
 
     /** Lets a frozen process go on, with SIGCONT. */
     public void thaw() {
-        signal("CONT");
+        PosixSignal.CONT.sendTo(pid());
     }
 
     /**
@@ -264,23 +264,6 @@ public final class SecondProcess implements AutoCloseable {
         CompletableFuture<List<String>> reply = replies.remove(words.get(0));
         if (reply != null) {
             reply.complete(words.subList(1, words.size()));
-        }
-    }
-
-    private void signal(String name) {
-        try {
-            int exit = new ProcessBuilder("kill", "-" + name, Long.toString(pid()))
-                    .inheritIO()
-                    .start()
-                    .waitFor();
-            if (exit != 0) {
-                throw new AssertionError(said("kill -" + name + " " + pid() + " ended with " + exit));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("no command \"kill\" on this machine", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while sending a signal", e);
         }
     }
 

@@ -1,0 +1,28 @@
+package dev.latchkey.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** What one process can tell another, whether it listens or not. */
+enum PosixSignal {
+    KILL,
+    STOP,
+    CONT;
+
+    void sendTo(long pid) {
+        try {
+            int exit = new ProcessBuilder("kill", "-" + name(), Long.toString(pid))
+                    .inheritIO()
+                    .start()
+                    .waitFor();
+            if (exit != 0) {
+                throw new AssertionError("kill -" + name() + " " + pid + " ended with " + exit);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("no command \"kill\" on this machine", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while sending a signal", e);
+        }
+    }
+}
