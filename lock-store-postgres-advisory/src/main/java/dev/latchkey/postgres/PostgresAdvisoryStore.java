@@ -230,11 +230,12 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         rooms.removeDead();
     }
 
-    /** How many connections are open, and how many resources held or waited for. */
-    int connections() {
-        return sessions.open().size();
+    /** The connections, for tests. */
+    Sessions sessions() {
+        return sessions;
     }
 
+    /** How many resources are held or waited for. */
     int resources() {
         return rooms.size();
     }
