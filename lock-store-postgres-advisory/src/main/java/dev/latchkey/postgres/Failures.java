@@ -27,10 +27,6 @@ final class Failures {
         return state(e).equals("55P03");
     }
 
-    static boolean isCancelled(SQLException e) {
-        return state(e).equals("57014");
-    }
-
     static LockStorageException failed(String resource, SQLException cause) {
         return new LockStorageException(
                 resource, "PostgreSQL failed (SQLSTATE " + state(cause) + "): " + cause.getMessage(), cause);

@@ -19,10 +19,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /**
@@ -46,7 +42,7 @@ import javax.sql.DataSource;
 public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
     private final Sessions sessions;
-    private final ThreadPoolExecutor threads = newThreads();
+    private final Threads threads = new Threads();
     private final Rooms rooms;
     private final Watch watch;
 
@@ -62,27 +58,14 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         this.watch = new Watch(sessions, rooms);
     }
 
-    /** Threads wait here for a second for the next one to wait, and end. */
-    private static ThreadPoolExecutor newThreads() {
-        AtomicInteger number = new AtomicInteger();
-        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(null, task, "latchkey-postgres-wait-" + number.incrementAndGet(), 0, false);
-            thread.setDaemon(true);
-            return thread;
-        });
-    }
-
     @Override
     public Attempt save(Request request) {
         String resource = request.key().resource();
-        LockId id = LockId.of(resource);
-        Room room = enterOpen(id, resource);
         try {
-            return watched(room.save(request));
+            checkOpen(resource);
+            return watched(threads.work(() -> rooms.in(resource, room -> room.save(request))));
         } catch (SQLException e) {
             throw failed(resource, e);
-        } finally {
-            rooms.leave(id, room);
         }
     }
 
@@ -94,14 +77,12 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
             throw new InterruptedException();
         }
         String resource = request.key().resource();
-        LockId id = LockId.of(resource);
-        Room room = enterOpen(id, resource);
         try {
-            return watched(room.waitAndSave(request, endNanos, withdrawn));
+            checkOpen(resource);
+            return watched(
+                    threads.wait(() -> rooms.waitIn(resource, room -> room.waitAndSave(request, endNanos, withdrawn))));
         } catch (SQLException e) {
             throw failed(resource, e);
-        } finally {
-            rooms.leave(id, room);
         }
     }
 
@@ -121,27 +102,19 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      */
     @Override
     public boolean delete(Key key) {
-        LockId id = LockId.of(key.resource());
-        Room room = rooms.enter(id);
         try {
-            return room.delete(key);
+            return threads.work(() -> rooms.in(key.resource(), room -> room.delete(key)));
         } catch (SQLException e) {
             throw failed(key.resource(), e);
-        } finally {
-            rooms.leave(id, room);
         }
     }
 
     @Override
     public Optional<Attempt.Granted> find(Key key) {
-        LockId id = LockId.of(key.resource());
-        Room room = rooms.enter(id);
         try {
-            return room.find(key);
+            return threads.work(() -> rooms.in(key.resource(), room -> room.find(key)));
         } catch (SQLException e) {
             throw failed(key.resource(), e);
-        } finally {
-            rooms.leave(id, room);
         }
     }
 
@@ -151,14 +124,12 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      */
     @Override
     public List<Holder> holders(String resource) {
-        LockId id = LockId.of(resource);
-        Room room = enterOpen(id, resource);
         try {
-            return Inspection.holders(id, room.holds(), sessions);
+            checkOpen(resource);
+            return threads.work(
+                    () -> rooms.in(resource, room -> Inspection.holders(room.id(), room.holds(), sessions)));
         } catch (SQLException e) {
             throw failed(resource, e);
-        } finally {
-            rooms.leave(id, room);
         }
     }
 
@@ -225,7 +196,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     @Override
     public void close() {
         sessions.close();
-        threads.shutdown();
+        threads.close();
         watch.close();
         rooms.removeDead();
     }
@@ -240,11 +211,10 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         return rooms.size();
     }
 
-    private Room enterOpen(LockId id, String resource) {
+    private void checkOpen(String resource) {
         if (sessions.isClosed()) {
             throw Failures.closed(resource);
         }
-        return rooms.enter(id);
     }
 
     private LockStorageException failed(String resource, SQLException cause) {

@@ -69,6 +69,10 @@ final class Room {
         }
     }
 
+    LockId id() {
+        return id;
+    }
+
     Holds holds() {
         return holds;
     }

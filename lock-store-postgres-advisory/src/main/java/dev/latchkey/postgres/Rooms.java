@@ -1,5 +1,6 @@
 package dev.latchkey.postgres;
 
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -16,8 +17,38 @@ final class Rooms {
         this.threads = threads;
     }
 
-    /** Enters the room of a lock; to be left with {@link #leave}. */
-    Room enter(LockId id) {
+    /** What is done in a room. */
+    @FunctionalInterface
+    interface Work<T> {
+        T with(Room room) throws SQLException;
+    }
+
+    /** What is done in a room, and may take long. */
+    @FunctionalInterface
+    interface Wait<T> {
+        T with(Room room) throws SQLException, InterruptedException;
+    }
+
+    <T> T in(String resource, Work<T> work) throws SQLException {
+        Room room = enter(resource);
+        try {
+            return work.with(room);
+        } finally {
+            leave(room);
+        }
+    }
+
+    <T> T waitIn(String resource, Wait<T> wait) throws SQLException, InterruptedException {
+        Room room = enter(resource);
+        try {
+            return wait.with(room);
+        } finally {
+            leave(room);
+        }
+    }
+
+    private Room enter(String resource) {
+        LockId id = LockId.of(resource);
         Room room;
         do {
             room = rooms.computeIfAbsent(id.hold(), number -> new Room(id, sessions, threads));
@@ -25,22 +56,20 @@ final class Rooms {
         return room;
     }
 
-    void leave(LockId id, Room room) {
+    private void leave(Room room) {
         if (room.leave()) {
-            rooms.remove(id.hold(), room);
+            rooms.remove(room.id().hold(), room);
         }
     }
 
     /** Forgets holds whose session has ended: their holders may never come back to release them. */
     void removeDead() {
-        rooms.forEach((number, room) -> {
+        for (Room room : rooms.values()) {
             if (room.enter()) {
                 room.holds().removeDead();
-                if (room.leave()) {
-                    rooms.remove(number, room);
-                }
+                leave(room);
             }
-        });
+        }
     }
 
     /** How many advisory locks are held or waited for here. */

@@ -18,7 +18,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,16 +29,26 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TwoStoresIT {
 
+    private static PostgresServer server;
+
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private PostgresServer server;
     private PostgresAdvisoryStore store;
     private PostgresAdvisoryStore otherStore;
     private LockFactory here;
     private LockFactory there;
 
+    @BeforeAll
+    static void start() {
+        server = PostgresServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
     @BeforeEach
     void open() {
-        server = PostgresServer.start();
         store = Stores.open(server);
         otherStore = Stores.open(server);
         here = new LockFactory(store);
@@ -49,7 +61,6 @@ class TwoStoresIT {
         there.close();
         store.close();
         otherStore.close();
-        server.close();
         threads.shutdownNow();
     }
 
