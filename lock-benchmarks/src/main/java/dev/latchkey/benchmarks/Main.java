@@ -29,7 +29,25 @@ public final class Main {
                     "in-memory", "shared", "InMemory.shared", "ReentrantReadWriteLock, read", "InMemory.jdkShared"),
             new Comparison(
                     "flock", "exclusive", "Flock.exclusive", "FileChannel.lock + counter", "Flock.bareExclusive"),
-            new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"));
+            new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"),
+            new Comparison(
+                    "postgres-advisory",
+                    "exclusive",
+                    "PostgresAdvisory.exclusive",
+                    "pg_advisory_lock + the same token",
+                    "PostgresAdvisory.bareWithToken"),
+            new Comparison(
+                    "postgres-advisory",
+                    "exclusive",
+                    "PostgresAdvisory.exclusive",
+                    "pg_advisory_lock",
+                    "PostgresAdvisory.bareExclusive"),
+            new Comparison(
+                    "postgres-advisory",
+                    "shared",
+                    "PostgresAdvisory.shared",
+                    "pg_advisory_lock_shared",
+                    "PostgresAdvisory.bareShared"));
 
     private Main() {}
 

@@ -1,0 +1,89 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+
+/** One key's hold, and the session that carries it; guarded by the room. */
+final class Hold {
+
+    private final Key key;
+    private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private final Lease lease = Lease.session(lost.minimalCompletionStage());
+    private LockMode mode;
+    private OptionalLong fencingToken;
+    private Session session;
+
+    private Hold(Key key, LockMode mode, OptionalLong fencingToken, Session session) {
+        this.key = key;
+        this.mode = mode;
+        this.fencingToken = fencingToken;
+        this.session = session;
+    }
+
+    static Hold exclusive(Key key, OptionalLong fencingToken, Session session) {
+        return new Hold(key, LockMode.EXCLUSIVE, fencingToken, session).carried();
+    }
+
+    static Hold shared(Key key, Session session) {
+        return new Hold(key, LockMode.SHARED, OptionalLong.empty(), session).carried();
+    }
+
+    private Hold carried() {
+        session.carry(this);
+        return this;
+    }
+
+    Key key() {
+        return key;
+    }
+
+    LockMode mode() {
+        return mode;
+    }
+
+    Session session() {
+        return session;
+    }
+
+    boolean isLive() {
+        return !session.isEnded();
+    }
+
+    /** A claim of an exclusive hold that was demoted, or released and taken anew, is not true of this one. */
+    boolean isAsClaimed(Key.Held claimed) {
+        return claimed.mode() == LockMode.SHARED
+                || (mode == LockMode.EXCLUSIVE && fencingToken.equals(claimed.fencingToken()));
+    }
+
+    void promoted(OptionalLong token) {
+        mode = LockMode.EXCLUSIVE;
+        fencingToken = token;
+    }
+
+    void demoted() {
+        mode = LockMode.SHARED;
+        fencingToken = OptionalLong.empty();
+    }
+
+    /** From now on another session carries it. */
+    void moveTo(Session other) {
+        Session before = session;
+        session = other;
+        other.carry(this);
+        before.drop(this);
+    }
+
+    /** Its session has ended, or is about to: nobody can take the lock before the server has noticed. */
+    void lose(LossReason reason) {
+        lost.complete(reason);
+    }
+
+    Attempt.Granted answer() {
+        return new Attempt.Granted(mode, fencingToken, lease);
+    }
+}

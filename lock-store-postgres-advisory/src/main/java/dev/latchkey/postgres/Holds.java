@@ -1,0 +1,206 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who in this store holds one advisory lock, and the statements that change it. Guarded by the room.
+ *
+ * <p>An error that leaves open what a session holds ends that session: the server then lets go of all of it.
+ */
+final class Holds {
+
+    private final LockId id;
+    private final Sessions sessions;
+    private final Map<Key, Hold> holds = new HashMap<>(4);
+
+    Holds(LockId id, Sessions sessions) {
+        this.id = id;
+        this.sessions = sessions;
+    }
+
+    @Nullable Hold of(Key key) {
+        return holds.get(key);
+    }
+
+    Collection<Hold> all() {
+        return holds.values();
+    }
+
+    boolean isEmpty() {
+        return holds.isEmpty();
+    }
+
+    boolean isOnlyOne() {
+        removeDead();
+        return holds.size() == 1;
+    }
+
+    void put(Hold hold) {
+        holds.put(hold.key(), hold);
+    }
+
+    boolean removeIfDead(Key key) {
+        Hold hold = holds.get(key);
+        return hold != null && !hold.isLive() && holds.remove(key) != null;
+    }
+
+    void removeDead() {
+        holds.values().removeIf(hold -> !hold.isLive());
+    }
+
+    /** Whether one more, in the given mode, gets on with those here. */
+    boolean admit(LockMode mode) {
+        removeDead();
+        return holds.isEmpty()
+                || (mode == LockMode.SHARED
+                        && holds.values().stream().allMatch(hold -> hold.mode() == LockMode.SHARED));
+    }
+
+    /** Takes for one who holds nothing and whom those here admit. */
+    Attempt take(Key key, LockMode mode) throws SQLException {
+        Session session = sessions.shared();
+        try {
+            return take(key, mode, session);
+        } catch (SQLException e) {
+            if (!session.isEnded()) {
+                throw e;
+            }
+            // It may have been dead for hours, with nobody looking: all it could hold is gone with it.
+            return take(key, mode, sessions.shared());
+        }
+    }
+
+    private Attempt take(Key key, LockMode mode, Session session) throws SQLException {
+        Hold taken = mode == LockMode.EXCLUSIVE ? takeExclusive(key, session) : takeShared(key, session);
+        if (taken == null) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        put(taken);
+        return taken.answer();
+    }
+
+    private @Nullable Hold takeExclusive(Key key, Session session) throws SQLException {
+        try {
+            OptionalLong token = session.token(Sql.TRY_EXCLUSIVE, id.hold());
+            return token.isEmpty() ? null : Hold.exclusive(key, token, session);
+        } catch (SQLException e) {
+            undo(session, LockMode.EXCLUSIVE);
+            throw e;
+        }
+    }
+
+    /** Shares with a session that may share already. */
+    @Nullable Hold takeShared(Key key, Session session) throws SQLException {
+        boolean joins = holds.values().stream().anyMatch(hold -> hold.session() == session);
+        try {
+            boolean taken = joins
+                    ? session.yes(Sql.JOIN_SHARED, id.hold(), id.hold(), id.hold())
+                    : session.yes(Sql.TRY_SHARED, id.hold());
+            return taken ? Hold.shared(key, session) : null;
+        } catch (SQLException e) {
+            if (joins) {
+                session.end(LossReason.SESSION_LOST);
+            } else {
+                undo(session, LockMode.SHARED);
+            }
+            throw e;
+        }
+    }
+
+    /** A session keeps what a statement has locked before it failed. */
+    private void undo(Session session, LockMode mode) {
+        try {
+            if (!session.isEnded() && isHeldBy(session, mode)) {
+                session.yes(mode == LockMode.EXCLUSIVE ? Sql.UNLOCK_EXCLUSIVE : Sql.UNLOCK_SHARED, id.hold());
+            }
+        } catch (SQLException e) {
+            session.end(LossReason.SESSION_LOST);
+        }
+    }
+
+    /** Looks whether the server agrees; if not, nothing the session carries can be relied on. */
+    boolean renew(Hold own) throws SQLException {
+        Session session = own.session();
+        try {
+            if (isHeldBy(session, own.mode())) {
+                return true;
+            }
+            session.end(LossReason.SESSION_LOST);
+        } catch (SQLException e) {
+            if (!session.isEnded()) {
+                throw e;
+            }
+        }
+        holds.remove(own.key());
+        return false;
+    }
+
+    boolean isHeldBy(Session session, LockMode mode) throws SQLException {
+        return session.yes(Sql.HOLDS, id.hold(), id.hold(), mode == LockMode.EXCLUSIVE ? 1 : 0);
+    }
+
+    /** Promotes without waiting; the shared hold stays if that cannot be. */
+    Attempt promote(Hold own) throws SQLException {
+        if (!isOnlyOne()) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        long number = id.hold();
+        try {
+            OptionalLong token = own.session().token(Sql.PROMOTE, number, number, number, number, number);
+            if (token.isEmpty()) {
+                return Attempt.Conflicted.NO_HINT;
+            }
+            own.promoted(token);
+            return own.answer();
+        } catch (SQLException e) {
+            if (Failures.isLockTimeout(e)) {
+                return Attempt.Conflicted.NO_HINT;
+            }
+            own.session().end(LossReason.SESSION_LOST);
+            throw e;
+        }
+    }
+
+    Attempt demote(Hold own) throws SQLException {
+        try {
+            if (own.session().yes(Sql.DEMOTE, id.hold(), id.hold())) {
+                own.demoted();
+                return own.answer();
+            }
+        } catch (SQLException e) {
+            own.session().end(LossReason.SESSION_LOST);
+            throw e;
+        }
+        own.session().end(LossReason.SESSION_LOST);
+        return Room.SESSION_LOST;
+    }
+
+    /** Gives up; false if the session did not hold it any more. */
+    boolean release(Hold own) throws SQLException {
+        holds.remove(own.key());
+        Session session = own.session();
+        if (session.isEnded()) {
+            return false;
+        }
+        boolean held = false;
+        try {
+            held = session.yes(own.mode() == LockMode.EXCLUSIVE ? Sql.UNLOCK_EXCLUSIVE : Sql.UNLOCK_SHARED, id.hold());
+            return held;
+        } finally {
+            session.drop(own);
+            if (!held) {
+                session.end(LossReason.SESSION_LOST);
+            }
+            sessions.giveBack(session);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.OptionalLong;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Those in this store who wait for one advisory lock, first come, first served. Guarded by the room. */
+final class Line {
+
+    private final LockId id;
+    private final ReentrantLock guard;
+    private final Holds holds;
+    private final Sessions sessions;
+    private final Executor threads;
+    private final Deque<Waiter> waiters = new ArrayDeque<>(2);
+
+    Line(LockId id, ReentrantLock guard, Holds holds, Sessions sessions, Executor threads) {
+        this.id = id;
+        this.guard = guard;
+        this.holds = holds;
+        this.sessions = sessions;
+        this.threads = threads;
+    }
+
+    boolean isEmpty() {
+        return waiters.isEmpty();
+    }
+
+    /** Waits for the turn of one who holds nothing. */
+    Attempt await(Waiter waiter, long endNanos) throws SQLException, InterruptedException {
+        waiters.addLast(waiter);
+        serve();
+        boolean wanted = false;
+        try {
+            waiter.await(endNanos);
+            wanted = !waiter.isWithdrawn();
+        } finally {
+            leave(waiter, wanted);
+        }
+        if (!wanted) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        if (waiter.failure() != null) {
+            throw waiter.failure();
+        }
+        Hold granted = waiter.granted();
+        return granted == null ? Attempt.Conflicted.NO_HINT : granted.answer();
+    }
+
+    private void leave(Waiter waiter, boolean wanted) throws SQLException {
+        waiters.remove(waiter);
+        try {
+            ServerWait wait = waiter.serverWait();
+            if (wait != null) {
+                wait.cancel();
+            }
+            Hold granted = waiter.granted();
+            if (granted != null && !wanted) {
+                holds.release(granted);
+            }
+        } finally {
+            serve();
+        }
+    }
+
+    /** Has the first in line wait in the server; readers may share with those who do already. */
+    void serve() {
+        Waiter first = waiters.peekFirst();
+        while (first != null && first.serverWait() == null && join(first)) {
+            waiters.remove(first);
+            first = waiters.peekFirst();
+        }
+        if (first != null && first.serverWait() == null) {
+            Waiter waiter = first;
+            waiter.waitsInServer(ServerWait.begin(
+                    threads,
+                    guard,
+                    sessions::own,
+                    ServerWait.statement(waiter.request().mode(), id),
+                    (wait, session, token, failure) -> ended(waiter, wait, session, token, failure)));
+        }
+    }
+
+    private boolean join(Waiter reader) {
+        if (reader.request().mode() != LockMode.SHARED || holds.isEmpty() || !holds.admit(LockMode.SHARED)) {
+            return false;
+        }
+        Iterator<Hold> those = holds.all().iterator();
+        if (!those.hasNext()) {
+            return false;
+        }
+        try {
+            Hold hold = holds.takeShared(reader.request().key(), those.next().session());
+            if (hold == null) {
+                return false;
+            }
+            holds.put(hold);
+            reader.grant(hold);
+        } catch (SQLException e) {
+            reader.fail(e);
+        }
+        return true;
+    }
+
+    private void ended(
+            Waiter waiter,
+            ServerWait wait,
+            @Nullable Session session,
+            OptionalLong token,
+            @Nullable SQLException failure) {
+        if (session != null && failure == null) {
+            Key key = waiter.request().key();
+            Hold hold = token.isPresent() ? Hold.exclusive(key, token, session) : Hold.shared(key, session);
+            holds.put(hold);
+            waiter.grant(hold);
+        } else if (failure != null) {
+            settle(session);
+            if (!wait.isCancelled()) {
+                waiter.fail(failure);
+            }
+        }
+        if (!wait.isCancelled()) {
+            waiters.remove(waiter);
+            serve();
+        }
+    }
+
+    /** A wait may have been broken off just after the grant: the session must hold nothing when the next one uses it. */
+    private void settle(@Nullable Session session) {
+        if (session == null || session.isEnded()) {
+            return;
+        }
+        try {
+            session.text(Sql.UNLOCK_ALL);
+            sessions.giveBack(session);
+        } catch (SQLException e) {
+            sessions.discard(session);
+        }
+    }
+}

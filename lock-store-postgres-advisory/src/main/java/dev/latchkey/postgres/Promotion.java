@@ -1,0 +1,219 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import java.sql.SQLException;
+import java.util.OptionalLong;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One who shares and waits to hold exclusively; guarded by the room.
+ *
+ * <ol>
+ *   <li>A second advisory lock says that somebody waits to promote: the next one, here or elsewhere, is refused, for each
+ *       would wait for the other.
+ *   <li>The session that all share must not wait. So the hold moves to a session of its own, which shares before the other
+ *       one stops to, and waits there; the server puts it before all writers, for they wait for it.
+ *   <li>While a writer waits already, no other session may begin to share. Then it stays where it is and looks again and
+ *       again, with growing pauses; the waiting writer keeps new readers out.
+ * </ol>
+ */
+final class Promotion {
+
+    private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 50_000_000;
+
+    private final LockId id;
+    private final ReentrantLock guard;
+    private final Holds holds;
+    private final Sessions sessions;
+    private final Executor threads;
+    private final Waiter waiter;
+    private final Hold hold;
+    private boolean abandoned;
+    private boolean deadlocked;
+
+    Promotion(
+            LockId id,
+            ReentrantLock guard,
+            Holds holds,
+            Sessions sessions,
+            Executor threads,
+            Waiter waiter,
+            Hold hold) {
+        this.id = id;
+        this.guard = guard;
+        this.holds = holds;
+        this.sessions = sessions;
+        this.threads = threads;
+        this.waiter = waiter;
+        this.hold = hold;
+    }
+
+    Hold hold() {
+        return hold;
+    }
+
+    Attempt await(long endNanos) throws SQLException, InterruptedException {
+        Session session = ownSession();
+        // Else a deletion of the hold would give it back, and the next who waits would keep us waiting.
+        session.keep();
+        boolean wanted = false;
+        try {
+            String prepared = session.text(Sql.PREPARE_PROMOTION, id.promotion(), id.hold());
+            if (prepared.equals("REFUSED")) {
+                return Room.REFUSED;
+            }
+            try {
+                if (prepared.equals("QUEUED")) {
+                    lookAgain(endNanos);
+                } else if (move(session)) {
+                    awaitOn(session, endNanos);
+                }
+                wanted = !waiter.isWithdrawn();
+            } finally {
+                end(session, wanted);
+            }
+        } finally {
+            session.letGo();
+            sessions.giveBack(session);
+        }
+        return outcome(wanted);
+    }
+
+    private Attempt outcome(boolean wanted) throws SQLException {
+        if (abandoned) {
+            return Room.RELEASED;
+        }
+        if (!hold.isLive()) {
+            return Room.SESSION_LOST;
+        }
+        if (deadlocked) {
+            return Room.REFUSED;
+        }
+        if (waiter.failure() != null) {
+            throw waiter.failure();
+        }
+        return wanted && waiter.granted() != null ? hold.answer() : Attempt.Conflicted.NO_HINT;
+    }
+
+    /** The session of the hold if nothing else needs it, else another. */
+    private Session ownSession() throws SQLException {
+        Session current = hold.session();
+        if (!sessions.isShared(current) && current.carriesOnly(hold)) {
+            return current;
+        }
+        // A new connection takes a while: a release must not wait for it.
+        guard.unlock();
+        try {
+            return sessions.own();
+        } finally {
+            guard.lock();
+        }
+    }
+
+    /** Shares with the given session alone, which does already; false if the hold was lost or given up before. */
+    private boolean move(Session session) throws SQLException {
+        if (abandoned || !hold.isLive()) {
+            session.yes(Sql.UNLOCK_SHARED, id.hold());
+            return false;
+        }
+        if (!hold.session().yes(Sql.UNLOCK_SHARED, id.hold())) {
+            hold.session().end(LossReason.SESSION_LOST);
+            return false;
+        }
+        if (hold.session() != session) {
+            Session before = hold.session();
+            hold.moveTo(session);
+            sessions.giveBack(before);
+        }
+        return true;
+    }
+
+    private void awaitOn(Session session, long endNanos) throws InterruptedException {
+        waiter.waitsInServer(ServerWait.begin(
+                threads,
+                guard,
+                () -> session,
+                waiting -> waiting.awaitToken(Sql.WAIT_PROMOTION, id.hold(), id.hold()),
+                (wait, waited, token, failure) -> ended(wait, token, failure)));
+        waiter.await(endNanos);
+    }
+
+    private void ended(ServerWait wait, OptionalLong token, @Nullable SQLException failure) {
+        if (token.isPresent()) {
+            hold.promoted(token);
+            waiter.grant(hold);
+        } else if (failure != null) {
+            restoreShared();
+            deadlocked = Failures.isDeadlock(failure);
+            if (!wait.isCancelled()) {
+                waiter.fail(failure);
+            }
+        }
+    }
+
+    /** The wait may have been broken off just after the grant. */
+    private void restoreShared() {
+        Session session = hold.session();
+        try {
+            if (!session.isEnded() && holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
+                boolean shares = holds.isHeldBy(session, LockMode.SHARED);
+                if (shares) {
+                    session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
+                } else {
+                    session.yes(Sql.DEMOTE, id.hold(), id.hold());
+                }
+            }
+        } catch (SQLException e) {
+            session.end(LossReason.SESSION_LOST);
+        }
+    }
+
+    private void lookAgain(long endNanos) throws SQLException, InterruptedException {
+        long pauseNanos = SHORTEST_PAUSE_NANOS;
+        while (!waiter.isOver() && !abandoned && hold.isLive()) {
+            if (holds.promote(hold) instanceof Attempt.Granted) {
+                waiter.grant(hold);
+                return;
+            }
+            long left = endNanos - System.nanoTime();
+            if (left <= 0) {
+                return;
+            }
+            waiter.pause(Math.min(left, pauseNanos));
+            pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    /** Another reader here has gone. */
+    void lookNow() {
+        waiter.wake();
+    }
+
+    /** Its shared hold is about to be deleted: returns once the session is free for that. */
+    void abandon() {
+        abandoned = true;
+        waiter.withdraw();
+        ServerWait wait = waiter.serverWait();
+        if (wait != null) {
+            wait.cancel();
+        }
+    }
+
+    private void end(Session session, boolean wanted) throws SQLException {
+        ServerWait wait = waiter.serverWait();
+        if (wait != null) {
+            wait.cancel();
+        }
+        if (waiter.granted() != null && !wanted && !abandoned && hold.isLive()) {
+            holds.demote(hold);
+        }
+        if (!session.isEnded()) {
+            session.yes(Sql.UNLOCK_EXCLUSIVE, id.promotion());
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Those in this store who hold or want one advisory lock. Entered by one thread at a time, which keeps it during short
+ * statements, and gives it up to wait.
+ *
+ * <ol>
+ *   <li>The server decides; but a session never conflicts with itself, so holds that exclude each other must never be on
+ *       one session: who cannot get it beside those here is refused here.
+ *   <li>What is to be had at once is taken on the session that all share.
+ *   <li>Those who wait form a line. Only its first waits in the server, on a session of its own, which carries the hold
+ *       then: the holder's release meets it there, in the one queue of all processes.
+ *   <li>A promoter is in no line: see {@link Promotion}. While one waits, nobody here begins to share.
+ * </ol>
+ */
+final class Room {
+
+    static final Attempt.Refused REFUSED = new Attempt.Refused();
+    static final Attempt.Lost SESSION_LOST = new Attempt.Lost(LossReason.SESSION_LOST);
+    static final Attempt.Lost RELEASED = new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+
+    private static final Attempt.Lost TAKEN_OVER = new Attempt.Lost(LossReason.TAKEN_OVER);
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Holds holds;
+    private final Line line;
+    private final Sessions sessions;
+    private final Executor threads;
+    private final LockId id;
+    private @Nullable Promotion promotion;
+    private boolean retired;
+
+    Room(LockId id, Sessions sessions, Executor threads) {
+        this.id = id;
+        this.sessions = sessions;
+        this.threads = threads;
+        this.holds = new Holds(id, sessions);
+        this.line = new Line(id, guard, holds, sessions, threads);
+    }
+
+    /** False if this room was given up meanwhile: another stands in its place. */
+    boolean enter() {
+        guard.lock();
+        if (retired) {
+            guard.unlock();
+        }
+        return !retired;
+    }
+
+    /** Leaves, and returns whether the room is given up. */
+    boolean leave() {
+        try {
+            retired = holds.isEmpty() && line.isEmpty() && promotion == null;
+            return retired;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    LockId id() {
+        return id;
+    }
+
+    Holds holds() {
+        return holds;
+    }
+
+    Attempt save(Request request) throws SQLException {
+        Key key = request.key();
+        boolean sessionLost = holds.removeIfDead(key);
+        Hold own = holds.of(key);
+        if (key.held().isPresent()
+                && (own == null || !own.isAsClaimed(key.held().get()))) {
+            return lost(own, sessionLost);
+        }
+        if (own == null) {
+            return isTaken(request.mode()) ? Attempt.Conflicted.NO_HINT : holds.take(key, request.mode());
+        }
+        if (isPromoting(own)) {
+            return request.mode() == LockMode.SHARED ? own.answer() : Attempt.Conflicted.NO_HINT;
+        }
+        if (own.mode() == request.mode()) {
+            return holds.renew(own) ? own.answer() : SESSION_LOST;
+        }
+        return request.mode() == LockMode.EXCLUSIVE ? holds.promote(own) : demote(own);
+    }
+
+    private Attempt lost(@Nullable Hold own, boolean sessionLost) {
+        if (own != null) {
+            return RELEASED;
+        }
+        if (sessionLost) {
+            return SESSION_LOST;
+        }
+        return holds.isEmpty() ? RELEASED : TAKEN_OVER;
+    }
+
+    private boolean isTaken(LockMode mode) {
+        return !line.isEmpty() || promotion != null || !holds.admit(mode);
+    }
+
+    private boolean isPromoting(Hold hold) {
+        return promotion != null && promotion.hold() == hold;
+    }
+
+    private Attempt demote(Hold own) throws SQLException {
+        Attempt attempt = holds.demote(own);
+        line.serve();
+        return attempt;
+    }
+
+    Attempt waitAndSave(Request request, long endNanos, CompletionStage<?> withdrawn)
+            throws SQLException, InterruptedException {
+        Attempt attempt = save(request);
+        if (!(attempt instanceof Attempt.Conflicted)) {
+            return attempt;
+        }
+        Waiter waiter = new Waiter(request, guard.newCondition());
+        withdrawn.thenRun(() -> withdraw(waiter));
+        Hold own = holds.of(request.key());
+        return own == null ? line.await(waiter, endNanos) : promote(waiter, own, endNanos);
+    }
+
+    private void withdraw(Waiter waiter) {
+        guard.lock();
+        try {
+            waiter.withdraw();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private Attempt promote(Waiter waiter, Hold own, long endNanos) throws SQLException, InterruptedException {
+        if (promotion != null) {
+            return REFUSED;
+        }
+        Promotion mine = new Promotion(id, guard, holds, sessions, threads, waiter, own);
+        promotion = mine;
+        try {
+            return mine.await(endNanos);
+        } finally {
+            promotion = null;
+            line.serve();
+        }
+    }
+
+    boolean delete(Key key) throws SQLException {
+        Hold own = holds.of(key);
+        Promotion waiting = promotion;
+        if (waiting != null && waiting.hold() == own) {
+            waiting.abandon();
+            own = holds.of(key);
+        }
+        if (own == null) {
+            return false;
+        }
+        try {
+            return holds.release(own);
+        } finally {
+            if (waiting != null) {
+                waiting.lookNow();
+            }
+            line.serve();
+        }
+    }
+
+    Optional<Attempt.Granted> find(Key key) throws SQLException {
+        Hold own = holds.of(key);
+        if (own == null || !own.isLive()) {
+            return Optional.empty();
+        }
+        boolean holdsStill = isPromoting(own) || holds.renew(own);
+        return holdsStill ? Optional.of(own.answer()) : Optional.empty();
+    }
+}

@@ -1,0 +1,165 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.LossReason;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+
+/**
+ * The connections of a store: one that all uncontended holds share, and one for each who waits, which then carries what it
+ * waited for. A few that are done wait here for the next who waits.
+ */
+final class Sessions {
+
+    private static final int MOST_SPARE = 8;
+    private static final int OLDEST_SERVER = 130_000;
+
+    private final DataSource source;
+    private final ReentrantLock opening = new ReentrantLock();
+    private final Set<Session> open = ConcurrentHashMap.newKeySet();
+    private final Deque<Session> spare = new ArrayDeque<>();
+    private final ReentrantLock guard = new ReentrantLock();
+    private volatile @Nullable Session shared;
+    private volatile boolean closed;
+
+    Sessions(DataSource source) {
+        this.source = source;
+    }
+
+    /** The one for all that does not wait. */
+    Session shared() throws SQLException {
+        Session current = shared;
+        if (current != null && !current.isEnded()) {
+            return current;
+        }
+        opening.lock();
+        try {
+            current = shared;
+            if (current == null || current.isEnded()) {
+                current = connect();
+                shared = current;
+            }
+            return current;
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    /** One that carries nothing, for one who waits. */
+    Session own() throws SQLException {
+        Session found = takeSpare();
+        return found != null ? found : connect();
+    }
+
+    boolean isShared(Session session) {
+        return session == shared;
+    }
+
+    private @Nullable Session takeSpare() {
+        guard.lock();
+        try {
+            Session found = spare.pollLast();
+            while (found != null && found.isEnded()) {
+                found = spare.pollLast();
+            }
+            return found;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** To be called when a session may have nothing to carry any more. */
+    void giveBack(Session session) {
+        if (isShared(session) || !session.isUnused()) {
+            return;
+        }
+        boolean keep = false;
+        guard.lock();
+        try {
+            if (!session.isEnded() && !closed && spare.size() < MOST_SPARE) {
+                keep = spare.contains(session) || spare.add(session);
+            }
+        } finally {
+            guard.unlock();
+        }
+        if (!keep) {
+            discard(session);
+        }
+    }
+
+    void discard(Session session) {
+        open.remove(session);
+        session.close(LossReason.SESSION_LOST);
+    }
+
+    private Session connect() throws SQLException {
+        if (closed) {
+            throw new SQLException("the store was closed", "08003");
+        }
+        Connection connection = source.getConnection();
+        try {
+            connection.setAutoCommit(true);
+            connection.setNetworkTimeout(Runnable::run, Session.ANSWER_MILLIS);
+            Session session = prepared(connection);
+            open.add(session);
+            if (closed) {
+                discard(session);
+                throw new SQLException("the store was closed", "08003");
+            }
+            return session;
+        } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private static Session prepared(Connection connection) throws SQLException {
+        PGConnection driver = connection.unwrap(PGConnection.class);
+        Session session = new Session(connection, driver, 0);
+        session.ask(Sql.PREPARE_SESSION, row -> {
+            refuse(
+                    driver.getBackendPID() != row.getInt(1),
+                    "a connection pooler stands between us and the server, and"
+                            + " would mix up whose session holds what: connect to the server itself");
+            refuse(
+                    row.getBoolean(2),
+                    "this server is a standby, whose locks nobody else sees: connect to the primary,"
+                            + " for instance with targetServerType=primary");
+            refuse(row.getInt(3) < OLDEST_SERVER, "the server is older than PostgreSQL 13");
+            return "";
+        });
+        return new Session(connection, driver, session.ask(Sql.PREPARE_TOKENS, row -> row.getLong(1)));
+    }
+
+    private static void refuse(boolean unfit, String problem) throws SQLException {
+        if (unfit) {
+            throw new SQLException(problem, "0A000");
+        }
+    }
+
+    /** All that are open now. */
+    Set<Session> open() {
+        return open;
+    }
+
+    void forgetEnded() {
+        open.removeIf(Session::isEnded);
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    void close() {
+        closed = true;
+        open.forEach(session -> session.close(LossReason.STORE_CLOSED));
+        open.clear();
+    }
+}

@@ -1,0 +1,84 @@
+package dev.latchkey.postgres;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.sql.SQLException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads of a store: for those who wait in the server, and for callers on virtual threads. An interrupt closes the
+ * socket that a virtual thread reads, and with it all that the session carries.
+ */
+final class Threads implements Executor {
+
+    private static final @Nullable Method IS_VIRTUAL = findIsVirtual();
+
+    private final ThreadPoolExecutor pool;
+
+    Threads() {
+        AtomicInteger number = new AtomicInteger();
+        // Each waits for a second for more to do, and ends.
+        pool = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread thread = new Thread(null, task, "latchkey-postgres-" + number.incrementAndGet(), 0, false);
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        pool.execute(task);
+    }
+
+    /** Runs on a platform thread what must not be interrupted in the middle. */
+    <T> T work(Handover.Work<T> work) throws SQLException {
+        Handover<T> handover = isVirtual() ? handOver(work) : null;
+        return handover == null ? work.run() : handover.await();
+    }
+
+    /** Runs on a platform thread what an interrupt ends. */
+    <T> T wait(Handover.Wait<T> wait) throws SQLException, InterruptedException {
+        Handover<T> handover = isVirtual() ? handOver(wait) : null;
+        return handover == null ? wait.run() : handover.awaitInterruptibly();
+    }
+
+    private <T> @Nullable Handover<T> handOver(Handover.Wait<T> wait) {
+        Handover<T> handover = new Handover<>(wait);
+        try {
+            pool.execute(handover);
+            return handover;
+        } catch (RejectedExecutionException e) {
+            // The store is closed: there is no session to lose.
+            return null;
+        }
+    }
+
+    void close() {
+        pool.shutdown();
+    }
+
+    private static boolean isVirtual() {
+        if (IS_VIRTUAL == null) {
+            return false;
+        }
+        try {
+            return (boolean) IS_VIRTUAL.invoke(Thread.currentThread());
+        } catch (IllegalAccessException | InvocationTargetException e) {
+            throw new IllegalStateException("Thread.isVirtual() is public and throws nothing", e);
+        }
+    }
+
+    private static @Nullable Method findIsVirtual() {
+        try {
+            return Thread.class.getMethod("isVirtual");
+        } catch (NoSuchMethodException e) {
+            return null;
+        }
+    }
+}

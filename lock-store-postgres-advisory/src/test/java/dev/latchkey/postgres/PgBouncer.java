@@ -1,0 +1,69 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.ServerAddress;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.awaitility.Awaitility;
+
+/** A pooler in transaction mode before a server: needs "apt-get install pgbouncer". */
+record PgBouncer(Process process, ServerAddress address) implements AutoCloseable {
+
+    static PgBouncer start(ServerAddress server, Path directory) throws IOException {
+        ServerAddress address = ServerAddress.unused();
+        Path configuration = directory.resolve("pgbouncer.ini");
+        Files.writeString(configuration, """
+                [databases]
+                postgres = host=%s port=%d user=postgres
+                [pgbouncer]
+                listen_addr = %s
+                listen_port = %d
+                unix_socket_dir =
+                auth_type = any
+                pool_mode = transaction
+                ignore_startup_parameters = extra_float_digits
+                """.formatted(server.host(), server.port(), address.host(), address.port()));
+        List<String> command = new ArrayList<>();
+        if ("root".equals(System.getProperty("user.name"))) {
+            // It will not run as root, and must be able to read its configuration.
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+            command.addAll(List.of("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"));
+        }
+        command.addAll(List.of("pgbouncer", configuration.toString()));
+        PgBouncer started = new PgBouncer(
+                new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(directory.resolve("pgbouncer.log").toFile())
+                        .start(),
+                address);
+        Awaitility.await("pgbouncer").atMost(Duration.ofSeconds(20)).until(started::answers);
+        return started;
+    }
+
+    Connection connect() throws SQLException {
+        String url = PostgresServer.jdbcUrl(PostgresServer.dsn(address));
+        return Objects.requireNonNull(DriverManager.getConnection(url));
+    }
+
+    private boolean answers() {
+        try (Connection connection = connect()) {
+            return connection.isValid(5);
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

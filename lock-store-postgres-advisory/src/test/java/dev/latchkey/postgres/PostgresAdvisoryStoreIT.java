@@ -1,0 +1,71 @@
+package dev.latchkey.postgres;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.BlockingStoreContract;
+import dev.latchkey.testkit.CrashContract;
+import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.FencingContract;
+import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.ProcessBoundContract;
+import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SharedBlockingContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedOwnershipContract;
+import dev.latchkey.testkit.SharedStoreContract;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+class PostgresAdvisoryStoreIT
+        implements PersistingStoreContract,
+                SharedStoreContract,
+                SharedOwnershipContract,
+                BlockingStoreContract,
+                SharedBlockingContract,
+                FencingContract,
+                SharedFencingContract,
+                FairStoreContract,
+                InspectableStoreContract,
+                ProcessBoundContract,
+                CrashContract,
+                ProcessContentionContract {
+
+    private static final String OTHERS = "latchkey_others";
+
+    private static PostgresAdvisoryStore store;
+
+    @BeforeAll
+    static void open() throws SQLException {
+        try (Connection connection = DriverManager.getConnection(PostgresServer.jdbcUrl(PostgresServer.sharedDsn()));
+                Statement statement = connection.createStatement()) {
+            statement.execute("DROP DATABASE IF EXISTS " + OTHERS);
+            statement.execute("CREATE DATABASE " + OTHERS);
+        }
+        store = Stores.open(PostgresServer.sharedDsn());
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return Stores.open(PostgresServer.sharedDsn().replaceFirst("/[^/]*$", "/" + OTHERS));
+    }
+
+    @Override
+    public String dsn() {
+        return Stores.advisory(PostgresServer.sharedDsn());
+    }
+}

@@ -1,0 +1,64 @@
+package dev.latchkey.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.LockFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+class ProviderTest {
+
+    @Test
+    void givenWholeDsn_whenRead_thenTheDriverGetsAllOfIt() {
+        PGSimpleDataSource source = Address.parse(
+                        "postgresql+advisory://me:p%40ss+w%2Fd@db1:5433,db2/orders?targetServerType=primary&sslmode=require")
+                .source();
+
+        assertThat(source.getServerNames()).containsExactly("db1", "db2");
+        assertThat(source.getPortNumbers()).containsExactly(5433, 5432);
+        assertThat(source.getDatabaseName()).isEqualTo("orders");
+        assertThat(source.getUser()).isEqualTo("me");
+        assertThat(source.getPassword()).isEqualTo("p@ss+w/d");
+        assertThat(source.getTargetServerType()).isEqualTo("primary");
+        assertThat(source.getSslMode()).isEqualTo("require");
+    }
+
+    @Test
+    void givenDsnWithoutUser_whenRead_thenItIsLeftToTheDriver() {
+        PGSimpleDataSource source =
+                Address.parse("postgresql+advisory://[::1]:5432/orders").source();
+
+        assertThat(source.getUser()).isNull();
+        assertThat(source.getServerNames()).containsExactly("[::1]");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "postgresql+advisory:",
+                "postgresql+advisory://",
+                "postgresql+advisory://host",
+                "postgresql+advisory://host/",
+                "postgresql+advisory:///orders",
+                "postgresql+advisory://me:top@secret@host/orders",
+                "postgresql+advisory://me:top/secret@host/orders",
+                "postgresql+advisory://me:top%secret@host/orders",
+                "postgresql+advisory://me:secret@host:port/orders",
+            })
+    void givenWrongDsn_whenConnected_thenAnErrorThatSaysWhatIsRightAndNoSecret(String dsn) {
+        assertThatThrownBy(() -> LockFactory.connect(dsn))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasNoCause()
+                .hasMessageContaining("DSN")
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void givenNoServerThere_whenConnected_thenNothingHappensUntilItIsUsed() {
+        LockFactory.connect("postgresql+advisory://me:secret@127.0.0.1:1/orders")
+                .close();
+    }
+}

@@ -1,0 +1,82 @@
+package dev.latchkey.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.PostgresServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers on which a lock would be none. */
+@Timeout(120)
+class RefusalsIT {
+
+    @Test
+    void givenAStandby_whenAcquired_thenRefusedUntilPromotedAndThenTokensGrow() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PostgresAdvisoryStore store = Stores.open(server);
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.createLock("report");
+            assertThat(lock.tryAcquire()).isTrue();
+            long before = lock.fencingToken().orElseThrow();
+            Path data = Path.of(Raw.ask(server, "SHOW data_directory"));
+            server.kill();
+            Files.createFile(data.resolve("standby.signal"));
+            server.restart();
+
+            assertThatThrownBy(() -> locks.createLock("report").tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("standby")
+                    .hasMessageContaining("targetServerType=primary");
+
+            Raw.run(server, "SELECT pg_promote()");
+            Lock next = locks.createLock("report");
+            assertThat(next.tryAcquire()).isTrue();
+            long after = next.fencingToken().orElseThrow();
+            assertThat(after).isGreaterThan(before);
+            assertThat(after >>> 48).isEqualTo((before >>> 48) + 1);
+        }
+    }
+
+    @Test
+    void givenAPooler_whenAcquired_thenRefused(@TempDir Path directory) throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PgBouncer pooler = PgBouncer.start(server.address(), directory);
+                PostgresAdvisoryStore store = Stores.open(pooler.address())) {
+            Lock lock = new LockFactory(store).createLock("report");
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("pooler");
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(
+                                    Raw.ask(server, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
+                            .isEqualTo("0"));
+        }
+    }
+
+    @Test
+    void givenAPooler_whenATransactionLocks_thenItExcludesTheStore(@TempDir Path directory) throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PgBouncer pooler = PgBouncer.start(server.address(), directory);
+                PostgresAdvisoryStore store = Stores.open(server);
+                var connection = pooler.connect()) {
+            connection.setAutoCommit(false);
+            store.transactionLock(connection, "report");
+            Lock lock = new LockFactory(store).createLock("report");
+            assertThat(lock.tryAcquire()).isFalse();
+
+            connection.commit();
+
+            assertThat(lock.tryAcquire()).isTrue();
+        }
+    }
+}
