@@ -9,11 +9,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
-/** Runs a program that is a file of this machine, as a child process. */
-record BinaryLauncher(Path program) implements Launcher {
+/**
+ * Runs a program that is a file of this machine, as a child process.
+ *
+ * @param program the file
+ * @param prefix the words before it: what runs it as another user, usually nothing
+ */
+record BinaryLauncher(Path program, List<String> prefix) implements Launcher {
+
+    BinaryLauncher(Path program) {
+        this(program, List.of());
+    }
 
     /**
      * Looks for a program in {@code PATH}, and where servers are that are not on it.
@@ -32,7 +43,8 @@ record BinaryLauncher(Path program) implements Launcher {
 
     @Override
     public Launched launch(Path directory, List<String> arguments) {
-        List<String> command = new ArrayList<>(List.of(program.toString()));
+        List<String> command = new ArrayList<>(prefix);
+        command.add(program.toString());
         command.addAll(arguments);
         Path log = directory.resolveSibling(directory.getFileName() + ".log");
         ProcessBuilder builder = new ProcessBuilder(command)
@@ -53,8 +65,6 @@ record BinaryLauncher(Path program) implements Launcher {
 
     private record Child(Process process, Path logFile) implements Launched {
 
-        private static final int LOG_SHOWN = 4_000;
-
         @Override
         public boolean isAlive() {
             return process.isAlive();
@@ -62,11 +72,41 @@ record BinaryLauncher(Path program) implements Launcher {
 
         @Override
         public void kill() {
-            process.destroyForcibly();
+            if (!process.isAlive()) {
+                return;
+            }
+            // Stopped first, so that it starts no more children while they are counted.
+            PosixSignal.STOP.sendTo(process.pid());
+            List<ProcessHandle> all = tree();
+            all.forEach(ProcessHandle::destroyForcibly);
+            for (ProcessHandle one : all) {
+                awaitEnd(one);
+            }
+        }
+
+        @Override
+        public void freeze() {
+            PosixSignal.STOP.sendTo(process.pid());
+            process.descendants().forEach(child -> PosixSignal.STOP.sendTo(child.pid()));
+        }
+
+        @Override
+        public void thaw() {
+            tree().forEach(one -> PosixSignal.CONT.sendTo(one.pid()));
+        }
+
+        private List<ProcessHandle> tree() {
+            return Stream.concat(Stream.of(process.toHandle()), process.descendants())
+                    .toList();
+        }
+
+        private static void awaitEnd(ProcessHandle ending) {
             try {
-                if (!process.waitFor(10, TimeUnit.SECONDS)) {
-                    throw new AssertionError("process " + process.pid() + " survives SIGKILL");
-                }
+                ending.onExit().get(10, TimeUnit.SECONDS);
+            } catch (TimeoutException e) {
+                throw new AssertionError("process " + ending.pid() + " survives SIGKILL", e);
+            } catch (ExecutionException e) {
+                throw new AssertionError("cannot wait for the end of process " + ending.pid(), e);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new AssertionError("interrupted while a server ended", e);
@@ -74,20 +114,9 @@ record BinaryLauncher(Path program) implements Launcher {
         }
 
         @Override
-        public void freeze() {
-            PosixSignal.STOP.sendTo(process.pid());
-        }
-
-        @Override
-        public void thaw() {
-            PosixSignal.CONT.sendTo(process.pid());
-        }
-
-        @Override
         public String log() {
             try {
-                String all = Files.readString(logFile, StandardCharsets.UTF_8);
-                return all.substring(Math.max(0, all.length() - LOG_SHOWN));
+                return Files.readString(logFile, StandardCharsets.UTF_8);
             } catch (IOException e) {
                 return "(its log cannot be read: " + e + ")";
             }

@@ -23,14 +23,14 @@ interface Launcher {
 
         boolean isAlive();
 
-        /** Ends it as a power failure would, frozen or not, and waits until it is gone. */
+        /** Ends it and its children as a power failure would, frozen or not, and waits until they are gone. */
         void kill();
 
         void freeze();
 
         void thaw();
 
-        /** The end of what it printed. */
+        /** All that it printed. */
         String log();
     }
 }

@@ -40,6 +40,7 @@ final class LocalServer implements AutoCloseable {
     record Plan(String name, Launcher launcher, List<String> arguments, Readiness readiness) {}
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final int LOG_SHOWN = 4_000;
 
     private final Plan plan;
     private final ServerAddress address;
@@ -104,6 +105,16 @@ final class LocalServer implements AutoCloseable {
         restart();
     }
 
+    /** Returns all that it printed. */
+    String log() {
+        return launched.log();
+    }
+
+    private String endOfLog() {
+        String all = log();
+        return all.substring(Math.max(0, all.length() - LOG_SHOWN));
+    }
+
     /** Kills it, and deletes its files. Idempotent. */
     @Override
     public void close() {
@@ -140,10 +151,10 @@ final class LocalServer implements AutoCloseable {
                     .atMost(LIMIT)
                     .until(() -> !launched.isAlive() || isReady());
         } catch (ConditionTimeoutException e) {
-            throw new AssertionError(this + " was not ready within " + LIMIT + ": " + launched.log(), e);
+            throw new AssertionError(this + " was not ready within " + LIMIT + ": " + endOfLog(), e);
         }
         if (!launched.isAlive()) {
-            throw new AssertionError(this + " ended at once: " + launched.log());
+            throw new AssertionError(this + " ended at once: " + endOfLog());
         }
     }
 
