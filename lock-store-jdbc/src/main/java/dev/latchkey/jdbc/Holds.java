@@ -79,9 +79,8 @@ record Holds(Database database, Pruning pruning) {
         boolean shares =
                 key.held().filter(held -> held.mode() == LockMode.SHARED).isPresent();
         return database.call(key.resource(), (connection, statements) -> {
-            Boolean wasHolder = !shares && statements.release(connection, name, key.token())
-                    ? Boolean.TRUE
-                    : giveUp(connection, statements, name, key);
+            boolean released = !shares && statements.release(connection, name, key.token());
+            Boolean wasHolder = released ? Boolean.TRUE : giveUp(connection, statements, name, key);
             pruning.ifDue(connection, statements);
             return wasHolder;
         });

@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
 /**
@@ -252,7 +253,7 @@ public final class JdbcStore implements ExpiringStore, SharedStore, InspectableS
 
         @Override
         public PersistingStore open(String dsn) {
-            return Pools.open(Dsn.parse(dsn));
+            return Pools.open(Dsn.parse(dsn), UnaryOperator.identity());
         }
     }
 }

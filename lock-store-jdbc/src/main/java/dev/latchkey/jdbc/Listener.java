@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -104,8 +103,10 @@ final class Listener implements AutoCloseable {
         try {
             if (!closed) {
                 log.warn("lock.not-listening problem={}", e.getMessage());
-                long left = changed.awaitNanos(RECONNECT_NANOS);
-                log.debug("lock.listens-again pauseMsLeft={}", TimeUnit.NANOSECONDS.toMillis(left));
+            }
+            long left = RECONNECT_NANOS;
+            while (left > 0 && !closed) {
+                left = changed.awaitNanos(left);
             }
         } catch (InterruptedException interrupted) {
             // Nobody else knows this thread: it goes on, and ends when it is no longer wanted.

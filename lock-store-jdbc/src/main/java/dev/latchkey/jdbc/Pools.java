@@ -6,6 +6,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
 /** Opens a pool of the store's own, and looks at those of others. */
@@ -17,7 +18,7 @@ final class Pools {
 
     private Pools() {}
 
-    static JdbcStore open(Dsn dsn) {
+    static JdbcStore open(Dsn dsn, UnaryOperator<JdbcStore.Builder> options) {
         checkDriver(dsn);
         HikariConfig config = new HikariConfig();
         config.setPoolName("latchkey-jdbc-" + NUMBERS.incrementAndGet());
@@ -29,7 +30,7 @@ final class Pools {
         config.setInitializationFailTimeout(-1);
         boundSilence(config, dsn);
         HikariDataSource pool = new HikariDataSource(config);
-        return JdbcStore.builder(pool).closing(pool::close).build();
+        return options.apply(JdbcStore.builder(pool)).closing(pool::close).build();
     }
 
     /** A server that does not answer must not hold a caller for ever. Options in the URL win. */
