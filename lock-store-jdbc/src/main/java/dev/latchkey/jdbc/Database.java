@@ -41,7 +41,19 @@ final class Database {
         this.tableOwner = tableOwner;
     }
 
+    /** Works with the interrupt flag set, and keeps it: pools and drivers would give up, or forget it. */
     <T> T call(String resource, Work<T> work) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return retrying(resource, work);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private <T> T retrying(String resource, Work<T> work) {
         long end = System.nanoTime() + RETRY_NANOS;
         boolean tableWasMissing = false;
         for (int attempt = 0; ; attempt++) {
@@ -108,21 +120,37 @@ final class Database {
 
     private void createTable(String resource, Known database) throws SQLException {
         try (OwnConnection own = new OwnConnection(connect(resource), database.defaults(), database.dialect())) {
-            new Schema(database.dialect(), table).create(own.get());
+            Schema.ofLocks(database.dialect(), table).create(own.get());
         }
     }
 
+    /** A pool that is interrupted while it waits for a connection is asked again, and the flag is kept. */
     Connection connect(String resource) {
+        boolean interrupted = false;
         try {
-            return dataSource.getConnection();
-        } catch (SQLException e) {
-            throw new LockStorageException(
-                    resource,
-                    "no connection to the database: " + e.getMessage()
-                            + ". If its pool is shared with transactions that"
-                            + " take locks, it may be exhausted by them: give the store a pool of its own",
-                    e);
+            while (true) {
+                try {
+                    return dataSource.getConnection();
+                } catch (SQLException e) {
+                    if (!(e.getCause() instanceof InterruptedException)) {
+                        throw noConnection(resource, e);
+                    }
+                    interrupted |= Thread.interrupted();
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
+    }
+
+    private static LockStorageException noConnection(String resource, SQLException e) {
+        return new LockStorageException(
+                resource,
+                "no connection to the database: " + e.getMessage() + ". If its pool is shared with transactions that"
+                        + " take locks, it may be exhausted by them: give the store a pool of its own",
+                e);
     }
 
     /** Whether releases can be heard of here; false as long as nothing was asked of the database yet. */

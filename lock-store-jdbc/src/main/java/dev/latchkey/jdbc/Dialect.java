@@ -77,6 +77,11 @@ interface Dialect {
                   AND fencing_token < :before""";
     }
 
+    /** Records the first fencing token of a resource, in a transaction of the caller. */
+    default String insertFence() {
+        return "INSERT INTO latchkey_fence (resource, fencing_token) VALUES (:resource, :fencing_token)";
+    }
+
     /** Tells whether the statement did nothing, and may succeed if it is tried again. */
     default boolean isTransient(SQLException e) {
         String state = String.valueOf(e.getSQLState());

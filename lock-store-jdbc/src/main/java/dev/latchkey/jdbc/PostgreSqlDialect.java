@@ -91,6 +91,14 @@ final class PostgreSqlDialect implements Dialect {
                 ON CONFLICT (resource) DO NOTHING""";
     }
 
+    /** A duplicate must not fail: the caller's transaction would go with it. */
+    @Override
+    public String insertFence() {
+        return """
+                INSERT INTO latchkey_fence (resource, fencing_token) VALUES (:resource, :fencing_token)
+                ON CONFLICT (resource) DO NOTHING""";
+    }
+
     @Override
     public String guard() {
         return """

@@ -8,8 +8,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
 
-/** The table, as it stands in the file of the dialect. */
-record Schema(Dialect dialect, TableName table) {
+/** A table, as it stands in a file of the dialect. */
+record Schema(Dialect dialect, TableName table, String file) {
 
     /** Who creates the table. */
     enum Owner {
@@ -17,6 +17,14 @@ record Schema(Dialect dialect, TableName table) {
         STORE,
         /** Somebody else has done it. */
         APPLICATION
+    }
+
+    static Schema ofLocks(Dialect dialect, TableName table) {
+        return new Schema(dialect, table, dialect.name() + ".sql");
+    }
+
+    static Schema ofFences(Dialect dialect, TableName table) {
+        return new Schema(dialect, table, dialect.name() + "-fence.sql");
     }
 
     /** Creates the table if it is not there. */
@@ -34,7 +42,6 @@ record Schema(Dialect dialect, TableName table) {
     }
 
     String definition() {
-        String file = dialect.name() + ".sql";
         try (InputStream in = Objects.requireNonNull(Schema.class.getResourceAsStream(file), file)) {
             return Sql.named(new String(in.readAllBytes(), StandardCharsets.UTF_8), table);
         } catch (IOException e) {

@@ -14,9 +14,10 @@ import java.util.regex.Pattern;
 record Sql(String text, List<String> names) {
 
     static final String TABLE = "latchkey_lock";
+    static final String FENCE_TABLE = "latchkey_fence";
 
     private static final Pattern NAME = Pattern.compile(":([a-z_]+)");
-    private static final Pattern DEFAULT_TABLE = Pattern.compile("\\b" + TABLE + "\\b");
+    private static final Pattern DEFAULT_TABLE = Pattern.compile("\\b(" + TABLE + "|" + FENCE_TABLE + ")\\b");
 
     /** Reads a statement that is written for the table of the default name. */
     static Sql of(String statement, TableName table) {
