@@ -19,12 +19,23 @@ final class Database {
     /** How long one call goes on trying what the database asks to try again. */
     private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
 
+    /** How many broken connections of a pool one call takes, before it says so. */
+    private static final int BROKEN = 3;
+
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
     /** What is done with a connection. Empty hands (null) mean: somebody else was faster, read again. */
     @FunctionalInterface
     interface Work<T> {
         @Nullable T on(Connection connection, Statements statements) throws SQLException;
+    }
+
+    /** Whether work may be done twice. */
+    enum Repeat {
+        /** It comes to the same: a connection that turns out to be broken is replaced. */
+        HARMLESS,
+        /** Not known to have been done, it is not done again. */
+        NEVER
     }
 
     /** What is known once the first connection was had, and the table is there. */
@@ -42,10 +53,10 @@ final class Database {
     }
 
     /** Works with the interrupt flag set, and keeps it: pools and drivers would give up, or forget it. */
-    <T> T call(String resource, Work<T> work) {
+    <T> T call(String resource, Repeat repeat, Work<T> work) {
         boolean interrupted = Thread.interrupted();
         try {
-            return retrying(resource, work);
+            return retrying(resource, repeat, work);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -53,7 +64,7 @@ final class Database {
         }
     }
 
-    private <T> T retrying(String resource, Work<T> work) {
+    private <T> T retrying(String resource, Repeat repeat, Work<T> work) {
         long end = System.nanoTime() + RETRY_NANOS;
         boolean tableWasMissing = false;
         for (int attempt = 0; ; attempt++) {
@@ -72,7 +83,7 @@ final class Database {
                 if (isMissing) {
                     tableWasMissing = true;
                     known.set(null);
-                } else if (isLast || !isTransient(e)) {
+                } else if (isLast || !(isTransient(e) || mayRepeat(e, repeat, attempt))) {
                     throw failure(resource, e);
                 }
             }
@@ -162,6 +173,16 @@ final class Database {
     private boolean isTransient(SQLException e) {
         Known now = known.get();
         return now != null && now.dialect().isTransient(e);
+    }
+
+    private static boolean mayRepeat(SQLException e, Repeat repeat, int attempt) {
+        return repeat == Repeat.HARMLESS && attempt < BROKEN && isBroken(e);
+    }
+
+    /** The connection was gone, or is: the server was stopped, or its administrator ended the session. */
+    private static boolean isBroken(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        return state.startsWith("08") || state.startsWith("57P0");
     }
 
     private boolean isMissingTable(SQLException e) {

@@ -2,6 +2,7 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Patience;
@@ -25,11 +26,16 @@ record Holds(Database database, Pruning pruning) {
         if (exclusiveClaim(request.key()).isPresent() && request.mode() == LockMode.EXCLUSIVE) {
             return renew(request, Rules::save);
         }
-        boolean takesExclusively = request.key().held().isEmpty() && request.mode() == LockMode.EXCLUSIVE;
-        return takesExclusively
-                ? database.call(resource, (connection, statements) -> take(connection, statements, request))
-                : database.call(
-                        resource, (connection, statements) -> change(connection, statements, request, Rules::save));
+        if (request.key().held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
+            return database.call(
+                    resource, Repeat.HARMLESS, (connection, statements) -> take(connection, statements, request));
+        }
+        // A demotion done twice finds what it did, and takes it for the work of others.
+        boolean demotes = exclusiveClaim(request.key()).isPresent();
+        return database.call(
+                resource,
+                demotes ? Repeat.NEVER : Repeat.HARMLESS,
+                (connection, statements) -> change(connection, statements, request, Rules::save));
     }
 
     Attempt refresh(Request request) {
@@ -56,7 +62,7 @@ record Holds(Database database, Pruning pruning) {
 
     private Attempt renew(Request request, Function<Rules, Decision<Attempt>> otherwise) {
         OptionalLong claim = exclusiveClaim(request.key());
-        return database.call(request.key().resource(), (connection, statements) -> {
+        return database.call(request.key().resource(), Repeat.HARMLESS, (connection, statements) -> {
             long since = System.nanoTime();
             return claim.isPresent() && statements.renew(connection, values(request, claim.getAsLong()))
                     ? granted(claim.getAsLong(), since, request)
@@ -78,7 +84,7 @@ record Holds(Database database, Pruning pruning) {
         String name = ResourceName.of(key.resource());
         boolean shares =
                 key.held().filter(held -> held.mode() == LockMode.SHARED).isPresent();
-        return database.call(key.resource(), (connection, statements) -> {
+        return database.call(key.resource(), Repeat.NEVER, (connection, statements) -> {
             boolean released = !shares && statements.release(connection, name, key.token());
             Boolean wasHolder = released ? Boolean.TRUE : giveUp(connection, statements, name, key);
             pruning.ifDue(connection, statements);
@@ -93,7 +99,7 @@ record Holds(Database database, Pruning pruning) {
     }
 
     Optional<Attempt.Granted> find(Key key) {
-        return database.call(key.resource(), (connection, statements) -> {
+        return database.call(key.resource(), Repeat.HARMLESS, (connection, statements) -> {
             long since = System.nanoTime();
             return Rules.find(statements.read(connection, ResourceName.of(key.resource())), key, since);
         });
@@ -101,7 +107,9 @@ record Holds(Database database, Pruning pruning) {
 
     Row look(String resource) {
         return database.call(
-                resource, (connection, statements) -> statements.read(connection, ResourceName.of(resource)));
+                resource,
+                Repeat.HARMLESS,
+                (connection, statements) -> statements.read(connection, ResourceName.of(resource)));
     }
 
     /** The number of the exclusive hold a key says it has. */
