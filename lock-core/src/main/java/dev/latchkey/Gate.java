@@ -113,6 +113,17 @@ final class Gate {
             }
         }
 
+        /** The store says that a try may succeed now. */
+        void tryNow() {
+            guard.lock();
+            try {
+                mayTry = true;
+                changed.signal();
+            } finally {
+                guard.unlock();
+            }
+        }
+
         void granted(LockMode mode) {
             grantedExclusive = mode == LockMode.EXCLUSIVE;
         }

@@ -2,29 +2,36 @@ package dev.latchkey;
 
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Wakeup;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * Waits for a grant: in the store's own queue where it has one, else by asking again.
  *
  * <p>Asking again: whoever holds something already (a promoter) asks for itself, since those in line may wait for it.
  * Anybody else tries once if there is no line, joins it, asks as its head with growing pauses, and when the wait is over
- * tries a last time past the gate.
+ * tries a last time past the gate. Where the store tells when to ask, the head pauses until then.
  */
 final class Waiting {
 
+    private static final Wakeup NEVER_TOLD = new NeverTold();
+
     private final PersistingStore store;
     private final Optional<BlockingStore> blocking;
+    private final Optional<NotifyingStore> notifying;
     private final Gate gate;
 
     Waiting(PersistingStore store, Gate gate) {
         this.store = store;
         this.blocking = store.capability(BlockingStore.class);
+        this.notifying = store.capability(NotifyingStore.class);
         this.gate = gate;
     }
 
@@ -35,7 +42,7 @@ final class Waiting {
                     ? store.save(request)
                     : blocking.get().waitAndSave(request.with(Patience.AGAIN), maxWait, withdrawn);
         }
-        return request.key().held().isPresent()
+        return isPromoter(request)
                 ? pollInLine(request, end, withdrawn, new Gate())
                 : pollInLine(request, end, withdrawn, gate);
     }
@@ -60,15 +67,61 @@ final class Waiting {
         }
         try (Gate.Place place = line.join(resource, withdrawn)) {
             Backoff backoff = new Backoff();
-            while (place.awaitTurn(backoff.nextNanos(hint), end)) {
-                Attempt attempt = store.save(request.with(Patience.AGAIN));
-                if (!(attempt instanceof Attempt.Conflicted conflict)) {
+            if (place.awaitTurn(backoff.nextNanos(hint), end)) {
+                Attempt attempt = askAsHead(request, end, place, backoff);
+                if (!(attempt instanceof Attempt.Conflicted)) {
                     place.granted(request.mode());
                     return attempt;
                 }
-                hint = conflict.retryAfter();
             }
         }
         return withdrawn.isDone() ? Attempt.Conflicted.NO_HINT : store.save(request.with(Patience.ONCE));
+    }
+
+    private Attempt askAsHead(Request request, Deadline end, Gate.Place place, Backoff backoff)
+            throws InterruptedException {
+        try (Wakeup wakeup = watch(request)) {
+            while (true) {
+                CompletionStage<?> mayBeFree = wakeup.next();
+                Attempt attempt = store.save(request.with(Patience.AGAIN));
+                if (!(attempt instanceof Attempt.Conflicted conflict)) {
+                    return attempt;
+                }
+                mayBeFree.thenRun(place::tryNow);
+                Duration hint = conflict.retryAfter();
+                long pause = wakeup.isWatching() ? backoff.watchedNanos(hint) : backoff.nextNanos(hint);
+                if (!place.awaitTurn(pause, end)) {
+                    return attempt;
+                }
+            }
+        }
+    }
+
+    /** A promoter is not told: it has to ask anyway, to keep its mark in the store from lapsing. */
+    private Wakeup watch(Request request) {
+        return isPromoter(request)
+                ? NEVER_TOLD
+                : notifying.map(store -> store.watch(request.key().resource())).orElse(NEVER_TOLD);
+    }
+
+    private static boolean isPromoter(Request request) {
+        return request.key().held().isPresent();
+    }
+
+    /** The watch of one who has to ask by itself. */
+    private static final class NeverTold implements Wakeup {
+
+        @Override
+        public CompletionStage<?> next() {
+            return new CompletableFuture<>();
+        }
+
+        @Override
+        public boolean isWatching() {
+            return false;
+        }
+
+        @Override
+        public void close() {}
     }
 }

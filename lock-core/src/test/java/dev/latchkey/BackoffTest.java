@@ -14,7 +14,7 @@ class BackoffTest {
             long bound = Duration.ofMillis(5).toNanos();
             for (int i = 0; i < 12; i++) {
                 assertThat(backoff.nextNanos(Duration.ZERO)).isBetween(bound / 2, bound);
-                bound = Math.min(2 * bound, Duration.ofMillis(200).toNanos());
+                bound = Math.min(2 * bound, Duration.ofSeconds(1).toNanos());
             }
         }
     }
@@ -28,6 +28,22 @@ class BackoffTest {
     @Test
     void givenALaterHint_thenItDoesNotLengthenThePause() {
         assertThat(new Backoff().nextNanos(Duration.ofHours(1)))
+                .isLessThanOrEqualTo(Duration.ofMillis(5).toNanos());
+    }
+
+    @Test
+    void givenTold_thenThePauseIsLongButEndsJustAfterAHint() {
+        Backoff backoff = new Backoff();
+        backoff.nextNanos(Duration.ZERO);
+        backoff.nextNanos(Duration.ZERO);
+
+        assertThat(backoff.watchedNanos(Duration.ZERO))
+                .isBetween(
+                        Duration.ofSeconds(15).toNanos(), Duration.ofSeconds(30).toNanos());
+        assertThat(backoff.watchedNanos(Duration.ofMillis(7)))
+                .isEqualTo(Duration.ofMillis(8).toNanos());
+        assertThat(backoff.nextNanos(Duration.ZERO))
+                .as("the first pause when it is no longer told")
                 .isLessThanOrEqualTo(Duration.ofMillis(5).toNanos());
     }
 }

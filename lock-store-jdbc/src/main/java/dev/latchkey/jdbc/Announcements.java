@@ -1,0 +1,58 @@
+package dev.latchkey.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.stream.Stream;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/** What PostgreSQL announces on a channel. Apart, since it cannot be loaded without the driver. */
+final class Announcements implements AutoCloseable {
+
+    /** How long the driver waits for bytes before it looks whether it is still wanted: no statement is sent for it. */
+    private static final int LOOK_MILLIS = 500;
+
+    private final Connection connection;
+    private final PGConnection postgresql;
+    private final String channel;
+    private final boolean autoCommit;
+
+    Announcements(Connection connection, String channel) throws SQLException {
+        this.connection = connection;
+        this.channel = channel;
+        try {
+            this.postgresql = connection.unwrap(PGConnection.class);
+            this.autoCommit = connection.getAutoCommit();
+            connection.setAutoCommit(true);
+            execute("LISTEN \"" + channel + "\"");
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** Waits a while for resources that came free. */
+    List<String> await() throws SQLException {
+        PGNotification[] heard = postgresql.getNotifications(LOOK_MILLIS);
+        return heard == null
+                ? List.of()
+                : Stream.of(heard).map(PGNotification::getParameter).toList();
+    }
+
+    private void execute(String statement) throws SQLException {
+        try (Statement run = connection.createStatement()) {
+            run.execute(statement);
+        }
+    }
+
+    /** Gives the connection back as it came. */
+    @Override
+    public void close() throws SQLException {
+        try (connection) {
+            execute("UNLISTEN \"" + channel + "\"");
+            connection.setAutoCommit(autoCommit);
+        }
+    }
+}

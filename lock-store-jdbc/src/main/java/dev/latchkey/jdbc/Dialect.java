@@ -1,0 +1,119 @@
+package dev.latchkey.jdbc;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * What differs between databases: whole statements over a table called {@code latchkey_lock}, each on one row, so that
+ * each is atomic by itself; and how the database says what went wrong. Every statement that looks at the clock looks at
+ * the database's, as microseconds since 1970 that no time zone has a part in.
+ */
+interface Dialect {
+
+    /** How {@link #acquire} answers. */
+    enum Answer {
+        /** A row of {@code token, fencing_token, remaining, readers}: what is there now. No row: not known. */
+        ROW,
+        /** The column {@code fencing_token} of the row that was changed, if any. */
+        CHANGED_COLUMN,
+        /**
+         * A number in place of a generated key: at least {@value Acquire#SMALLEST_TOKEN}, the fencing token; else the
+         * milliseconds until the lease ends; 0, not known.
+         */
+        GENERATED_NUMBER
+    }
+
+    /** Names the file with the table, and the database in messages. */
+    String name();
+
+    /**
+     * Takes the exclusive hold if nobody else has a live one, or renews it if the key has it, all in one statement. The
+     * fencing token is the greater of the last plus one and the clock.
+     */
+    String acquire();
+
+    Answer answer();
+
+    /** Reads the row and the clock; the row's columns are null where there is none. */
+    String read();
+
+    /** Starts the TTL of a live exclusive hold again. */
+    String renew();
+
+    /** Writes a row where there is none; no row is written, or the error is a transient one, where there is one by now. */
+    String insert();
+
+    /** Locks the row of a live exclusive hold until the end of the transaction it runs in. */
+    String guard();
+
+    /** Writes a row if nobody else has since it was read. */
+    default String change() {
+        return """
+                UPDATE latchkey_lock
+                SET token = :token, holder = :holder, acquired_at = :acquired_at, expires_at = :expires_at,
+                    fencing_token = :fencing_token, readers = :readers, readers_until = :readers_until,
+                    promoter = :promoter, promoter_until = :promoter_until, waited = :waited, version = version + 1
+                WHERE resource = :resource AND version = :version""";
+    }
+
+    /** Gives up the exclusive hold, live or not. The row stays, for its fencing token. */
+    default String release() {
+        return """
+                UPDATE latchkey_lock
+                SET token = '-', holder = '-', expires_at = 0, version = version + 1
+                WHERE resource = :resource AND token = :token""";
+    }
+
+    /** Deletes what has been over for long: the clock is past its fencing tokens, so that none can come again. */
+    default String prune() {
+        return """
+                DELETE FROM latchkey_lock
+                WHERE expires_at < :before AND readers_until < :before AND acquired_at < :before
+                  AND fencing_token < :before""";
+    }
+
+    /** Records the first fencing token of a resource, in a transaction of the caller. */
+    default String insertFence() {
+        return "INSERT INTO latchkey_fence (resource, fencing_token) VALUES (:resource, :fencing_token)";
+    }
+
+    /** Tells whether the statement did nothing, and may succeed if it is tried again. */
+    default boolean isTransient(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        return state.startsWith("40") || state.equals("23505");
+    }
+
+    default boolean isMissingTable(SQLException e) {
+        return "42S02".equals(e.getSQLState());
+    }
+
+    /** Tells whether single statements at this isolation see what others have committed, and fail for no other reason. */
+    default boolean suits(int isolation) {
+        return isolation != Connection.TRANSACTION_SERIALIZABLE;
+    }
+
+    default boolean hasTable(Connection connection, TableName name) throws SQLException {
+        DatabaseMetaData metaData = connection.getMetaData();
+        for (String table : Set.of(name.table(), name.table().toUpperCase(Locale.ROOT))) {
+            String schema = name.schema().orElseGet(() -> null);
+            try (ResultSet tables = metaData.getTables(connection.getCatalog(), schema, table, null)) {
+                if (tables.next()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Creates the table if it is not there, whoever else does the same at this moment. */
+    default void create(Connection connection, String definition) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(definition);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.latchkey.jdbc;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** A JDBC URL, with the credentials apart if the DSN had them before the host. No message repeats any of it. */
+record Dsn(String url, Optional<String> user, Optional<String> password) {
+
+    static Dsn parse(String dsn) {
+        if (dsn.startsWith("jdbc:")) {
+            return new Dsn(dsn, Optional.empty(), Optional.empty());
+        }
+        try {
+            return of(new URI(dsn));
+        } catch (URISyntaxException e) {
+            // Its message and its input hold the password.
+            throw wrong(dsn);
+        }
+    }
+
+    private static Dsn of(URI uri) {
+        if (uri.getHost() == null
+                || uri.getRawPath() == null
+                || uri.getRawPath().length() < 2) {
+            throw wrong(uri.getScheme());
+        }
+        String port = uri.getPort() < 0 ? "" : ":" + uri.getPort();
+        String options = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();
+        String url = "jdbc:" + uri.getScheme() + "://" + uri.getHost() + port + uri.getRawPath() + options;
+        String[] credentials =
+                Optional.ofNullable(uri.getRawUserInfo()).orElse("").split(":", 2);
+        return new Dsn(
+                url,
+                Optional.of(decoded(credentials[0])).filter(user -> !user.isEmpty()),
+                credentials.length == 2 ? Optional.of(decoded(credentials[1])) : Optional.empty());
+    }
+
+    /** A plus sign is a plus sign in this part of an address. */
+    private static String decoded(String text) {
+        return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+    }
+
+    private static IllegalArgumentException wrong(String dsn) {
+        String scheme = dsn.split(":", 2)[0];
+        return new IllegalArgumentException("a DSN that begins with " + scheme + ": names a host and a database, as in "
+                + scheme + "://user:password@host/database; special characters in the password are written as %XX");
+    }
+
+    /** Without credentials. */
+    @Override
+    public String toString() {
+        return "Dsn[" + url.split("[:/?]", 4)[1] + "]";
+    }
+}

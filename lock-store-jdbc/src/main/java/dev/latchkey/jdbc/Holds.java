@@ -1,0 +1,139 @@
+package dev.latchkey.jdbc;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.jdbc.Database.Repeat;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes, renews and gives up holds, by one statement where one will do. What needs to look at the row first, sharing above
+ * all, reads it, decides by the {@link Rules}, and writes the row if it is still the same.
+ */
+record Holds(Database database, Pruning pruning) {
+
+    Attempt save(Request request) {
+        String resource = request.key().resource();
+        if (exclusiveClaim(request.key()).isPresent() && request.mode() == LockMode.EXCLUSIVE) {
+            return renew(request, Rules::save);
+        }
+        if (request.key().held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
+            return database.call(
+                    resource, Repeat.HARMLESS, (connection, statements) -> take(connection, statements, request));
+        }
+        // A demotion done twice finds what it did, and takes it for the work of others.
+        boolean demotes = exclusiveClaim(request.key()).isPresent();
+        return database.call(
+                resource,
+                demotes ? Repeat.NEVER : Repeat.HARMLESS,
+                (connection, statements) -> change(connection, statements, request, Rules::save));
+    }
+
+    Attempt refresh(Request request) {
+        return renew(request, Rules::refresh);
+    }
+
+    private @Nullable Attempt take(Connection connection, Statements statements, Request request) throws SQLException {
+        String token = request.key().token();
+        Map<String, Object> values = Map.of(
+                "resource", ResourceName.of(request.key().resource()),
+                "token", token,
+                "holder", ThisProcess.description(),
+                "ttl", micros(request),
+                "patient", request.patience() == Patience.AGAIN ? 1L : 0L);
+        long since = System.nanoTime();
+        Optional<Acquire.Seen> seen = statements.acquire().run(connection, values);
+        if (seen.isEmpty() || seen.get().isSharedBy(token)) {
+            return change(connection, statements, request, Rules::save);
+        }
+        return seen.get().isHeldBy(token)
+                ? granted(seen.get().fencingToken(), since, request)
+                : new Attempt.Conflicted(Rules.micros(Math.max(0, seen.get().remainingMicros())));
+    }
+
+    private Attempt renew(Request request, Function<Rules, Decision<Attempt>> otherwise) {
+        OptionalLong claim = exclusiveClaim(request.key());
+        return database.call(request.key().resource(), Repeat.HARMLESS, (connection, statements) -> {
+            long since = System.nanoTime();
+            return claim.isPresent() && statements.renew(connection, values(request, claim.getAsLong()))
+                    ? granted(claim.getAsLong(), since, request)
+                    : change(connection, statements, request, otherwise);
+        });
+    }
+
+    private static @Nullable Attempt change(
+            Connection connection, Statements statements, Request request, Function<Rules, Decision<Attempt>> rule)
+            throws SQLException {
+        String name = ResourceName.of(request.key().resource());
+        long since = System.nanoTime();
+        Row row = statements.read(connection, name);
+        Decision<Attempt> decision = rule.apply(new Rules(row, request, since, ThisProcess.description()));
+        return statements.write(connection, name, decision) ? decision.answer() : null;
+    }
+
+    boolean delete(Key key) {
+        String name = ResourceName.of(key.resource());
+        boolean shares =
+                key.held().filter(held -> held.mode() == LockMode.SHARED).isPresent();
+        return database.call(key.resource(), Repeat.NEVER, (connection, statements) -> {
+            boolean released = !shares && statements.release(connection, name, key.token());
+            Boolean wasHolder = released ? Boolean.TRUE : giveUp(connection, statements, name, key);
+            pruning.ifDue(connection, statements);
+            return wasHolder;
+        });
+    }
+
+    private static @Nullable Boolean giveUp(Connection connection, Statements statements, String name, Key key)
+            throws SQLException {
+        Decision<Boolean> decision = Rules.delete(statements.read(connection, name), key);
+        return statements.write(connection, name, decision) ? decision.answer() : null;
+    }
+
+    Optional<Attempt.Granted> find(Key key) {
+        return database.call(key.resource(), Repeat.HARMLESS, (connection, statements) -> {
+            long since = System.nanoTime();
+            return Rules.find(statements.read(connection, ResourceName.of(key.resource())), key, since);
+        });
+    }
+
+    Row look(String resource) {
+        return database.call(
+                resource,
+                Repeat.HARMLESS,
+                (connection, statements) -> statements.read(connection, ResourceName.of(resource)));
+    }
+
+    /** The number of the exclusive hold a key says it has. */
+    static OptionalLong exclusiveClaim(Key key) {
+        return key.held()
+                .filter(held -> held.mode() == LockMode.EXCLUSIVE)
+                .map(Key.Held::fencingToken)
+                .orElse(OptionalLong.empty());
+    }
+
+    private static Map<String, Object> values(Request request, long fencingToken) {
+        return Map.of(
+                "resource", ResourceName.of(request.key().resource()),
+                "token", request.key().token(),
+                "fencing_token", fencingToken,
+                "ttl", micros(request));
+    }
+
+    private static long micros(Request request) {
+        return request.ttl().toNanos() / 1_000;
+    }
+
+    private static Attempt granted(long fencingToken, long since, Request request) {
+        return new Attempt.Granted(
+                LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.timed(since, request.ttl()));
+    }
+}

@@ -1,0 +1,131 @@
+package dev.latchkey.jdbc;
+
+import java.sql.SQLException;
+
+/** Oracle from 12.2 on. A row that is there is taken in one statement; the first hold of a resource reads and inserts. */
+final class OracleDialect implements Dialect {
+
+    private static final int DEADLOCK = 60;
+    private static final int DUPLICATE_KEY = 1;
+    private static final int CANNOT_SERIALIZE = 8177;
+    private static final int NO_SUCH_TABLE = 942;
+
+    @Override
+    public String name() {
+        return "oracle";
+    }
+
+    @Override
+    public String acquire() {
+        return """
+                UPDATE latchkey_lock
+                SET fencing_token = CASE
+                        WHEN token = :token AND expires_at > (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual))
+                        THEN fencing_token
+                        ELSE GREATEST(
+                            fencing_token + 1,
+                            (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual))) END,
+                    token = :token, holder = :holder, readers = '-', version = version + 1,
+                    acquired_at = (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual)),
+                    expires_at = (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual)) + :ttl
+                WHERE resource = :resource
+                  AND (token = :token
+                       OR expires_at <= (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual)))
+                  AND readers_until <= (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual))""";
+    }
+
+    @Override
+    public Answer answer() {
+        return Answer.CHANGED_COLUMN;
+    }
+
+    @Override
+    public String read() {
+        return """
+                SELECT token, holder, acquired_at, expires_at, fencing_token, readers, promoter, promoter_until,
+                       1 AS waited, version, now_micros
+                FROM (SELECT (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual)) AS now_micros FROM dual) asked
+                LEFT JOIN latchkey_lock ON resource = :resource""";
+    }
+
+    @Override
+    public String renew() {
+        return """
+                UPDATE latchkey_lock
+                SET expires_at = (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual)) + :ttl,
+                    version = version + 1
+                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
+                  AND expires_at > (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual))""";
+    }
+
+    @Override
+    public String insert() {
+        return """
+                INSERT INTO latchkey_lock
+                    (resource, token, holder, acquired_at, expires_at, fencing_token,
+                     readers, readers_until, promoter, promoter_until, waited, version)
+                VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
+                        :readers, :readers_until, :promoter, :promoter_until, :waited, 1)""";
+    }
+
+    @Override
+    public String guard() {
+        return """
+                UPDATE latchkey_lock
+                SET version = version + 1
+                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
+                  AND expires_at > (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                                + EXTRACT(MINUTE FROM since_1970) * 60000000
+                                + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
+                         FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
+                               FROM dual))""";
+    }
+
+    @Override
+    public boolean isTransient(SQLException e) {
+        return e.getErrorCode() == DEADLOCK
+                || e.getErrorCode() == DUPLICATE_KEY
+                || e.getErrorCode() == CANNOT_SERIALIZE;
+    }
+
+    @Override
+    public boolean isMissingTable(SQLException e) {
+        return e.getErrorCode() == NO_SUCH_TABLE;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.latchkey.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A connection for one call: autocommit, read and write, whatever the pool's are; given back as it came. */
+final class OwnConnection implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
+
+    private final Connection connection;
+    private final PoolDefaults defaults;
+    private final Dialect dialect;
+    private final boolean autoCommit;
+
+    OwnConnection(Connection connection, PoolDefaults defaults, Dialect dialect) throws SQLException {
+        this.connection = connection;
+        this.defaults = defaults;
+        this.dialect = dialect;
+        try {
+            this.autoCommit = connection.getAutoCommit();
+            prepare();
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    Connection get() {
+        return connection;
+    }
+
+    private void prepare() throws SQLException {
+        if (defaults.readOnly()) {
+            connection.setReadOnly(false);
+        }
+        if (!dialect.suits(defaults.isolation())) {
+            connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        }
+        if (!autoCommit) {
+            connection.setAutoCommit(true);
+        }
+    }
+
+    @Override
+    public void close() {
+        try (connection) {
+            if (!autoCommit) {
+                connection.setAutoCommit(false);
+            }
+            if (!dialect.suits(defaults.isolation())) {
+                connection.setTransactionIsolation(defaults.isolation());
+            }
+            if (defaults.readOnly()) {
+                connection.setReadOnly(true);
+            }
+        } catch (SQLException e) {
+            // What was asked for is done: a connection that cannot be given back in order does not undo it.
+            log.warn("lock.connection-not-restored sqlState={}", e.getSQLState());
+        }
+    }
+}

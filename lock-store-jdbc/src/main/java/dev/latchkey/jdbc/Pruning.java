@@ -1,0 +1,46 @@
+package dev.latchkey.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes rows that were last used before the retention, once in a retention per store, after some release. The first
+ * time comes at random, so that short-lived processes take their part too.
+ */
+final class Pruning {
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
+
+    private final Duration retention;
+    private final AtomicLong dueNanos;
+
+    Pruning(Duration retention) {
+        this.retention = retention;
+        long first = ThreadLocalRandom.current().nextLong(retention.toNanos());
+        this.dueNanos = new AtomicLong(System.nanoTime() + first);
+    }
+
+    void ifDue(Connection connection, Statements statements) {
+        long due = dueNanos.get();
+        long now = System.nanoTime();
+        if (now - due >= 0 && dueNanos.compareAndSet(due, now + retention.toNanos())) {
+            prune(connection, statements);
+        }
+    }
+
+    /** A failure here is no failure of the release that came before. */
+    private void prune(Connection connection, Statements statements) {
+        try {
+            long clock = statements.read(connection, Row.NOBODY).now();
+            int rows = statements.prune(connection, clock - retention.toNanos() / 1_000);
+            log.debug("lock.pruned rows={}", rows);
+        } catch (SQLException e) {
+            log.warn("lock.not-pruned sqlState={} problem={}", e.getSQLState(), e.getMessage());
+        }
+    }
+}

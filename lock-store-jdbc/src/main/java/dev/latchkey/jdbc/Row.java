@@ -1,0 +1,113 @@
+package dev.latchkey.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the database knows about one resource. Times are microseconds since 1970 by the database's clock.
+ *
+ * @param writer who holds it exclusively, or did last if the lease has ended since
+ * @param fencingToken that of the last exclusive hold
+ * @param readers who share it, also those whose leases have ended and who were not followed by another holder
+ * @param promoter which reader waits to become the writer, if its mark has not lapsed
+ * @param waited whether a release is to be announced
+ * @param version changes with every change of the row; zero: there is none
+ * @param now the database's clock when it was read
+ */
+record Row(
+        Optional<Writer> writer,
+        long fencingToken,
+        List<Reader> readers,
+        Optional<Promoter> promoter,
+        boolean waited,
+        long version,
+        long now) {
+
+    /** Stands in the table for nobody: an empty text would be null on Oracle. */
+    static final String NOBODY = "-";
+
+    /** An exclusive hold. */
+    record Writer(String token, String holder, long acquiredAt, long expiresAt) {}
+
+    /** The mark of a reader that waits to become the writer. */
+    record Promoter(String token, long until) {}
+
+    /** Reads the columns of the dialect's {@code read}. The outer join leaves them null where there is no row. */
+    static Row read(ResultSet columns) throws SQLException {
+        long now = columns.getLong("now_micros");
+        String token = columns.getString("token");
+        if (token == null) {
+            return new Row(Optional.empty(), 0, List.of(), Optional.empty(), false, 0, now);
+        }
+        Writer writer = new Writer(
+                token, columns.getString("holder"), columns.getLong("acquired_at"), columns.getLong("expires_at"));
+        Promoter promoter = new Promoter(columns.getString("promoter"), columns.getLong("promoter_until"));
+        return new Row(
+                Optional.of(writer).filter(one -> !one.token.equals(NOBODY)),
+                columns.getLong("fencing_token"),
+                Reader.read(columns.getString("readers")),
+                Optional.of(promoter).filter(mark -> mark.until > now),
+                columns.getInt("waited") != 0,
+                columns.getLong("version"),
+                now);
+    }
+
+    /** The values of the dialect's {@code insert} and {@code change}. */
+    Map<String, Object> values(String resource) {
+        Writer shown = writer.orElse(new Writer(NOBODY, NOBODY, 0, 0));
+        Promoter mark = promoter.orElse(new Promoter(NOBODY, 0));
+        return Map.ofEntries(
+                Map.entry("resource", resource),
+                Map.entry("token", shown.token),
+                Map.entry("holder", shown.holder),
+                Map.entry("acquired_at", shown.acquiredAt),
+                Map.entry("expires_at", shown.expiresAt),
+                Map.entry("fencing_token", fencingToken),
+                Map.entry("readers", Reader.write(readers)),
+                Map.entry(
+                        "readers_until",
+                        readers.stream().mapToLong(Reader::expiresAt).max().orElse(0)),
+                Map.entry("promoter", mark.token),
+                Map.entry("promoter_until", mark.until),
+                Map.entry("waited", waited ? 1L : 0L),
+                Map.entry("version", version));
+    }
+
+    boolean isAbsent() {
+        return version == 0;
+    }
+
+    Optional<Writer> liveWriter() {
+        return writer.filter(one -> one.expiresAt() > now);
+    }
+
+    List<Reader> liveReaders() {
+        return readers.stream().filter(one -> one.expiresAt() > now).toList();
+    }
+
+    /** The microseconds until the last lease ends. */
+    long remaining() {
+        long writerEnd = writer.map(Writer::expiresAt).orElse(0L);
+        long readersEnd = readers.stream().mapToLong(Reader::expiresAt).max().orElse(0);
+        return Math.max(0, Math.max(writerEnd, readersEnd) - now);
+    }
+
+    Row withWriter(Optional<Writer> other, long itsFencingToken) {
+        return new Row(other, itsFencingToken, readers, promoter, waited, version, now);
+    }
+
+    Row withReaders(List<Reader> others) {
+        return new Row(writer, fencingToken, others, promoter, waited, version, now);
+    }
+
+    Row withPromoter(Optional<Promoter> other) {
+        return new Row(writer, fencingToken, readers, other, waited, version, now);
+    }
+
+    Row waitedFor() {
+        return new Row(writer, fencingToken, readers, promoter, true, version, now);
+    }
+}

@@ -1,0 +1,208 @@
+package dev.latchkey.jdbc;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Who may hold what, decided from a row that was read. What is decided is written only if the row is still the same.
+ *
+ * <ol>
+ *   <li>An exclusive hold needs that nobody else holds; a shared one, that nobody holds exclusively and no other reader
+ *       waits to promote.
+ *   <li>Of two readers that wait to promote, the second is refused: each would wait for the other.
+ *   <li>An ended lease counts for nothing, but stays until somebody else is granted the resource, so that a late release
+ *       can tell whether the resource changed hands.
+ * </ol>
+ *
+ * @param sinceNanos when the row was asked for, by this JVM's monotonic clock
+ * @param holder who asks, for people
+ */
+record Rules(Row row, Request request, long sinceNanos, String holder) {
+
+    /** A promoter asks again at least every second. */
+    private static final long MARK_MICROS = Duration.ofSeconds(3).toNanos() / 1_000;
+
+    /** One key's own live hold. */
+    private record Own(LockMode mode, OptionalLong fencingToken, long expiresAt) {}
+
+    Decision<Attempt> save() {
+        Optional<Own> own = own(row, request.key());
+        if (!isAsClaimed(own)) {
+            return Decision.leave(lost(own));
+        }
+        if (own.isEmpty()) {
+            return admits() ? grant() : conflict();
+        }
+        boolean promotes = own.get().mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
+        if (promotes) {
+            return othersRead() ? promotionRefused() : promote(own.get());
+        }
+        return request.mode() == own.get().mode() ? renew(own.get()) : demote();
+    }
+
+    Decision<Attempt> refresh() {
+        Optional<Own> own = own(row, request.key());
+        return own.isEmpty() || !isAsClaimed(own) ? Decision.leave(lost(own)) : renew(own.get());
+    }
+
+    static Optional<Attempt.Granted> find(Row row, Key key, long sinceNanos) {
+        return own(row, key)
+                .map(own -> new Attempt.Granted(
+                        own.mode(), own.fencingToken(), Lease.timed(sinceNanos, micros(own.expiresAt() - row.now()))));
+    }
+
+    static Decision<Boolean> delete(Row row, Key key) {
+        if (row.writer().filter(one -> one.token().equals(key.token())).isPresent()) {
+            return Decision.free(true, row.withWriter(Optional.empty(), row.fencingToken()));
+        }
+        List<Reader> others = without(row.readers(), key);
+        boolean wasReader = others.size() < row.readers().size();
+        return wasReader ? Decision.free(true, withoutMark(row, key).withReaders(others)) : Decision.leave(false);
+    }
+
+    private static Optional<Own> own(Row row, Key key) {
+        Optional<Own> writer = row.liveWriter()
+                .filter(one -> one.token().equals(key.token()))
+                .map(one -> new Own(LockMode.EXCLUSIVE, OptionalLong.of(row.fencingToken()), one.expiresAt()));
+        return writer.or(() -> row.liveReaders().stream()
+                .filter(one -> one.token().equals(key.token()))
+                .map(one -> new Own(LockMode.SHARED, OptionalLong.empty(), one.expiresAt()))
+                .findFirst());
+    }
+
+    /** An exclusive hold that was demoted, or released and taken anew, with the same key elsewhere is not the one claimed. */
+    private boolean isAsClaimed(Optional<Own> own) {
+        Optional<Key.Held> claimed = request.key().held();
+        return claimed.isEmpty()
+                || own.filter(hold -> claimed.get().mode() == LockMode.SHARED
+                                || (hold.mode() == LockMode.EXCLUSIVE
+                                        && hold.fencingToken()
+                                                .equals(claimed.get().fencingToken())))
+                        .isPresent();
+    }
+
+    private Attempt lost(Optional<Own> own) {
+        if (own.isPresent()) {
+            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
+        boolean othersHold = row.liveWriter().isPresent() || !row.liveReaders().isEmpty();
+        return new Attempt.Lost(othersHold ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
+    }
+
+    private boolean admits() {
+        if (row.liveWriter().isPresent()) {
+            return false;
+        }
+        return request.mode() == LockMode.EXCLUSIVE ? row.liveReaders().isEmpty() : !anotherPromotes();
+    }
+
+    private boolean othersRead() {
+        return !without(row.liveReaders(), request.key()).isEmpty();
+    }
+
+    private boolean anotherPromotes() {
+        return row.promoter()
+                .filter(mark -> !mark.token().equals(request.key().token()))
+                .isPresent();
+    }
+
+    private Decision<Attempt> grant() {
+        if (request.mode() == LockMode.SHARED) {
+            List<Reader> readers = new ArrayList<>(row.liveReaders());
+            readers.add(reader());
+            Row shared = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(readers);
+            return Decision.write(granted(OptionalLong.empty()), shared);
+        }
+        return write(end());
+    }
+
+    /** A promotion never shortens the lease: its holder may not learn of it in time, and believes in the shared one. */
+    private Decision<Attempt> promote(Own own) {
+        return write(Math.max(end(), own.expiresAt()));
+    }
+
+    private Decision<Attempt> write(long end) {
+        long fencingToken = Math.max(row.fencingToken() + 1, row.now());
+        Row.Writer writer = new Row.Writer(request.key().token(), holder, row.now(), end);
+        Row written = row.withWriter(Optional.of(writer), fencingToken)
+                .withReaders(List.of())
+                .withPromoter(Optional.empty());
+        Attempt granted = new Attempt.Granted(
+                LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.timed(sinceNanos, micros(end - row.now())));
+        return Decision.write(granted, written);
+    }
+
+    private Decision<Attempt> renew(Own own) {
+        if (own.mode() == LockMode.SHARED) {
+            List<Reader> readers = new ArrayList<>(without(row.readers(), request.key()));
+            readers.add(reader());
+            Row renewed = row.withReaders(readers);
+            return Decision.write(granted(OptionalLong.empty()), withoutMark(renewed, request.key()));
+        }
+        Row renewed = row.withWriter(
+                row.writer().map(one -> new Row.Writer(one.token(), one.holder(), one.acquiredAt(), end())),
+                row.fencingToken());
+        return Decision.write(granted(own.fencingToken()), renewed);
+    }
+
+    private Decision<Attempt> demote() {
+        Row demoted = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(List.of(reader()));
+        return Decision.free(granted(OptionalLong.empty()), demoted);
+    }
+
+    private Decision<Attempt> conflict() {
+        Attempt conflict = new Attempt.Conflicted(micros(row.remaining()));
+        boolean marks = request.patience() == Patience.AGAIN && !row.waited() && !row.isAbsent();
+        return marks ? Decision.write(conflict, row.waitedFor()) : Decision.leave(conflict);
+    }
+
+    /** Leaves a mark that keeps new readers out as long as the promoter asks again, and takes it away with the last try. */
+    private Decision<Attempt> promotionRefused() {
+        Attempt conflict = new Attempt.Conflicted(micros(row.remaining()));
+        if (request.patience() == Patience.ONCE) {
+            boolean marked = row.promoter().isPresent() && !anotherPromotes();
+            return marked ? Decision.free(conflict, row.withPromoter(Optional.empty())) : Decision.leave(conflict);
+        }
+        if (anotherPromotes()) {
+            return Decision.leave(new Attempt.Refused());
+        }
+        Row.Promoter mark = new Row.Promoter(request.key().token(), row.now() + MARK_MICROS);
+        return Decision.write(conflict, row.withPromoter(Optional.of(mark)));
+    }
+
+    private static Row withoutMark(Row row, Key key) {
+        boolean isOwn =
+                row.promoter().filter(mark -> mark.token().equals(key.token())).isPresent();
+        return isOwn ? row.withPromoter(Optional.empty()) : row;
+    }
+
+    private static List<Reader> without(List<Reader> readers, Key key) {
+        return readers.stream().filter(one -> !one.token().equals(key.token())).toList();
+    }
+
+    private Attempt granted(OptionalLong fencingToken) {
+        return new Attempt.Granted(request.mode(), fencingToken, Lease.timed(sinceNanos, request.ttl()));
+    }
+
+    private Reader reader() {
+        return new Reader(request.key().token(), end(), holder);
+    }
+
+    private long end() {
+        return row.now() + request.ttl().toNanos() / 1_000;
+    }
+
+    static Duration micros(long micros) {
+        return Duration.ofNanos(micros * 1_000);
+    }
+}

@@ -1,0 +1,51 @@
+package dev.latchkey.jdbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Objects;
+
+/** A table, as it stands in a file of the dialect. */
+record Schema(Dialect dialect, TableName table, String file) {
+
+    /** Who creates the table. */
+    enum Owner {
+        /** The store does, when it is first used. */
+        STORE,
+        /** Somebody else has done it. */
+        APPLICATION
+    }
+
+    static Schema ofLocks(Dialect dialect, TableName table) {
+        return new Schema(dialect, table, dialect.name() + ".sql");
+    }
+
+    static Schema ofFences(Dialect dialect, TableName table) {
+        return new Schema(dialect, table, dialect.name() + "-fence.sql");
+    }
+
+    /** Creates the table if it is not there. */
+    void create(Connection connection) throws SQLException {
+        if (dialect.hasTable(connection, table)) {
+            return;
+        }
+        try {
+            dialect.create(connection, definition());
+        } catch (SQLException e) {
+            if (!dialect.hasTable(connection, table)) {
+                throw e;
+            }
+        }
+    }
+
+    String definition() {
+        try (InputStream in = Objects.requireNonNull(Schema.class.getResourceAsStream(file), file)) {
+            return Sql.named(new String(in.readAllBytes(), StandardCharsets.UTF_8), table);
+        } catch (IOException e) {
+            throw new UncheckedIOException("could not read " + file, e);
+        }
+    }
+}

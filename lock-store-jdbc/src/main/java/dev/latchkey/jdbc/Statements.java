@@ -1,0 +1,76 @@
+package dev.latchkey.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The statements of one dialect over one table. */
+final class Statements {
+
+    private final TableName table;
+    private final Acquire acquire;
+    private final Sql read;
+    private final Sql renew;
+    private final Sql insert;
+    private final Sql change;
+    private final Sql release;
+    private final Sql guard;
+    private final Sql prune;
+
+    Statements(Dialect dialect, TableName table) {
+        this.table = table;
+        this.acquire = new Acquire(Sql.of(dialect.acquire(), table), dialect.answer());
+        this.read = Sql.of(dialect.read(), table);
+        this.renew = Sql.of(dialect.renew(), table);
+        this.insert = Sql.of(dialect.insert(), table);
+        this.change = Sql.of(dialect.change(), table);
+        this.release = Sql.of(dialect.release(), table);
+        this.guard = Sql.of(dialect.guard(), table);
+        this.prune = Sql.of(dialect.prune(), table);
+    }
+
+    Acquire acquire() {
+        return acquire;
+    }
+
+    Row read(Connection connection, String resource) throws SQLException {
+        try (PreparedStatement prepared = read.prepare(connection, Map.of("resource", resource));
+                ResultSet row = prepared.executeQuery()) {
+            if (!row.next()) {
+                throw new SQLException("the database did not tell its time");
+            }
+            return Row.read(row);
+        }
+    }
+
+    /** Writes what was decided; false if the row is no longer the one that was read. */
+    boolean write(Connection connection, String resource, Decision<?> decision) throws SQLException {
+        if (decision.row().isEmpty()) {
+            return true;
+        }
+        Row row = decision.row().get();
+        Map<String, Object> values = new HashMap<>(row.values(resource));
+        values.put("channel", table.table());
+        values.put("lets_others_in", decision.letsOthersIn() ? 1L : 0L);
+        return (row.isAbsent() ? insert : change).count(connection, values) == 1;
+    }
+
+    boolean renew(Connection connection, Map<String, ?> values) throws SQLException {
+        return renew.count(connection, values) == 1;
+    }
+
+    boolean release(Connection connection, String resource, String token) throws SQLException {
+        return release.count(connection, Map.of("resource", resource, "token", token, "channel", table.table())) == 1;
+    }
+
+    boolean guard(Connection connection, Map<String, ?> values) throws SQLException {
+        return guard.count(connection, values) == 1;
+    }
+
+    int prune(Connection connection, long beforeMicros) throws SQLException {
+        return prune.count(connection, Map.of("before", beforeMicros));
+    }
+}

@@ -1,0 +1,14 @@
+CREATE TABLE latchkey_lock (
+    resource       VARCHAR2(128) PRIMARY KEY,
+    token          VARCHAR2(64) NOT NULL,
+    holder         VARCHAR2(128) NOT NULL,
+    acquired_at    NUMBER(19) NOT NULL,
+    expires_at     NUMBER(19) NOT NULL,
+    fencing_token  NUMBER(19) NOT NULL,
+    readers        CLOB NOT NULL,
+    readers_until  NUMBER(19) NOT NULL,
+    promoter       VARCHAR2(64) NOT NULL,
+    promoter_until NUMBER(19) NOT NULL,
+    waited         NUMBER(1) NOT NULL,
+    version        NUMBER(19) NOT NULL
+)

@@ -1,0 +1,154 @@
+package dev.latchkey.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.testkit.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What it costs the server, counted there. */
+@Timeout(120)
+class CostIT {
+
+    private static final String STATEMENT = ".*LOG:  (execute|statement).*";
+    private static final Duration IDLE = Duration.ofSeconds(5);
+
+    @Test
+    void givenOneHolder_whenItAcquiresAndReleases_thenTheServerRunsOneStatementEach() throws Exception {
+        try (PostgresServer server = PostgresServer.start("log_statement=all");
+                JdbcStore store = Stores.open(server.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            for (int i = 0; i < 20; i++) {
+                locks.createLock("warm-up").acquire().release();
+            }
+            int before = server.log().size();
+
+            for (int i = 0; i < 100; i++) {
+                Lock lock = locks.createLock("counted").acquire();
+                lock.release();
+            }
+
+            Map<String, Long> run = server.log().stream()
+                    .skip(before)
+                    .filter(line -> line.matches(STATEMENT))
+                    .map(line -> line.replaceAll(".*LOG:  (execute|statement)[^:]*: ", ""))
+                    .filter(statement -> !isSetUp(statement))
+                    .collect(Collectors.groupingBy(statement -> statement, Collectors.counting()));
+            assertThat(run).isEqualTo(Map.of("WITH asked AS (", 100L, "UPDATE latchkey_lock", 100L));
+        }
+    }
+
+    @Test
+    void givenAWaiterOnPostgreSql_whenNothingHappens_thenTheServerRunsNoStatement() throws Exception {
+        try (PostgresServer server = PostgresServer.start("log_statement=all");
+                JdbcStore store = Stores.open(server.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            Lock holder = locks.createLock("held").acquire();
+            Task<Lock> waiting = Task.start(() -> locks.createLock("held").acquire());
+            Awaitility.await().until(() -> server.log().stream().anyMatch(line -> line.contains("LISTEN")));
+            awaitQuiet(server);
+            long before = statements(server);
+
+            Awaitility.await().during(IDLE).atMost(IDLE.plusSeconds(1)).until(() -> statements(server) == before);
+
+            holder.release();
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAWaiterElsewhere_whenNothingHappens_thenTheServerRunsAtMostTwoStatementsASecond() throws Exception {
+        try (MariaDbServer server = MariaDbServer.start();
+                JdbcStore store = Stores.open(server.dsn());
+                LockFactory locks = new LockFactory(store);
+                Connection connection =
+                        DriverManager.getConnection(Dsn.parse(server.dsn()).url() + "&user=root")) {
+            Lock holder = locks.createLock("held").acquire();
+            Task<Lock> waiting = Task.start(() -> locks.createLock("held").acquire());
+            long settled = inserts(connection) + 10;
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> inserts(connection) >= settled);
+            long before = inserts(connection);
+            long start = System.nanoTime();
+
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> System.nanoTime() - start >= IDLE.toNanos());
+
+            assertThat(inserts(connection) - before).isBetween(3L, 2 * IDLE.toSeconds());
+            holder.release();
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAThousandContendedCycles_whenTheLogIsRead_thenItHasNoErrorLine() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                JdbcStore one = Stores.open(server.dsn());
+                JdbcStore other = Stores.open(server.dsn());
+                LockFactory locksOfOne = new LockFactory(one);
+                LockFactory locksOfOther = new LockFactory(other)) {
+            List<Task<Integer>> calls = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                calls.add(Task.start(() -> cycles(locksOfOne)));
+                calls.add(Task.start(() -> cycles(locksOfOther)));
+            }
+            for (Task<Integer> call : calls) {
+                assertThat(call.result()).isEqualTo(250);
+            }
+
+            // The harness asks until the server is up, and is told that it is not.
+            assertThat(server.log())
+                    .filteredOn(line -> !line.contains("is starting up"))
+                    .noneMatch(line -> line.matches(".*(ERROR|FATAL|PANIC|WARNING):.*"));
+        }
+    }
+
+    /** What the driver and the pool send once when they open a connection. */
+    private static boolean isSetUp(String statement) {
+        return statement.startsWith("SET ") || statement.startsWith("SHOW ");
+    }
+
+    private static int cycles(LockFactory locks) throws InterruptedException {
+        int cycles = 0;
+        for (; cycles < 250; cycles++) {
+            Lock lock = cycles % 10 == 0
+                    ? locks.createLock("contended").acquireShared()
+                    : locks.createLock("contended").acquire();
+            lock.release();
+        }
+        return cycles;
+    }
+
+    private static void awaitQuiet(PostgresServer server) {
+        long[] last = {-1};
+        Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {
+            long now = statements(server);
+            boolean quiet = now == last[0];
+            last[0] = now;
+            return quiet;
+        });
+    }
+
+    private static long statements(PostgresServer server) {
+        return server.log().stream().filter(line -> line.matches(STATEMENT)).count();
+    }
+
+    private static long inserts(Connection connection) throws Exception {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Com_insert_select'")) {
+            row.next();
+            return row.getLong(2);
+        }
+    }
+}

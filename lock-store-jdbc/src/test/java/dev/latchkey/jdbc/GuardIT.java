@@ -1,0 +1,253 @@
+package dev.latchkey.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
+import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.testkit.PostgresServer;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** "Still mine", inside the caller's own transaction. */
+@Timeout(120)
+class GuardIT {
+
+    @TempDir
+    static Path directory;
+
+    /** Databases that refuse and wait each in a way of its own. */
+    enum On {
+        POSTGRESQL {
+            @Override
+            String url() {
+                return PostgresServer.jdbcUrl(PostgresServer.sharedDsn());
+            }
+        },
+        MARIADB {
+            @Override
+            String url() {
+                return Dsn.parse(MariaDbServer.sharedDsn()).url() + "&user=root";
+            }
+        },
+        H2 {
+            @Override
+            String url() {
+                return "jdbc:h2:mem:guards;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000";
+            }
+        },
+        HSQLDB {
+            @Override
+            String url() {
+                return "jdbc:hsqldb:mem:guards;hsqldb.tx=mvlocks";
+            }
+        };
+
+        abstract String url();
+
+        Connection transaction() throws SQLException {
+            Connection connection = Objects.requireNonNull(DriverManager.getConnection(url()));
+            connection.setAutoCommit(false);
+            return connection;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givenHeld_whenGuarded_thenTheTransactionGoesOnAndTheHoldStays(On database) throws Exception {
+        try (JdbcStore store = Stores.open(database.url());
+                LockFactory locks = new LockFactory(store);
+                Lock lock = locks.createLock("guarded-" + database).acquire();
+                Connection connection = database.transaction()) {
+            store.guard(connection, lock.key());
+            connection.commit();
+
+            assertThat(lock.isAcquired()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givenTakenOver_whenGuarded_thenLost(On database) throws Exception {
+        try (JdbcStore store = Stores.open(database.url());
+                LockFactory locks = new LockFactory(store);
+                Connection connection = database.transaction()) {
+            Key key = overdue(locks, "taken-" + database);
+            locks.createLock(key.resource()).acquire();
+
+            assertThatThrownBy(() -> store.guard(connection, key)).isInstanceOf(LockLostException.class);
+            connection.rollback();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givenReleased_whenGuarded_thenLost(On database) throws Exception {
+        try (JdbcStore store = Stores.open(database.url());
+                LockFactory locks = new LockFactory(store);
+                Connection connection = database.transaction()) {
+            Lock lock = locks.createLock("released-" + database).acquire();
+            Key key = lock.key();
+            assertThat(lock.release()).isTrue();
+
+            assertThatThrownBy(() -> store.guard(connection, key)).isInstanceOf(LockLostException.class);
+            connection.rollback();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "MARIADB", "H2"})
+    void givenGuarded_whenTheLeaseEnds_thenNobodyTakesOverBeforeTheCommit(On database) throws Exception {
+        try (JdbcStore store = Stores.open(database.url());
+                LockFactory locks = new LockFactory(store);
+                Connection connection = database.transaction()) {
+            String resource = "committed-" + database;
+            Duration ttl = Duration.ofSeconds(1);
+            Lock lock = locks.createLock(resource, ttl).acquire();
+            Key key = lock.key();
+            store.guard(connection, key);
+            Task<Lock> taking = Task.start(() -> locks.createLock(resource).acquire());
+            Awaitility.await().until(() -> lock.isExpired());
+            // The lease has ended in the database as well when one that began later has.
+            Lock later = locks.createLock(resource + "-later", ttl).acquire();
+            Awaitility.await().until(() -> !later.isAcquired());
+            assertThat(taking.isDone()).isFalse();
+
+            connection.commit();
+
+            assertThat(taking.result().isAcquired()).isTrue();
+            taking.result().release();
+        }
+    }
+
+    @Test
+    void givenAutocommit_whenGuarded_thenIllegalArgument() throws Exception {
+        try (JdbcStore store = Stores.open(On.H2.url());
+                LockFactory locks = new LockFactory(store);
+                Lock lock = locks.createLock("autocommit").acquire();
+                Connection connection = DriverManager.getConnection(On.H2.url())) {
+            assertThatThrownBy(() -> store.guard(connection, lock.key()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("autocommit");
+            assertThatThrownBy(() -> new FencingGuard().check(connection, "autocommit", 1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("autocommit");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givenAGreaterToken_whenASmallerOneComes_thenLost(On database) throws Exception {
+        FencingGuard guard = new FencingGuard("fence_of_tests");
+        try (Connection connection = DriverManager.getConnection(database.url())) {
+            guard.createTable(connection);
+            guard.createTable(connection);
+        }
+        try (Connection connection = database.transaction()) {
+            guard.check(connection, "stock of Ünïcödé", 5);
+            guard.check(connection, "stock of Ünïcödé", 5);
+            guard.check(connection, "stock of Ünïcödé", 7);
+            guard.check(connection, "other stock", 1);
+            connection.commit();
+
+            assertThatThrownBy(() -> guard.check(connection, "stock of Ünïcödé", 6))
+                    .isInstanceOf(LockLostException.class)
+                    .hasMessageContaining("6");
+            connection.rollback();
+            guard.check(connection, "stock of Ünïcödé", 7);
+            connection.rollback();
+        }
+    }
+
+    @Test
+    void givenHolderIsFrozenPastItsLease_whenItWakesAndWrites_thenBothGuardsRefuse() throws Exception {
+        String url = On.POSTGRESQL.url();
+        try (Connection connection = DriverManager.getConnection(url);
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE account (balance int NOT NULL)");
+            statement.execute("INSERT INTO account VALUES (100)");
+            new FencingGuard().createTable(connection);
+        }
+        Process process = start(PostgresServer.sharedDsn(), url);
+        try (BufferedReader said =
+                        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+                PrintStream commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+                JdbcStore store = Stores.open(PostgresServer.sharedDsn());
+                LockFactory locks = new LockFactory(store)) {
+            assertThat(said.readLine()).isEqualTo("holding");
+            signal("STOP", process);
+            write(url, locks.createLock("account").acquire());
+            signal("CONT", process);
+            commands.println("go on");
+
+            assertThat(said.readLine()).isEqualTo("fencing guard: refused TAKEN_OVER");
+            assertThat(said.readLine()).isEqualTo("store guard: refused TAKEN_OVER");
+            assertThat(balance(url)).isEqualTo(42);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void write(String url, Lock lock) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(url);
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.executeUpdate("UPDATE account SET balance = 42");
+            new FencingGuard().check(connection, "account", lock.fencingToken().orElseThrow());
+            connection.commit();
+        }
+    }
+
+    private static int balance(String url) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(url);
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT balance FROM account")) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    private static Process start(String dsn, String url) throws Exception {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        List<String> command =
+                List.of(java, "-cp", System.getProperty("java.class.path"), PausedHolder.class.getName(), dsn, url);
+        return new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+    }
+
+    private static void signal(String name, Process process) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    /** The key of a lock whose lease has ended in the database. */
+    private static Key overdue(LockFactory locks, String resource) throws InterruptedException {
+        Lock lock = locks.createLock(resource, Duration.ofMillis(100)).acquire();
+        Key key = lock.key();
+        locks.createLock(resource).acquire().release();
+        return key;
+    }
+}

@@ -1,0 +1,27 @@
+package dev.latchkey.jdbc;
+
+import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.ExpiringStoreContract;
+import dev.latchkey.testkit.FencingContract;
+import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.SharedStoreContract;
+
+/** What the store promises on every database. */
+interface JdbcContracts
+        extends PersistingStoreContract,
+                ExpiringStoreContract,
+                SharedStoreContract,
+                SharedLeaseContract,
+                FencingContract,
+                ExpiringFencingContract,
+                SharedFencingContract,
+                InspectableStoreContract,
+                HandoverContract,
+                LeaseCrashContract,
+                ProcessContentionContract {}

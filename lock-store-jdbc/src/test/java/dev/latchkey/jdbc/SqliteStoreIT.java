@@ -1,0 +1,41 @@
+package dev.latchkey.jdbc;
+
+import dev.latchkey.spi.PersistingStore;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+
+/** All contracts on a SQLite file. */
+class SqliteStoreIT implements JdbcContracts {
+
+    @TempDir
+    static Path directory;
+
+    private static JdbcStore store;
+
+    @BeforeAll
+    static void open() {
+        store = Stores.open("jdbc:sqlite:" + directory.resolve("locks.db"));
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return Stores.openOthers("jdbc:sqlite:" + directory.resolve("locks.db"));
+    }
+
+    @Override
+    public String dsn() {
+        return "jdbc:sqlite:" + directory.resolve("locks.db");
+    }
+}
