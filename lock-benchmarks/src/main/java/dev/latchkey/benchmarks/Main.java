@@ -29,25 +29,7 @@ public final class Main {
                     "in-memory", "shared", "InMemory.shared", "ReentrantReadWriteLock, read", "InMemory.jdkShared"),
             new Comparison(
                     "flock", "exclusive", "Flock.exclusive", "FileChannel.lock + counter", "Flock.bareExclusive"),
-            new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"),
-            new Comparison(
-                    "postgres-advisory",
-                    "exclusive",
-                    "PostgresAdvisory.exclusive",
-                    "pg_advisory_lock + the same token",
-                    "PostgresAdvisory.bareWithToken"),
-            new Comparison(
-                    "postgres-advisory",
-                    "exclusive",
-                    "PostgresAdvisory.exclusive",
-                    "pg_advisory_lock",
-                    "PostgresAdvisory.bareExclusive"),
-            new Comparison(
-                    "postgres-advisory",
-                    "shared",
-                    "PostgresAdvisory.shared",
-                    "pg_advisory_lock_shared",
-                    "PostgresAdvisory.bareShared"));
+            new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"));
 
     private Main() {}
 
@@ -62,12 +44,17 @@ public final class Main {
             Redis.run();
             return;
         }
+        if (List.of(args).equals(List.of("postgres-advisory"))) {
+            PostgresAdvisory.run();
+            return;
+        }
         List<Comparison> chosen = COMPARISONS.stream()
                 .filter(comparison -> args.length == 0 || List.of(args).contains(comparison.store()))
                 .toList();
         if (chosen.isEmpty()) {
             System.err.println("benchmark: no such store; there are "
-                    + COMPARISONS.stream().map(Comparison::store).distinct().toList() + ", and by itself: redis");
+                    + COMPARISONS.stream().map(Comparison::store).distinct().toList()
+                    + ", and each by itself: redis, postgres-advisory");
             System.exit(64);
         }
         print(chosen, measure(chosen));

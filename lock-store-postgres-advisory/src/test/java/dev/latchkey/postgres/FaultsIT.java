@@ -127,7 +127,7 @@ class FaultsIT {
         Raw.terminate(server, "NOT granted");
 
         assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
-        assertThat(losses).containsExactly(LossReason.SESSION_LOST);
+        awaitLoss(Duration.ofSeconds(2));
         assertThat(promoter.isAcquired()).isFalse();
         assertThat(reader.isAcquired()).isTrue();
         assertThat(reader.tryAcquire()).isTrue();
