@@ -121,7 +121,7 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
             List<Reader> readers = new ArrayList<>(row.liveReaders());
             readers.add(reader());
             Row shared = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(readers);
-            return Decision.write(granted(OptionalLong.empty()), shared);
+            return Decision.write(granted(LockMode.SHARED, OptionalLong.empty()), shared);
         }
         return write(end());
     }
@@ -147,17 +147,17 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
             List<Reader> readers = new ArrayList<>(without(row.readers(), request.key()));
             readers.add(reader());
             Row renewed = row.withReaders(readers);
-            return Decision.write(granted(OptionalLong.empty()), withoutMark(renewed, request.key()));
+            return Decision.write(granted(LockMode.SHARED, OptionalLong.empty()), withoutMark(renewed, request.key()));
         }
         Row renewed = row.withWriter(
                 row.writer().map(one -> new Row.Writer(one.token(), one.holder(), one.acquiredAt(), end())),
                 row.fencingToken());
-        return Decision.write(granted(own.fencingToken()), renewed);
+        return Decision.write(granted(LockMode.EXCLUSIVE, own.fencingToken()), renewed);
     }
 
     private Decision<Attempt> demote() {
         Row demoted = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(List.of(reader()));
-        return Decision.free(granted(OptionalLong.empty()), demoted);
+        return Decision.free(granted(LockMode.SHARED, OptionalLong.empty()), demoted);
     }
 
     private Decision<Attempt> conflict() {
@@ -190,8 +190,8 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return readers.stream().filter(one -> !one.token().equals(key.token())).toList();
     }
 
-    private Attempt granted(OptionalLong fencingToken) {
-        return new Attempt.Granted(request.mode(), fencingToken, Lease.timed(sinceNanos, request.ttl()));
+    private Attempt granted(LockMode mode, OptionalLong fencingToken) {
+        return new Attempt.Granted(mode, fencingToken, Lease.timed(sinceNanos, request.ttl()));
     }
 
     private Reader reader() {

@@ -1,0 +1,42 @@
+package dev.latchkey.jdbc;
+
+import dev.latchkey.spi.PersistingStore;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/** All contracts, where there is such a server: see {@link ContainerDatabase}. */
+@EnabledIf(value = "isThere", disabledReason = "no such server: see the line NOT RUN")
+class OracleStoreIT implements JdbcContracts {
+
+    private static JdbcStore store;
+
+    static boolean isThere() {
+        return ContainerDatabase.ORACLE.isThere();
+    }
+
+    @BeforeAll
+    static void open() {
+        store = Stores.open(ContainerDatabase.ORACLE.dsn());
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return Stores.openOthers(ContainerDatabase.ORACLE.dsn());
+    }
+
+    @Override
+    public String dsn() {
+        return ContainerDatabase.ORACLE.dsn();
+    }
+}
