@@ -5,7 +5,6 @@ import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -48,8 +47,7 @@ record Holds(Database database, Pruning pruning) {
                 "resource", ResourceName.of(request.key().resource()),
                 "token", token,
                 "holder", ThisProcess.description(),
-                "ttl", micros(request),
-                "patient", request.patience() == Patience.AGAIN ? 1L : 0L);
+                "ttl", micros(request));
         long since = System.nanoTime();
         Optional<Acquire.Seen> seen = statements.acquire().run(connection, values);
         if (seen.isEmpty() || seen.get().isSharedBy(token)) {
