@@ -51,6 +51,7 @@ final class ServerWait implements Runnable {
     private final Statement statement;
     private final Listener listener;
     private @Nullable Session running;
+    private int cancelling;
     private boolean cancelled;
     private boolean ended;
 
@@ -102,11 +103,14 @@ final class ServerWait implements Runnable {
     }
 
     private void cancelUnguarded(Session waiting) {
+        cancelling++;
         guard.unlock();
         try {
             waiting.cancelWait();
         } finally {
             guard.lock();
+            cancelling--;
+            over.signalAll();
         }
     }
 
@@ -156,6 +160,12 @@ final class ServerWait implements Runnable {
         guard.lock();
         try {
             running = null;
+            // One that is still on its way would break off whatever the listener asks of the session. The driver
+            // returns
+            // once the server has passed it on, and a session that is idle then ignores it.
+            while (cancelling > 0) {
+                over.awaitUninterruptibly();
+            }
             listener.ended(this, session, token, failure);
         } finally {
             ended = true;
