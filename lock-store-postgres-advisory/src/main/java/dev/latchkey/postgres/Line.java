@@ -56,10 +56,10 @@ final class Line {
     }
 
     private void leave(Waiter waiter, boolean wanted) throws SQLException {
-        waiters.remove(waiter);
         try {
             ServerWait wait = waiter.serverWait();
             if (wait != null) {
+                // It stays in line meanwhile: the room must not be given up before it is known whether there is a hold.
                 wait.cancel();
             }
             Hold granted = waiter.granted();
@@ -67,6 +67,7 @@ final class Line {
                 holds.release(granted);
             }
         } finally {
+            waiters.remove(waiter);
             serve();
         }
     }

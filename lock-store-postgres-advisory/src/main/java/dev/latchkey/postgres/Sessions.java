@@ -103,7 +103,7 @@ final class Sessions {
         if (closed) {
             throw new SQLException("the store was closed", "08003");
         }
-        Connection connection = source.getConnection();
+        Connection connection = connectUninterrupted();
         try {
             connection.setAutoCommit(true);
             connection.setNetworkTimeout(Runnable::run, Session.ANSWER_MILLIS);
@@ -117,6 +117,27 @@ final class Sessions {
         } catch (SQLException | RuntimeException e) {
             connection.close();
             throw e;
+        }
+    }
+
+    /** The driver gives up connecting when it is interrupted: it is asked again, and the flag is kept. */
+    private Connection connectUninterrupted() throws SQLException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                interrupted |= Thread.interrupted();
+                try {
+                    return source.getConnection();
+                } catch (SQLException e) {
+                    if (!Thread.currentThread().isInterrupted()) {
+                        throw e;
+                    }
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
