@@ -45,7 +45,7 @@ class LockUsageIT {
                 "status; NAME",
                 "frobnicate; frobnicate",
                 "run --store nosuch://me:secret@host x -- true; nosuch",
-                "run --store redis://me:secret@host x -- true; lock-store-redis",
+                "run --store mongodb://me:secret@host x -- true; lock-store-mongodb",
                 "refresh; LATCHKEY_KEY",
                 "release lk1.nonsense; key",
             })
