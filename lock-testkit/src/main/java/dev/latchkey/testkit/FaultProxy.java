@@ -153,10 +153,6 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     private void open(Socket client) throws IOException {
-        if (plan.refuses()) {
-            ProxiedConnection.resetSocket(client);
-            return;
-        }
         Socket server;
         try {
             server = target.connect();
@@ -167,6 +163,11 @@ public final class FaultProxy implements AutoCloseable {
         client.setTcpNoDelay(true);
         ProxiedConnection connection = new ProxiedConnection(client, server, plan, connections::remove);
         connections.add(connection);
+        // Asked after it was added, so that refuse() misses no connection that is just being opened.
+        if (plan.refuses()) {
+            connection.reset();
+            return;
+        }
         connection.start();
     }
 
