@@ -2,7 +2,6 @@ package dev.latchkey.cli;
 
 import static org.awaitility.Awaitility.await;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -50,21 +49,14 @@ final class Cli implements AutoCloseable {
         return start(command(arguments), "");
     }
 
-    /** Starts {@code lock} with a store in files whose keys can travel. */
-    Running startWithFilesStore(String input, String... arguments) {
-        return startWithFilesStore(input, newFile("out"), arguments);
+    /** A store whose keys can travel, in one file. */
+    String database() {
+        return "jdbc:sqlite:" + directory.resolve("locks.db");
     }
 
-    /** The same, with stdout elsewhere. */
-    Running startWithFilesStore(String input, Path out, String... arguments) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                TARGET.resolve("lock-cli.jar") + File.pathSeparator + TARGET.resolve("test-classes"),
-                "dev.latchkey.cli.Main"));
-        command.addAll(List.of(arguments));
-        return start(command, input, out);
+    /** Starts {@code lock} with this input, and stdout in this file. */
+    Running start(String input, Path out, String... arguments) {
+        return start(command(arguments), input, out);
     }
 
     /** Starts {@code lock} in a terminal of its own; what is typed is its input. */
@@ -105,7 +97,6 @@ final class Cli implements AutoCloseable {
                     new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
             builder.environment().put("T", directory.toString());
             builder.environment().put("LATCHKEY_STORE", locks());
-            builder.environment().put("TEST_STORE", directory.resolve("files").toString());
             Process process = builder.start();
             if (input != null) {
                 try (var stdin = process.outputWriter()) {

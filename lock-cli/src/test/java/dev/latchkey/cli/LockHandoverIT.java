@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,47 +32,48 @@ class LockHandoverIT {
 
     @Test
     void givenAcquired_whenAnotherProcessHasTheKey_thenItRefreshesAndReleases() {
-        String key = files("", "acquire", "x").out().strip();
+        String key = inDatabase("", "acquire", "x").out().strip();
         assertThat(key).matches("[A-Za-z0-9._~-]+");
-        assertThat(files("", "run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+        assertThat(inDatabase("", "run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
 
-        var refreshed = files(key + "\n", "refresh", "--json", "--ttl", "1h", "-");
+        var refreshed = inDatabase(key + "\n", "refresh", "--json", "--ttl", "1h", "-");
         assertThat(refreshed.exitCode()).as(refreshed.err()).isZero();
         assertThat(refreshed.out())
-                .matches("\\{\"resource\":\"x\",\"refreshed\":true,\"mode\":\"exclusive\",\"fencingToken\":1,"
+                .matches("\\{\"resource\":\"x\",\"refreshed\":true,\"mode\":\"exclusive\",\"fencingToken\":[0-9]+,"
                         + "\"remainingMs\":35[0-9]{5}}\n");
-        assertThat(files("", "release", "--json", key).out()).isEqualTo("{\"resource\":\"x\",\"released\":true}\n");
+        assertThat(inDatabase("", "release", "--json", key).out())
+                .isEqualTo("{\"resource\":\"x\",\"released\":true}\n");
 
-        var again = files("", "release", "--json", key);
+        var again = inDatabase("", "release", "--json", key);
         assertThat(again.exitCode()).isEqualTo(76);
         assertThat(again.out()).isEqualTo("{\"resource\":\"x\",\"released\":false}\n");
-        var late = files("", "refresh", key);
+        var late = inDatabase("", "refresh", key);
         assertThat(late.exitCode()).isEqualTo(76);
         assertThat(late.err()).startsWith("lock: \"x\": ").hasLineCount(1);
     }
 
     @Test
     void givenAcquired_whenJson_thenKeyAndConflictAsJson() {
-        var acquired = files("", "acquire", "--json", "--verbose", "a \"b\"\n");
+        var acquired = inDatabase("", "acquire", "--json", "--verbose", "a \"b\"\n");
         assertThat(acquired.out())
                 .matches("\\{\"resource\":\"a \\\\\"b\\\\\"\\\\n\",\"acquired\":true,\"mode\":\"exclusive\","
-                        + "\"fencingToken\":1,\"remainingMs\":[0-9]+,\"key\":\"[^\"]+\"}\n");
+                        + "\"fencingToken\":[0-9]+,\"remainingMs\":[0-9]+,\"key\":\"[^\"]+\"}\n");
         String key = acquired.out().replaceAll("(?s).*\"key\":\"([^\"]+)\".*", "$1");
         assertThat(acquired.err()).doesNotContain(key);
 
-        var conflict = files("", "acquire", "--json", "-n", "a \"b\"\n");
+        var conflict = inDatabase("", "acquire", "--json", "-n", "a \"b\"\n");
         assertThat(conflict.exitCode()).isEqualTo(75);
         assertThat(conflict.out()).isEqualTo("{\"resource\":\"a \\\"b\\\"\\n\",\"acquired\":false}\n");
-        assertThat(files("", "status", "a \"b\"\n").out()).doesNotContain(key);
+        assertThat(inDatabase("", "status", "a \"b\"\n").out()).doesNotContain(key);
     }
 
     @Test
     @EnabledOnOs(OS.LINUX)
     void givenKeyCannotBeWritten_whenAcquire_thenNothingIsHeld() {
-        var acquire = cli.startWithFilesStore("", Path.of("/dev/full"), "acquire", "--store", "files", "x");
+        var acquire = cli.start("", Path.of("/dev/full"), "acquire", "--store", cli.database(), "x");
 
         assertThat(acquire.exitCode()).isEqualTo(74);
-        assertThat(files("", "status", "x").exitCode()).isZero();
+        assertThat(inDatabase("", "status", "x").exitCode()).isZero();
     }
 
     @Test
@@ -83,7 +86,7 @@ class LockHandoverIT {
                 .contains("--hold")
                 .hasLineCount(1);
         assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isZero();
-        var key = files("", "acquire", "x").out().strip();
+        var key = inDatabase("", "acquire", "x").out().strip();
         var refresh = cli.run("refresh", key);
         assertThat(refresh.exitCode()).isEqualTo(64);
         assertThat(refresh.err()).doesNotContain(key);
@@ -130,13 +133,11 @@ class LockHandoverIT {
                         + "\"description\":\"[^\"]*\",\"fencingToken\":(null|[0-9]+),\"remainingMs\":null}]}\n");
     }
 
-    private Cli.Running files(String input, String verb, String... arguments) {
-        String[] all = new String[arguments.length + 3];
-        all[0] = verb;
-        all[1] = "--store";
-        all[2] = "files";
-        System.arraycopy(arguments, 0, all, 3, arguments.length);
-        var running = cli.startWithFilesStore(input, all);
+    /** Runs {@code lock} with the database. */
+    private Cli.Running inDatabase(String input, String verb, String... arguments) {
+        List<String> all = new ArrayList<>(List.of(verb, "--store", cli.database()));
+        all.addAll(List.of(arguments));
+        Cli.Running running = cli.start(Cli.command(all.toArray(String[]::new)), input);
         int unused = running.exitCode();
         return running;
     }

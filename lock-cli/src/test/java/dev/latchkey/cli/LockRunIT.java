@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -150,30 +151,38 @@ class LockRunIT {
 
     @Test
     void givenMinHold_whenChildEndsSooner_thenStillHeld() {
-        var run = cli.start("run", "--min-hold", "2s", "x", "-c", ": >$T/done");
+        var run = cli.start("run", "--min-hold", "1h", "x", "-c", ": >$T/done");
         cli.awaitFile("done");
 
         assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
-        assertThat(run.exitCode()).isZero();
+        assertThat(run.process().isAlive()).isTrue();
+    }
+
+    @Test
+    void givenMinHold_whenItIsOver_thenReleased() {
+        long start = System.nanoTime();
+        assertThat(cli.run("run", "--min-hold", "1s", "x", "--", "true").exitCode())
+                .isZero();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isZero();
     }
 
     /** 76 of the command is not the 76 of a lost lock. */
     @Test
     void givenStoreWithLeases_whenMinHoldAndTheChildEndsWith76_thenTheStoreKeepsIt() {
-        var run = cli.startWithFilesStore("", "run", "--store", "files", "--min-hold", "1h", "x", "-c", "exit 76");
+        var run = cli.run("run", "--store", cli.database(), "--min-hold", "1h", "x", "-c", "exit 76");
         assertThat(run.exitCode()).as(run.err()).isEqualTo(76);
 
-        assertThat(cli.startWithFilesStore("", "status", "--store", "files", "x")
-                        .exitCode())
-                .isEqualTo(75);
+        assertThat(cli.run("status", "--store", cli.database(), "x").exitCode()).isEqualTo(75);
     }
 
     @Test
     void givenStoreWithLeases_whenMinHold_thenTheStoreKeepsIt() {
-        var run = cli.startWithFilesStore("", "run", "--store", "files", "--min-hold", "1h", "x", "--", "true");
+        var run = cli.run("run", "--store", cli.database(), "--min-hold", "1h", "x", "--", "true");
         assertThat(run.exitCode()).as(run.err()).isZero();
 
-        var status = cli.startWithFilesStore("", "status", "--store", "files", "--json", "x");
+        var status = cli.run("status", "--store", cli.database(), "--json", "x");
         assertThat(status.exitCode()).isEqualTo(75);
         assertThat(status.out()).containsPattern("\"remainingMs\":35[0-9]{5}[,}]");
     }

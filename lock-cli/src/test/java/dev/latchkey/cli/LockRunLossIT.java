@@ -3,6 +3,10 @@ package dev.latchkey.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -78,9 +82,15 @@ class LockRunLossIT {
     }
 
     @Test
-    void givenKeyReleasedElsewhere_whenChildEnds_thenLost() {
-        var run =
-                cli.startWithFilesStore("", "run", "--store", "files", "x", "-c", ": >$T/ready; rm -r \"$TEST_STORE\"");
+    void givenTakenAway_whenChildEnds_thenLost() throws SQLException {
+        var run = cli.start(
+                "run", "--store", cli.database(), "x", "-c", ": >$T/ready; until [ -e $T/end ]; do sleep 0.05; done");
+        cli.awaitFile("ready");
+        try (Connection connection = DriverManager.getConnection(cli.database());
+                Statement statement = connection.createStatement()) {
+            assertThat(statement.executeUpdate("DELETE FROM latchkey_lock")).isOne();
+        }
+        cli.touch("end");
 
         assertThat(run.exitCode()).isEqualTo(76);
         assertThat(run.err()).contains("no longer held");
