@@ -76,7 +76,7 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
     private static int millis(String value) {
         if (!value.matches("[1-9][0-9]{0,8}")) {
             throw new IllegalArgumentException(
-                    "sessionTimeout=" + value + " is not a number of milliseconds: " + RIGHT);
+                    "sessionTimeout=" + value + " of the DSN is not a number of milliseconds: " + RIGHT);
         }
         return Integer.parseInt(value);
     }

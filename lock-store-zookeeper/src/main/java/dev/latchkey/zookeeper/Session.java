@@ -132,6 +132,11 @@ final class Session {
         waiters.remove(waiter);
     }
 
+    /** How many wait in line. */
+    int waiting() {
+        return waiters.size();
+    }
+
     /** Nothing depends on it. */
     boolean isIdle() {
         return holds.isEmpty() && waiters.isEmpty() && sweeper.isDone();

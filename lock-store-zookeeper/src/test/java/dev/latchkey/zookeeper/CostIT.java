@@ -9,6 +9,9 @@ import dev.latchkey.testkit.ZooKeeperServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -96,20 +99,18 @@ class CostIT {
     }
 
     @Test
-    void givenOneOfThisStoreHolds_whenTheNextWaitsAndIsGranted_thenThreePacketsEach() throws Exception {
+    void givenOneOfThisStoreHolds_whenTheNextWaitsAndIsGranted_thenNothingIsAskedInBetween() throws Exception {
         Lock holder = locks.createLock("handover");
         assertThat(holder.tryAcquire()).isTrue();
+        Lock waiter = locks.createLock("handover");
 
         long before = server.packetsReceived();
-        Lock waiter = locks.createLock("handover");
         BackgroundCall<Lock> waiting = BackgroundCall.start(waiter::acquire);
-        Awaitility.await()
-                .untilAsserted(() -> assertThat(server.packetsReceived() - before).isGreaterThanOrEqualTo(2));
-        waiting.awaitWaiting();
+        Awaitility.await().until(() -> store.sessions().forUse("handover").waiting() == 1);
         assertThat(holder.release()).isTrue();
         assertThat(waiting.result().release()).isTrue();
 
-        assertThat(withoutQuestions(server.packetsReceived() - before)).isEqualTo(4);
+        assertThat(since(before)).isEqualTo(4);
     }
 
     @Test
@@ -120,55 +121,41 @@ class CostIT {
             LockFactory others = new LockFactory(other);
             List<BackgroundCall<Lock>> waiting = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
-                BackgroundCall<Lock> call = BackgroundCall.start(others.createLock("idle")::acquire);
-                call.awaitWaiting();
-                waiting.add(call);
+                waiting.add(BackgroundCall.start(others.createLock("idle")::acquire));
             }
-            try (Nodes nodes = Nodes.of(server.dsn())) {
-                Awaitility.await()
-                        .untilAsserted(() -> assertThat(nodes.line("idle")).hasSize(21));
-            }
-            long before = settled();
+            Awaitility.await().until(() -> other.sessions().forUse("idle").waiting() == 20);
+            waiting.forEach(BackgroundCall::awaitWaiting);
+            awaitQuiet();
+            long before = server.packetsReceived();
 
-            // Two stores, each with a sign of life in ten seconds.
-            Awaitility.await()
-                    .during(Duration.ofSeconds(4))
-                    .atMost(Duration.ofSeconds(30))
-                    .pollInterval(Duration.ofSeconds(1))
-                    .until(() -> server.packetsReceived() - before <= 2 + 30);
-            others.close();
-            for (BackgroundCall<Lock> call : waiting) {
-                call.end();
-            }
+            new CompletableFuture<Void>()
+                    .orTimeout(5, TimeUnit.SECONDS)
+                    .exceptionally(over -> null)
+                    .join();
+
+            // Of two sessions, each with a sign of life in ten seconds.
+            assertThat(since(before)).isLessThanOrEqualTo(2);
+            waiting.forEach(BackgroundCall::interrupt);
+            Awaitility.await().until(() -> waiting.stream().allMatch(BackgroundCall::isDone));
         }
     }
 
-    private static long settled() {
-        return Awaitility.await()
-                .pollInterval(Duration.ofMillis(300))
-                .until(
-                        new java.util.concurrent.Callable<Long>() {
-                            private long last = -1;
-
-                            @Override
-                            public Long call() {
-                                long now = server.packetsReceived();
-                                boolean quiet = now - last <= 1;
-                                last = now;
-                                return quiet ? now : -1L;
-                            }
-                        },
-                        packets -> packets >= 0);
+    private static void awaitQuiet() {
+        AtomicLong last = new AtomicLong();
+        Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {
+            long now = server.packetsReceived();
+            return now - last.getAndSet(now) == 1;
+        });
     }
 
     private static long packets(Runnable work) {
         long before = server.packetsReceived();
         work.run();
-        return withoutQuestions(server.packetsReceived() - before);
+        return since(before);
     }
 
-    /** The question itself is counted neither before nor after. */
-    private static long withoutQuestions(long packets) {
-        return packets;
+    /** Without the question itself, which the server counts as well. */
+    private static long since(long before) {
+        return server.packetsReceived() - before - 1;
     }
 }

@@ -63,7 +63,7 @@ class FaultsIT {
     }
 
     @AfterEach
-    void close() throws Exception {
+    void close() {
         proxy.heal();
         locks.close();
         rivals.close();
@@ -238,12 +238,11 @@ class FaultsIT {
 
         Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(told).containsExactly(LossReason.SESSION_LOST));
         assertThat(lock.isAcquired()).isFalse();
-        assertThatThrownBy(lock::refresh)
-                .isInstanceOfAny(LockLostException.class, IllegalStateException.class);
+        assertThatThrownBy(lock::refresh).isInstanceOfAny(LockLostException.class, IllegalStateException.class);
         Awaitility.await()
                 .atMost(LIMIT)
-                .untilAsserted(() -> assertThat(rivals.createLock("expired").tryAcquire())
-                        .isTrue());
+                .untilAsserted(() ->
+                        assertThat(rivals.createLock("expired").tryAcquire()).isTrue());
         assertThat(told).hasSize(1);
     }
 
@@ -255,9 +254,9 @@ class FaultsIT {
         List<String> before = nodes.line("again");
 
         expire(proxied);
-        Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(nodes.line("again"))
-                .hasSize(2)
-                .isNotEqualTo(before));
+        Awaitility.await()
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(nodes.line("again")).hasSize(2).isNotEqualTo(before));
 
         assertThat(holder.release()).isTrue();
         assertThat(waiting.result().isAcquired()).isTrue();

@@ -53,7 +53,11 @@ final class Nodes implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        client.close();
+    public void close() {
+        try {
+            client.close();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -35,7 +35,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
             for (int i = 1; i <= SERVERS; i++) {
                 List<String> own = new ArrayList<>(common);
                 own.add("myid=" + i);
-                servers.add(ZooKeeperServer.startWithoutWaiting(ServerAddress.unused(), own));
+                servers.add(ZooKeeperServer.startWithoutWaiting(own));
             }
             ensemble.awaitAll();
             return ensemble;
@@ -49,7 +49,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     public void awaitAll() {
         Awaitility.await("the ensemble to be complete")
                 .atMost(LIMIT)
-                .until(() -> servers.stream().allMatch(server -> serves(server)));
+                .until(() -> servers.stream().allMatch(ZooKeeperEnsemble::serves));
     }
 
     private static boolean serves(ZooKeeperServer server) {

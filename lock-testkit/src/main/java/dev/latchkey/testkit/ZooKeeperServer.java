@@ -43,33 +43,22 @@ public final class ZooKeeperServer implements AutoCloseable {
      * @return the server, ready
      */
     public static ZooKeeperServer start(String... settings) {
-        return start(ServerAddress.unused(), List.of(settings), "This ZooKeeper instance is not currently serving");
-    }
-
-    static ZooKeeperServer start(ServerAddress address, List<String> settings, String notReady) {
-        return new ZooKeeperServer(LocalServer.start(plan(settings, notReady), address));
+        return start(List.of(settings), address -> ask(address, "srvr").contains("Mode: "));
     }
 
     /** Starts one server of an ensemble, which does not serve before others are there. */
-    static ZooKeeperServer startWithoutWaiting(ServerAddress address, List<String> settings) {
-        return new ZooKeeperServer(LocalServer.start(
-                new LocalServer.Plan("zookeeper", launcher(), lines(settings), ZooKeeperServer::listens), address));
+    static ZooKeeperServer startWithoutWaiting(List<String> settings) {
+        return start(settings, ZooKeeperServer::listens);
     }
 
-    private static LocalServer.Plan plan(List<String> settings, String notReady) {
-        return new LocalServer.Plan("zookeeper", launcher(), lines(settings), address -> {
-            String answer = ask(address, "srvr");
-            return !answer.isEmpty() && !answer.contains(notReady);
-        });
+    private static ZooKeeperServer start(List<String> settings, LocalServer.Readiness readiness) {
+        ZooKeeperLauncher.checkArtifact();
+        return new ZooKeeperServer(LocalServer.start(
+                new LocalServer.Plan("zookeeper", new ZooKeeperLauncher(), lines(settings), readiness)));
     }
 
     private static boolean listens(ServerAddress address) throws IOException {
         return !ask(address, "srvr").isEmpty();
-    }
-
-    private static Launcher launcher() {
-        ZooKeeperLauncher.checkArtifact();
-        return new ZooKeeperLauncher();
     }
 
     private static List<String> lines(List<String> settings) {
@@ -125,7 +114,7 @@ public final class ZooKeeperServer implements AutoCloseable {
     }
 
     /**
-     * Counts what clients have sent, pings included.
+     * Counts what clients have sent, pings and this question included.
      *
      * @return since it was started
      */
