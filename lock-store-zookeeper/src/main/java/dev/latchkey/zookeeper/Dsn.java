@@ -5,11 +5,13 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
 
 /**
@@ -111,7 +113,11 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
 
     private ZooKeeper connect() throws IOException {
         // The pulse asks what the client would tell.
-        ZooKeeper client = new ZooKeeper(connectString, sessionTimeoutMillis, event -> {});
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(
+                ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,
+                Long.toString(TimeUnit.NANOSECONDS.toMillis(Failures.ANSWER_NANOS)));
+        ZooKeeper client = new ZooKeeper(connectString, sessionTimeoutMillis, event -> {}, config);
         credentials.ifPresent(both -> client.addAuthInfo("digest", both.getBytes(StandardCharsets.UTF_8)));
         return client;
     }

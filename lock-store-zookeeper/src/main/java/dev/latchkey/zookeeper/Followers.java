@@ -22,6 +22,10 @@ final class Followers {
         all.remove(follower);
     }
 
+    boolean isEmpty() {
+        return all.isEmpty();
+    }
+
     void tell(Signal signal) {
         all.forEach(follower -> follower.tell(signal));
     }

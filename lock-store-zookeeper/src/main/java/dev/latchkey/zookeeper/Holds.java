@@ -52,11 +52,8 @@ final class Holds {
         Session session = hold.place().session();
         session.drop(hold);
         List<String> paths = hold.paths();
-        CompletableFuture<Answer<Void>> deleting = session.requests().delete(paths);
-        // The next of this store need not wait for the answer: nobody else can get in before it.
-        hold.endPlaces(hold.farewell());
         Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
-        Answer<Void> deleted = limit.answer(deleting);
+        Answer<Void> deleted = delete(hold, paths, limit);
         boolean repeated = deleted.isLost();
         while (deleted.isLost() && !limit.isOver()) {
             limit.pause();
@@ -73,6 +70,22 @@ final class Holds {
         throw deleted.isLost()
                 ? Failures.unanswered(resource, session.client())
                 : Failures.of(resource, deleted, "deleting " + hold.place().path());
+    }
+
+    private static Answer<Void> delete(Hold hold, List<String> paths, Limit<RuntimeException> limit) {
+        Requests requests = hold.place().session().requests();
+        if (paths.size() > 1
+                || !hold.place().followers().isEmpty()
+                || Thread.currentThread().isInterrupted()) {
+            CompletableFuture<Answer<Void>> deleting = requests.delete(paths);
+            // The next of this store need not wait for the answer: nobody else can get in before it.
+            hold.endPlaces(hold.farewell());
+            return limit.answer(deleting);
+        }
+        hold.endPlaces(hold.farewell());
+        // An interrupt leaves it open whether it was deleted.
+        return limit.call(
+                () -> requests.deleteBlocking(paths.get(0)), () -> CompletableFuture.completedFuture(Answer.none()));
     }
 
     /** Asks the servers. */

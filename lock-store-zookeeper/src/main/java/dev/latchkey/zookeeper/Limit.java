@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,14 @@ abstract class Limit<X extends Exception> {
         return asked.isDone() ? asked.join() : Answer.none();
     }
 
+    /** Asks by a call that blocks, which spares a hand-over between threads; deaf to a withdrawal, and to time. */
+    abstract <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) throws X;
+
+    /** A call of the client that waits for the answer. */
+    interface Blocking<T> {
+        Answer<T> call() throws InterruptedException;
+    }
+
     /** Before the same is asked again. */
     final void pause() throws X {
         await(new CompletableFuture<>(), Math.min(pauseNanos, leftNanos()));
@@ -76,6 +85,18 @@ abstract class Limit<X extends Exception> {
 
         Deaf(long nanos) {
             super(nanos);
+        }
+
+        @Override
+        <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) {
+            if (!Thread.currentThread().isInterrupted()) {
+                try {
+                    return blocking.call();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            return answer(otherwise.get());
         }
 
         @Override
@@ -105,6 +126,12 @@ abstract class Limit<X extends Exception> {
         Alert(long nanos, CompletableFuture<?> stop) {
             super(nanos);
             this.stop = stop;
+        }
+
+        @Override
+        <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise)
+                throws InterruptedException {
+            return blocking.call();
         }
 
         @Override

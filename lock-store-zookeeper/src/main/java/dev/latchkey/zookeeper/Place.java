@@ -125,7 +125,8 @@ final class Place {
             creation = kind.isPromotion()
                     ? requests.joinAndRaiseFloor(parent, Entry.prefix(id, kind))
                     : requests.join(parent, Entry.prefix(id, kind));
-            Answer<Children> children = limit.answer(requests.children(parent));
+            Answer<Children> children =
+                    limit.call(() -> requests.childrenBlocking(parent), () -> requests.children(parent));
             Answer<Created> made = limit.answer(creation);
             if (made.isOk()) {
                 created = made.value();

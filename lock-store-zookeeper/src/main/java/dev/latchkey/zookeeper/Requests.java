@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
@@ -117,6 +118,16 @@ final class Requests {
         return answer;
     }
 
+    /** As {@link #children}, with the answer brought by the client's own thread. */
+    Answer<Children> childrenBlocking(String parent) throws InterruptedException {
+        Stat stat = new Stat();
+        try {
+            return new Answer<>(Code.OK, new Children(client.getChildren(parent, false, stat), stat));
+        } catch (KeeperException e) {
+            return read(e.code().intValue(), null);
+        }
+    }
+
     /** As the leader knows them, not only the server of this session. */
     CompletableFuture<Answer<Children>> childrenNow(String parent) {
         CompletableFuture<Answer<Void>> unused = sync(parent);
@@ -173,6 +184,17 @@ final class Requests {
         client.delete(
                 paths.get(0), ANY_VERSION, (code, asked, context) -> answer.complete(written(code, sent, null)), null);
         return answer;
+    }
+
+    /** As {@link #delete} of one node, with the answer brought by the client's own thread. */
+    Answer<Void> deleteBlocking(String path) throws InterruptedException {
+        long sent = System.nanoTime();
+        try {
+            client.delete(path, ANY_VERSION);
+            return written(Code.OK.intValue(), sent, null);
+        } catch (KeeperException e) {
+            return written(e.code().intValue(), sent, null);
+        }
     }
 
     private CompletableFuture<Answer<Void>> all(List<Op> operations) {

@@ -32,7 +32,12 @@ final class Taking {
     private final Paths paths;
     private final Holds holds;
     private final Pulse pulse;
-    private final String storeId = new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX);
+
+    /** As long for each store, so that its numbers make no id that is another store's. */
+    private final String storeId = String.format(
+                    "%16s", new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
+            .replace(' ', '0');
+
     private final AtomicLong numbers = new AtomicLong();
 
     Taking(Sessions sessions, Paths paths, Holds holds, Pulse pulse) {
@@ -45,10 +50,8 @@ final class Taking {
     private Place place(Session session, Request request) {
         String resource = request.key().resource();
         String number = Long.toString(numbers.incrementAndGet(), Character.MAX_RADIX);
-        // The first part is as long for each store, so that two numbers never make one id.
-        String id = String.format("%16s", storeId).replace(' ', '0') + number;
         Kind kind = request.mode() == LockMode.EXCLUSIVE ? Kind.WRITER : Kind.READER;
-        return new Place(session, resource, paths.of(resource), id, kind);
+        return new Place(session, resource, paths.of(resource), storeId + number, kind);
     }
 
     /** Without waiting. */

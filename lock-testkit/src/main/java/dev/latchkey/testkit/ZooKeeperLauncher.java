@@ -1,5 +1,6 @@
 package dev.latchkey.testkit;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -7,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Runs ZooKeeper from the class path of the tests, in a JVM of its own. What it is given are the lines of its configuration;
@@ -63,9 +66,16 @@ record ZooKeeperLauncher() implements Launcher {
                 "-Dznode.container.checkIntervalMs=500",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath(),
                 MAIN,
                 configuration.toString());
+    }
+
+    /** It runs in a directory of its own. */
+    private static String classPath() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     @Override
