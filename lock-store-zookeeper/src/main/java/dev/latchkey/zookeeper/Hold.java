@@ -114,7 +114,7 @@ final class Hold {
     }
 
     synchronized boolean isInDoubt() {
-        return inDoubt;
+        return inDoubt || place.isInDoubt();
     }
 
     /** Every node of it. */

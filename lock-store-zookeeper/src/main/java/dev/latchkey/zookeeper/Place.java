@@ -22,7 +22,7 @@ final class Place {
     private final Followers followers = new Followers();
     private volatile @Nullable Created created;
     private CompletableFuture<Answer<Created>> creation = CompletableFuture.completedFuture(Answer.none());
-    private boolean inDoubt;
+    private volatile boolean inDoubt;
     private volatile boolean demoted;
 
     Place(Session session, String resource, String parent, String id, Kind kind) {
@@ -76,6 +76,11 @@ final class Place {
 
     String demotionMark() {
         return parent + '/' + Entry.demotionMark(id);
+    }
+
+    /** An answer was lost while it was made: more of it may be there than is known. */
+    boolean isInDoubt() {
+        return inDoubt;
     }
 
     boolean isDemoted() {
@@ -237,7 +242,7 @@ final class Place {
         CompletableFuture<Answer<Void>> deleting = session.requests().delete(paths);
         ended(toFollowers);
         Answer<Void> deleted = Limit.deaf(Failures.LEAVING_NANOS).answer(deleting);
-        if (deleted.isLost()) {
+        if (deleted.isLost() || inDoubt) {
             session.sweeper().sweep(this);
         }
     }

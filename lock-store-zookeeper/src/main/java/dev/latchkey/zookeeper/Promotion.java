@@ -68,18 +68,19 @@ final class Promotion {
         boolean over = false;
         try {
             Line line = joined;
-            Verdict verdict = line.of(place.name());
-            while (verdict instanceof Verdict.Behind behind && hold.isLive()) {
+            while (true) {
+                // Before the hold is looked at, whose end is told to the round.
                 Round round = waiter.newRound();
-                Signal signal = Taking.await(place, behind.obstacle(), line, round, endNanos);
-                if (!signal.equals(Signal.LOOK)) {
-                    break;
+                Verdict verdict = line.of(place.name());
+                if (!hold.isLive()
+                        || !(verdict instanceof Verdict.Behind behind)
+                        || !Taking.await(place, behind.obstacle(), line, round, endNanos)
+                                .equals(Signal.LOOK)) {
+                    over = true;
+                    return verdict;
                 }
                 line = place.look(Limit.alert(Failures.ANSWER_NANOS, waiter.ended()));
-                verdict = line.of(place.name());
             }
-            over = true;
-            return verdict;
         } finally {
             if (!over) {
                 place.leave(Signal.LOOK);

@@ -74,15 +74,11 @@ final class Session {
 
     /** Whether the servers cannot have ended it yet; what it carries is lost as soon as they may have. */
     boolean isLive() {
-        if (isEnded()) {
+        boolean live = !isEnded() && System.nanoTime() - provenNanos.get() < lifeNanos();
+        if (!live) {
             lose(LossReason.SESSION_LOST);
-            return false;
         }
-        if (System.nanoTime() - provenNanos.get() >= lifeNanos()) {
-            lose(LossReason.SESSION_LOST);
-            return false;
-        }
-        return true;
+        return live;
     }
 
     private long lifeNanos() {
