@@ -1,0 +1,130 @@
+package dev.latchkey.zookeeper;
+
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.PathUtils;
+
+/**
+ * What a DSN says.
+ *
+ * @param connectString for the client: hosts with ports, and the chroot
+ * @param credentials user and password as digest authentication takes them
+ */
+record Dsn(String connectString, Optional<String> credentials, int sessionTimeoutMillis, String root) {
+
+    static final String SCHEME = "zookeeper";
+
+    private static final int DEFAULT_TIMEOUT_MILLIS = 15_000;
+    private static final String DEFAULT_PORT = ":2181";
+
+    private static final String HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,/?@\\s\\[\\]]+)(?::[0-9]{1,5})?";
+    private static final Pattern DSN =
+            Pattern.compile(SCHEME + "://(?:(?<user>[^:@/?]+):(?<password>[^@/?]*)@)?(?<hosts>" + HOST + "(?:," + HOST
+                    + ")*)(?<chroot>/[^?]*)?(?:\\?(?<options>.*))?");
+
+    private static final String RIGHT = "write " + SCHEME
+            + "://[user:password@]host[:port],host[:port][/chroot], with ?sessionTimeout=15000 for another session timeout in"
+            + " milliseconds and ?root=/latchkey for another node above all locks; in user and password, all but letters and"
+            + " digits as %xx";
+
+    static Dsn parse(String text) {
+        Matcher matcher = DSN.matcher(text);
+        if (!matcher.matches()) {
+            // Not repeated: it may hold a password.
+            throw new IllegalArgumentException("not a DSN of ZooKeeper: " + RIGHT);
+        }
+        String hosts = Arrays.stream(matcher.group("hosts").split(",", -1))
+                .map(Dsn::withPort)
+                .collect(Collectors.joining(","));
+        Optional<String> credentials = Optional.ofNullable(matcher.group("user"))
+                .map(user -> decoded(user) + ':' + decoded(matcher.group("password")));
+        String chroot = Optional.ofNullable(matcher.group("chroot"))
+                .map(path -> path.endsWith("/") ? path.substring(0, path.length() - 1) : path)
+                .orElse("");
+        if (!chroot.isEmpty()) {
+            checkPath("chroot", chroot);
+        }
+        Dsn plain = new Dsn(hosts + chroot, credentials, DEFAULT_TIMEOUT_MILLIS, ZooKeeperStore.DEFAULT_ROOT);
+        String options = Optional.ofNullable(matcher.group("options")).orElse("");
+        return options.isEmpty()
+                ? plain
+                : Arrays.stream(options.split("&", -1)).reduce(plain, Dsn::with, (one, other) -> other);
+    }
+
+    private Dsn with(String option) {
+        int equals = option.indexOf('=');
+        String name = equals < 0 ? option : option.substring(0, equals);
+        String value = decoded(option.substring(equals + 1));
+        return switch (name) {
+            case "sessionTimeout" -> new Dsn(connectString, credentials, millis(value), root);
+            case "root" -> {
+                checkPath("root", value);
+                yield new Dsn(connectString, credentials, sessionTimeoutMillis, value);
+            }
+            default -> throw new IllegalArgumentException("a DSN of ZooKeeper has no option " + name + ": " + RIGHT);
+        };
+    }
+
+    private static int millis(String value) {
+        if (!value.matches("[1-9][0-9]{0,8}")) {
+            throw new IllegalArgumentException(
+                    "sessionTimeout=" + value + " of the DSN is not a number of milliseconds: " + RIGHT);
+        }
+        return Integer.parseInt(value);
+    }
+
+    private static void checkPath(String what, String path) {
+        try {
+            PathUtils.validatePath(path);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(what + " " + path + " of the DSN: " + e.getMessage());
+        }
+    }
+
+    private static String withPort(String host) {
+        return host.matches(".*:[0-9]+") && !host.endsWith("]") ? host : host + DEFAULT_PORT;
+    }
+
+    private static String decoded(String part) {
+        try {
+            return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("a percent sign in a DSN is written %25");
+        }
+    }
+
+    ZooKeeperStore store() {
+        ZooKeeperStore.Builder builder =
+                new ZooKeeperStore.Builder(settings -> Sessions.opening(this::connect, settings)).root(root);
+        return credentials.isPresent()
+                ? builder.acl(ZooDefs.Ids.CREATOR_ALL_ACL).build()
+                : builder.build();
+    }
+
+    private ZooKeeper connect() throws IOException {
+        // The pulse asks what the client would tell.
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(
+                ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,
+                Long.toString(TimeUnit.NANOSECONDS.toMillis(Failures.ANSWER_NANOS)));
+        ZooKeeper client = new ZooKeeper(connectString, sessionTimeoutMillis, event -> {}, config);
+        credentials.ifPresent(both -> client.addAuthInfo("digest", both.getBytes(StandardCharsets.UTF_8)));
+        return client;
+    }
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+        return "Dsn[" + connectString + "]";
+    }
+}

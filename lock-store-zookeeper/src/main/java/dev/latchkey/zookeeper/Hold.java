@@ -1,0 +1,172 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** One key's hold: the node in line that carries it, and what was added to that since. Thread-safe. */
+final class Hold {
+
+    private final Key key;
+    private final Place place;
+    private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private final Lease lease = Lease.session(lost.minimalCompletionStage());
+
+    /** Held while the mode is changed by a request that is answered at once; never while waiting. */
+    private final ReentrantLock change = new ReentrantLock();
+
+    private LockMode mode;
+    private OptionalLong token;
+    private @Nullable Place promotion;
+    private @Nullable Waiter promoter;
+    private int promotions;
+    private boolean inDoubt;
+    private boolean ended;
+
+    Hold(Key key, Place place, LockMode mode, OptionalLong token) {
+        this.key = key;
+        this.place = place;
+        this.mode = mode;
+        this.token = token;
+    }
+
+    Key key() {
+        return key;
+    }
+
+    Place place() {
+        return place;
+    }
+
+    ReentrantLock change() {
+        return change;
+    }
+
+    synchronized LockMode mode() {
+        return mode;
+    }
+
+    synchronized OptionalLong token() {
+        return token;
+    }
+
+    synchronized boolean isLive() {
+        return !ended;
+    }
+
+    /** A claim of an exclusive hold that was demoted, or released and taken anew, is not true of this one. */
+    synchronized boolean isAsClaimed(Key.Held claimed) {
+        return claimed.mode() == LockMode.SHARED
+                || (mode == LockMode.EXCLUSIVE && token.equals(claimed.fencingToken()));
+    }
+
+    synchronized Attempt.Granted answer() {
+        return new Attempt.Granted(mode, token, lease);
+    }
+
+    /** A new id for another node of this hold. */
+    synchronized String nextPromotionId() {
+        return place.id() + '.' + Integer.toString(promotions++, Character.MAX_RADIX);
+    }
+
+    /** Somebody waits to promote it, to be told when it ends; false if it has ended. */
+    synchronized boolean beginPromotion(Waiter waiter) {
+        promoter = waiter;
+        return !ended;
+    }
+
+    synchronized void endPromotion() {
+        promoter = null;
+    }
+
+    /** False if it has ended, or was promoted before. */
+    synchronized boolean promoted(Place second) {
+        if (ended || mode == LockMode.EXCLUSIVE) {
+            return false;
+        }
+        promotion = second;
+        mode = LockMode.EXCLUSIVE;
+        token = OptionalLong.of(second.zxid());
+        return true;
+    }
+
+    synchronized @Nullable Place promotion() {
+        return promotion;
+    }
+
+    synchronized void demoted() {
+        promotion = null;
+        mode = LockMode.SHARED;
+        token = OptionalLong.empty();
+    }
+
+    /** Nodes of it may be there, or not, that it does not know of. */
+    synchronized void putInDoubt() {
+        inDoubt = true;
+    }
+
+    synchronized boolean isInDoubt() {
+        return inDoubt || place.isInDoubt();
+    }
+
+    /** Every node of it. */
+    synchronized List<String> paths() {
+        List<String> paths = new ArrayList<>(3);
+        if (promotion != null) {
+            paths.add(promotion.path());
+        }
+        if (place.isDemoted()) {
+            paths.add(place.demotionMark());
+        }
+        paths.add(place.path());
+        return paths;
+    }
+
+    /** What those who follow it are told when it is released. */
+    synchronized Signal farewell() {
+        return mode == LockMode.EXCLUSIVE && token.isPresent() ? new Signal.Next(token.getAsLong()) : Signal.LOOK;
+    }
+
+    /** False if it has ended before. */
+    synchronized boolean end() {
+        if (ended) {
+            return false;
+        }
+        ended = true;
+        if (promoter != null) {
+            promoter.look();
+        }
+        return true;
+    }
+
+    /** Tells the holder; false if it has ended before. */
+    boolean lose(LossReason reason) {
+        if (!end()) {
+            return false;
+        }
+        endPlaces(Signal.LOOK);
+        lost.complete(reason);
+        return true;
+    }
+
+    void whenLost(Runnable action) {
+        CompletableFuture<Void> unused = lost.thenRun(action);
+    }
+
+    /** Its nodes are being removed, or not relied on any more. */
+    void endPlaces(Signal toFollowers) {
+        Place second = promotion();
+        if (second != null) {
+            second.ended(Signal.LOOK);
+        }
+        place.ended(toFollowers);
+    }
+}

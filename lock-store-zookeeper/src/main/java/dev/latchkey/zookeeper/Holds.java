@@ -1,0 +1,186 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** What is held through this store, and what its holders do with it. */
+final class Holds {
+
+    private final Map<Key, Hold> holds = new ConcurrentHashMap<>();
+
+    /** Null if the key holds nothing. */
+    @Nullable Hold of(Key key) {
+        Hold hold = holds.get(key);
+        return hold == null || !hold.isLive() ? null : hold;
+    }
+
+    int size() {
+        return holds.size();
+    }
+
+    /** Returns the key's hold: the given one, or one that a second caller with the same key was granted just before. */
+    Hold put(Hold hold) {
+        Hold all = holds.merge(hold.key(), hold, (before, after) -> before.isLive() ? before : after);
+        hold.whenLost(() -> holds.remove(hold.key(), hold));
+        return all;
+    }
+
+    boolean release(Key key) {
+        Hold hold = holds.remove(key);
+        if (hold == null) {
+            return false;
+        }
+        hold.change().lock();
+        try {
+            return hold.end() && release(hold);
+        } finally {
+            hold.change().unlock();
+        }
+    }
+
+    private boolean release(Hold hold) {
+        Session session = hold.place().session();
+        session.drop(hold);
+        List<String> paths = hold.paths();
+        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
+        Answer<Void> deleted = delete(hold, paths, limit);
+        boolean repeated = deleted.isLost();
+        while (deleted.isLost() && !limit.isOver()) {
+            limit.pause();
+            deleted = limit.answer(session.requests().delete(paths));
+        }
+        if (!deleted.isOk() || hold.isInDoubt()) {
+            session.sweeper().sweep(hold.place());
+        }
+        if (deleted.isOk() || deleted.is(Code.NONODE) || deleted.isSessionEnd()) {
+            // Nobody else knows the name: if it has gone after a lost answer, that answer was yes.
+            return deleted.isOk() || (repeated && deleted.is(Code.NONODE));
+        }
+        String resource = hold.key().resource();
+        throw deleted.isLost()
+                ? Failures.unanswered(resource, session.client())
+                : Failures.of(resource, deleted, "deleting " + hold.place().path());
+    }
+
+    private static Answer<Void> delete(Hold hold, List<String> paths, Limit<RuntimeException> limit) {
+        Requests requests = hold.place().session().requests();
+        if (paths.size() > 1
+                || !hold.place().followers().isEmpty()
+                || Thread.currentThread().isInterrupted()) {
+            CompletableFuture<Answer<Void>> deleting = requests.delete(paths);
+            // The next of this store need not wait for the answer: nobody else can get in before it.
+            hold.endPlaces(hold.farewell());
+            return limit.answer(deleting);
+        }
+        hold.endPlaces(hold.farewell());
+        // An interrupt leaves it open whether it was deleted.
+        return limit.call(
+                () -> requests.deleteBlocking(paths.get(0)), () -> CompletableFuture.completedFuture(Answer.none()));
+    }
+
+    /** Asks the servers. */
+    Optional<Attempt.Granted> find(Key key) {
+        Hold hold = of(key);
+        if (hold == null || !hold.place().session().isLive()) {
+            return Optional.empty();
+        }
+        Session session = hold.place().session();
+        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
+        Place decisive = Optional.ofNullable(hold.promotion()).orElse(hold.place());
+        Answer<Stat> stat;
+        do {
+            CompletableFuture<Answer<Void>> proof = session.requests().sync(decisive.parent());
+            stat = limit.answer(session.requests().stat(decisive.path()));
+            Answer<Void> proven = limit.answer(proof);
+            if (!proven.isLost() && stat.isOk() && stat.value().getEphemeralOwner() == session.id()) {
+                return hold.isLive() ? Optional.of(hold.answer()) : Optional.empty();
+            }
+            if (stat.isLost() || proven.isLost()) {
+                stat = Answer.none();
+                limit.pause();
+            }
+        } while (stat.isLost() && !limit.isOver() && hold.isLive());
+        if (!hold.isLive()) {
+            return Optional.empty();
+        }
+        if (stat.isLost()) {
+            throw Failures.unanswered(key.resource(), session.client());
+        }
+        if (stat.is(Code.NONODE)) {
+            loseTo(hold, LossReason.RELEASED_ELSEWHERE);
+            return Optional.empty();
+        }
+        throw Failures.of(key.resource(), stat, "looking at " + decisive.path());
+    }
+
+    /** Somebody has removed its node. */
+    void loseTo(Hold hold, LossReason reason) {
+        holds.remove(hold.key(), hold);
+        hold.place().session().drop(hold);
+        if (hold.lose(reason)) {
+            hold.place().session().sweeper().sweep(hold.place());
+        }
+    }
+
+    /** Shares from now on what was held exclusively; nobody gets in between. */
+    Attempt demote(Hold hold) {
+        hold.change().lock();
+        try {
+            if (hold.mode() == LockMode.SHARED) {
+                return hold.answer();
+            }
+            return demoteNow(hold);
+        } finally {
+            hold.change().unlock();
+        }
+    }
+
+    private Attempt demoteNow(Hold hold) {
+        Place place = hold.place();
+        Place promotion = hold.promotion();
+        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
+        Answer<Void> done = limit.answer(demoting(place, promotion));
+        boolean inDoubt = done.isLost();
+        while (done.isLost() && !limit.isOver() && hold.isLive()) {
+            limit.pause();
+            done = limit.answer(demoting(place, promotion));
+        }
+        boolean gone = done.is(Code.NONODE) && !(inDoubt && promotion != null);
+        if (done.isSessionEnd() || gone || !hold.isLive()) {
+            loseTo(hold, gone ? LossReason.RELEASED_ELSEWHERE : LossReason.SESSION_LOST);
+            return new Attempt.Lost(gone ? LossReason.RELEASED_ELSEWHERE : LossReason.SESSION_LOST);
+        }
+        hold.demoted();
+        if (done.isLost()) {
+            // It shares, whatever the servers think.
+            hold.putInDoubt();
+            throw Failures.unanswered(place.resource(), place.session().client());
+        }
+        if (promotion == null) {
+            place.demote();
+        } else {
+            promotion.ended(Signal.LOOK);
+        }
+        if (!done.isOk() && !done.is(Code.NODEEXISTS) && !done.is(Code.NONODE)) {
+            throw Failures.of(place.resource(), done, "demoting " + place.path());
+        }
+        return hold.answer();
+    }
+
+    private static CompletableFuture<Answer<Void>> demoting(Place place, @Nullable Place promotion) {
+        Requests requests = place.session().requests();
+        return promotion == null
+                ? requests.mark(place.demotionMark(), place.path(), Neighbours.DEMOTED)
+                : requests.delete(List.of(promotion.path()));
+    }
+}

@@ -1,0 +1,148 @@
+package dev.latchkey.zookeeper;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long one call of a user waits for answers, and whether an interrupt or a withdrawal ends it.
+ *
+ * @param <X> what an interrupt throws
+ */
+abstract class Limit<X extends Exception> {
+
+    private static final long SHORTEST_PAUSE_NANOS = 10_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 200_000_000;
+
+    private final long endNanos;
+    private long pauseNanos = SHORTEST_PAUSE_NANOS;
+
+    private Limit(long nanos) {
+        this.endNanos = System.nanoTime() + nanos;
+    }
+
+    /** For what must be known: an interrupt is kept for later. */
+    static Limit<RuntimeException> deaf(long nanos) {
+        return new Deaf(nanos);
+    }
+
+    /** For a wait: ended by an interrupt, and by the given future. */
+    static Limit<InterruptedException> alert(long nanos, CompletableFuture<?> stop) {
+        return new Alert(nanos, stop);
+    }
+
+    abstract @Nullable Object get(CompletableFuture<?> one, long nanos) throws TimeoutException, ExecutionException, X;
+
+    /** Whether the wait was withdrawn. */
+    boolean isStopped() {
+        return false;
+    }
+
+    final boolean isOver() {
+        return isStopped() || leftNanos() <= 0;
+    }
+
+    /** Waits for an answer; {@link Answer#none()} when the limit comes first. */
+    final <T> Answer<T> answer(CompletableFuture<Answer<T>> asked) throws X {
+        if (!asked.isDone()) {
+            await(asked, leftNanos());
+        }
+        return asked.isDone() ? asked.join() : Answer.none();
+    }
+
+    /** Asks by a call that blocks, which spares a hand-over between threads; deaf to a withdrawal, and to time. */
+    abstract <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) throws X;
+
+    /** A call of the client that waits for the answer. */
+    interface Blocking<T> {
+        Answer<T> call() throws InterruptedException;
+    }
+
+    /** Before the same is asked again. */
+    final void pause() throws X {
+        await(new CompletableFuture<>(), Math.min(pauseNanos, leftNanos()));
+        pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+    }
+
+    private void await(CompletableFuture<?> one, long nanos) throws X {
+        try {
+            get(one, Math.max(nanos, 0));
+        } catch (TimeoutException e) {
+            // Seen by who asks whether it is done.
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("no answer completes like that", e.getCause());
+        }
+    }
+
+    private long leftNanos() {
+        return endNanos - System.nanoTime();
+    }
+
+    private static final class Deaf extends Limit<RuntimeException> {
+
+        Deaf(long nanos) {
+            super(nanos);
+        }
+
+        @Override
+        <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) {
+            if (!Thread.currentThread().isInterrupted()) {
+                try {
+                    return blocking.call();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            return answer(otherwise.get());
+        }
+
+        @Override
+        @Nullable Object get(CompletableFuture<?> one, long nanos) throws TimeoutException, ExecutionException {
+            long end = System.nanoTime() + nanos;
+            boolean interrupted = Thread.interrupted();
+            try {
+                while (true) {
+                    try {
+                        return one.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    }
+                }
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+    }
+
+    private static final class Alert extends Limit<InterruptedException> {
+
+        private final CompletableFuture<?> stop;
+
+        Alert(long nanos, CompletableFuture<?> stop) {
+            super(nanos);
+            this.stop = stop;
+        }
+
+        @Override
+        <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise)
+                throws InterruptedException {
+            return blocking.call();
+        }
+
+        @Override
+        boolean isStopped() {
+            return stop.isDone();
+        }
+
+        @Override
+        @Nullable Object get(CompletableFuture<?> one, long nanos)
+                throws TimeoutException, ExecutionException, InterruptedException {
+            return CompletableFuture.anyOf(one, stop).get(nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+}

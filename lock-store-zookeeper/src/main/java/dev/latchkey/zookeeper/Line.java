@@ -1,0 +1,164 @@
+package dev.latchkey.zookeeper;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Those who stand in line for one resource, as a server saw them at one moment, and the rules:
+ *
+ * <ol>
+ *   <li>A writer holds when nobody is before it.
+ *   <li>A reader holds when no writer is before it, and nobody promotes or waits to. One that finds a promoter behind
+ *       itself steps back behind it, for the promoter cannot know whether it reads already.
+ *   <li>A promoter keeps its place and adds a second node. It holds exclusively when no reader that came before that node
+ *       may hold: those with a writer before them do not, for the writer waits for the promoter itself.
+ *   <li>Of two that wait to promote, the later is refused.
+ *   <li>A writer's node with the mark of a demotion is a reader's.
+ * </ol>
+ *
+ * <p>A server may be behind the others, but shows all changes in one order: a reader that holds by an older view stands in
+ * every view that has the promoter.
+ */
+final class Line {
+
+    private final List<Entry> bases = new ArrayList<>();
+    private final List<Entry> promotions = new ArrayList<>();
+    private final Set<String> names;
+    private final long floor;
+
+    /**
+     * Reads a line.
+     *
+     * @param names of the nodes, in any order
+     * @param floor no exclusive hold before had a greater token, but those of nodes still in line
+     */
+    Line(Collection<String> names, long floor) {
+        this.names = new HashSet<>(names);
+        this.floor = floor;
+        for (String name : names) {
+            Entry entry = Entry.parse(name);
+            if (entry != null) {
+                (entry.kind().isPromotion() ? promotions : bases).add(entry);
+            }
+        }
+        bases.sort(Comparator.comparingInt(Entry::number));
+        promotions.sort(Comparator.comparingInt(Entry::number));
+        promotions.removeIf(promotion -> base(promotion).isEmpty());
+    }
+
+    long floor() {
+        return floor;
+    }
+
+    Optional<Entry> find(String id) {
+        return all().stream().filter(entry -> entry.id().equals(id)).findFirst();
+    }
+
+    /** Every node of one id. */
+    List<String> namesOf(String id) {
+        return names.stream()
+                .filter(name -> name.startsWith(id + '-') || name.startsWith(id + '.'))
+                .toList();
+    }
+
+    private List<Entry> all() {
+        List<Entry> all = new ArrayList<>(bases);
+        all.addAll(promotions);
+        return all;
+    }
+
+    private Optional<Entry> base(Entry promotion) {
+        String id = promotion.baseId();
+        return bases.stream().filter(base -> base.id().equals(id)).findFirst();
+    }
+
+    boolean isDemoted(Entry base) {
+        return names.contains(Entry.demotionMark(base.id()));
+    }
+
+    boolean shares(Entry base) {
+        return base.kind() == Kind.READER || isDemoted(base);
+    }
+
+    Verdict of(String name) {
+        Entry own = Entry.parse(name);
+        if (own == null || !names.contains(name)) {
+            return Verdict.GONE;
+        }
+        return switch (own.kind()) {
+            case WRITER -> ofWriter(own);
+            case READER -> ofReader(own);
+            case PROMOTER, TRIAL -> ofPromotion(own);
+        };
+    }
+
+    private Verdict ofWriter(Entry own) {
+        return last(bases, own).<Verdict>map(Verdict.Behind::new).orElse(Verdict.FREE);
+    }
+
+    private Verdict ofReader(Entry own) {
+        Optional<Entry> writer = writerBefore(own);
+        if (writer.isPresent()) {
+            return new Verdict.Behind(writer.get());
+        }
+        if (promotions.isEmpty()) {
+            return Verdict.FREE;
+        }
+        return last(promotions, own).<Verdict>map(Verdict.Behind::new).orElse(Verdict.STEP_BACK);
+    }
+
+    private Verdict ofPromotion(Entry own) {
+        if (base(own).isEmpty()) {
+            return Verdict.GONE;
+        }
+        if (own.kind() == Kind.PROMOTER
+                && promotions.stream()
+                        .anyMatch(other -> other.kind() == Kind.PROMOTER
+                                && other.isBefore(own)
+                                && !other.baseId().equals(own.baseId()))) {
+            return Verdict.REFUSED;
+        }
+        List<Entry> readers =
+                bases.stream().filter(base -> mayKeepBack(base, own)).toList();
+        return last(readers, own).<Verdict>map(Verdict.Behind::new).orElse(Verdict.FREE);
+    }
+
+    private boolean mayKeepBack(Entry base, Entry promotion) {
+        return !base.id().equals(promotion.baseId())
+                && shares(base)
+                && writerBefore(base).isEmpty();
+    }
+
+    private Optional<Entry> writerBefore(Entry own) {
+        return last(bases.stream().filter(base -> !shares(base)).toList(), own);
+    }
+
+    private static Optional<Entry> last(List<Entry> entries, Entry before) {
+        return entries.stream().filter(entry -> entry.isBefore(before)).reduce((one, later) -> later);
+    }
+
+    /** Those who hold, as far as the line shows: of a promotion its second node. */
+    List<Entry> holders() {
+        Optional<Entry> promoted = promotions.stream()
+                .filter(promotion -> ofPromotion(promotion).equals(Verdict.FREE))
+                .findFirst();
+        if (promoted.isPresent()) {
+            return List.of(promoted.get());
+        }
+        List<Entry> holders = new ArrayList<>();
+        for (Entry base : bases) {
+            if (!shares(base)) {
+                return holders.isEmpty() ? List.of(base) : holders;
+            }
+            if (last(promotions, base).isEmpty()) {
+                holders.add(base);
+            }
+        }
+        return holders;
+    }
+}

@@ -1,0 +1,53 @@
+package dev.latchkey.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.common.PathUtils;
+
+/**
+ * Where the line of a resource is: below the root, under the resource itself if it is short and plain, else under its
+ * plain beginning, a tilde and its SHA-256. No plain name has a tilde, so no two resources share a line.
+ */
+final class Paths {
+
+    private static final int LONGEST_PLAIN = 100;
+    private static final int SHOWN = 40;
+    private static final Pattern PLAIN = Pattern.compile("[0-9A-Za-z_.:=@+,-]{1," + LONGEST_PLAIN + "}");
+    private static final Pattern NOT_PLAIN = Pattern.compile("[^0-9A-Za-z_.:=@+,-]");
+    private static final Pattern DOTS = Pattern.compile("\\.+");
+
+    private final String root;
+
+    Paths(String root) {
+        PathUtils.validatePath(root);
+        this.root = root;
+    }
+
+    String root() {
+        return root;
+    }
+
+    String of(String resource) {
+        return (root.equals("/") ? root : root + '/') + name(resource);
+    }
+
+    private static String name(String resource) {
+        if (PLAIN.matcher(resource).matches() && !DOTS.matcher(resource).matches()) {
+            return resource;
+        }
+        String start = resource.substring(0, Math.min(resource.length(), SHOWN));
+        return NOT_PLAIN.matcher(start).replaceAll("_") + '~' + hash(resource);
+    }
+
+    private static String hash(String resource) {
+        try {
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            return HexFormat.of().formatHex(sha256.digest(resource.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package dev.latchkey.zookeeper;
+
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps the session known to live while something depends on it, and gives up what it carries when it is not. */
+final class Pulse implements Runnable {
+
+    private final Sessions sessions;
+    private volatile @Nullable Thread thread;
+    private volatile boolean idle;
+    private volatile boolean closed;
+
+    Pulse(Sessions sessions) {
+        this.sessions = sessions;
+    }
+
+    /** To be called when something new depends on the session. */
+    void needed() {
+        Thread current = thread;
+        if (current == null) {
+            start();
+        } else if (idle) {
+            idle = false;
+            LockSupport.unpark(current);
+        }
+    }
+
+    private synchronized void start() {
+        if (thread == null && !closed) {
+            Thread started = new Thread(null, this, "latchkey-zookeeper-pulse", 0, false);
+            started.setDaemon(true);
+            thread = started;
+            started.start();
+        }
+    }
+
+    synchronized void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void run() {
+        while (!closed) {
+            idle = true;
+            Session session = sessions.known();
+            if (session == null || session.isIdle()) {
+                LockSupport.park(this);
+            } else {
+                idle = false;
+                LockSupport.parkNanos(this, session.beat());
+            }
+        }
+    }
+}

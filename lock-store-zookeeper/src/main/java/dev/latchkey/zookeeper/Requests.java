@@ -1,0 +1,226 @@
+package dev.latchkey.zookeeper;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongConsumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is asked of the servers in one session. Sent at once and answered in order: what is sent first has happened when
+ * the next is answered.
+ */
+final class Requests {
+
+    private static final byte[] NOTHING = {};
+    private static final int ANY_VERSION = -1;
+
+    /**
+     * A new node.
+     *
+     * @param name its last part, with its number
+     * @param zxid of the transaction that made it
+     */
+    record Created(String name, long zxid) {}
+
+    /**
+     * What is below a node.
+     *
+     * @param stat of the node
+     */
+    record Children(List<String> names, Stat stat) {}
+
+    private final ZooKeeper client;
+    private final List<ACL> acl;
+    private final LongConsumer proof;
+    private final Runnable end;
+
+    /**
+     * Begins.
+     *
+     * @param proof told when a request was sent that only the leader can have answered: the session lived then
+     * @param end told when the session has ended
+     */
+    Requests(ZooKeeper client, List<ACL> acl, LongConsumer proof, Runnable end) {
+        this.client = client;
+        this.acl = acl;
+        this.proof = proof;
+        this.end = end;
+    }
+
+    /** Makes a node at the end of a line. */
+    CompletableFuture<Answer<Created>> join(String parent, String prefix) {
+        CompletableFuture<Answer<Created>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        client.create(
+                parent + '/' + prefix,
+                NOTHING,
+                acl,
+                CreateMode.EPHEMERAL_SEQUENTIAL,
+                (code, path, context, name, stat) -> answer.complete(
+                        written(code, sent, code == 0 ? new Created(lastPart(name), stat.getCzxid()) : null)),
+                null);
+        return answer;
+    }
+
+    /** As {@link #join}, and in the same transaction raises the floor of the line to it. */
+    CompletableFuture<Answer<Created>> joinAndRaiseFloor(String parent, String prefix) {
+        CompletableFuture<Answer<Created>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        List<Op> all = List.of(
+                Op.create(parent + '/' + prefix, NOTHING, acl, CreateMode.EPHEMERAL_SEQUENTIAL),
+                Op.setData(parent, NOTHING, ANY_VERSION));
+        client.multi(
+                all,
+                (code, path, context, results) ->
+                        answer.complete(written(code, sent, code == 0 ? created(results) : null)),
+                null);
+        return answer;
+    }
+
+    private static Created created(List<OpResult> results) {
+        String path = ((OpResult.CreateResult) results.get(0)).getPath();
+        return new Created(
+                lastPart(path),
+                ((OpResult.SetDataResult) results.get(1)).getStat().getMzxid());
+    }
+
+    /** Makes a node that is removed by the servers once it has had children and has none. */
+    CompletableFuture<Answer<Void>> makeParent(String path) {
+        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        client.create(
+                path,
+                NOTHING,
+                acl,
+                CreateMode.CONTAINER,
+                (code, asked, context, name, stat) -> answer.complete(written(code, sent, null)),
+                null);
+        return answer;
+    }
+
+    CompletableFuture<Answer<Children>> children(String parent) {
+        CompletableFuture<Answer<Children>> answer = new CompletableFuture<>();
+        client.getChildren(
+                parent,
+                false,
+                (code, path, context, names, stat) ->
+                        answer.complete(read(code, code == 0 ? new Children(names, stat) : null)),
+                null);
+        return answer;
+    }
+
+    /** As {@link #children}, with the answer brought by the client's own thread. */
+    Answer<Children> childrenBlocking(String parent) throws InterruptedException {
+        Stat stat = new Stat();
+        try {
+            return new Answer<>(Code.OK, new Children(client.getChildren(parent, false, stat), stat));
+        } catch (KeeperException e) {
+            return read(e.code().intValue(), null);
+        }
+    }
+
+    /** As the leader knows them, not only the server of this session. */
+    CompletableFuture<Answer<Children>> childrenNow(String parent) {
+        CompletableFuture<Answer<Void>> unused = sync(parent);
+        return children(parent);
+    }
+
+    /** Has the leader answer, and the server of this session catch up with it. */
+    CompletableFuture<Answer<Void>> sync(String path) {
+        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        client.sync(path, (code, asked, context) -> answer.complete(written(code, sent, null)), null);
+        return answer;
+    }
+
+    CompletableFuture<Answer<Stat>> stat(String path) {
+        CompletableFuture<Answer<Stat>> answer = new CompletableFuture<>();
+        client.exists(path, false, (code, asked, context, stat) -> answer.complete(read(code, stat)), null);
+        return answer;
+    }
+
+    /** Has a watcher told of the next change or the end of a node; returns what is in it. */
+    CompletableFuture<Answer<byte[]>> watch(String path, Watcher watcher) {
+        CompletableFuture<Answer<byte[]>> answer = new CompletableFuture<>();
+        client.getData(path, watcher, (code, asked, context, data, stat) -> answer.complete(read(code, data)), null);
+        return answer;
+    }
+
+    /** Writes nothing new; the number of the transaction is what counts. */
+    CompletableFuture<Answer<Stat>> touch(String path) {
+        CompletableFuture<Answer<Stat>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        client.setData(
+                path,
+                NOTHING,
+                ANY_VERSION,
+                (code, asked, context, stat) -> answer.complete(written(code, sent, stat)),
+                null);
+        return answer;
+    }
+
+    /** Makes a mark and has those told that watch a node, in one transaction. */
+    CompletableFuture<Answer<Void>> mark(String markPath, String watched, byte[] data) {
+        return all(List.of(
+                Op.create(markPath, NOTHING, acl, CreateMode.EPHEMERAL), Op.setData(watched, data, ANY_VERSION)));
+    }
+
+    /** Removes nodes, all of them or, if one is not there, none. */
+    CompletableFuture<Answer<Void>> delete(List<String> paths) {
+        if (paths.size() > 1) {
+            return all(paths.stream().map(path -> Op.delete(path, ANY_VERSION)).toList());
+        }
+        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        client.delete(
+                paths.get(0), ANY_VERSION, (code, asked, context) -> answer.complete(written(code, sent, null)), null);
+        return answer;
+    }
+
+    /** As {@link #delete} of one node, with the answer brought by the client's own thread. */
+    Answer<Void> deleteBlocking(String path) throws InterruptedException {
+        long sent = System.nanoTime();
+        try {
+            client.delete(path, ANY_VERSION);
+            return written(Code.OK.intValue(), sent, null);
+        } catch (KeeperException e) {
+            return written(e.code().intValue(), sent, null);
+        }
+    }
+
+    private CompletableFuture<Answer<Void>> all(List<Op> operations) {
+        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+        long sent = System.nanoTime();
+        client.multi(operations, (code, path, context, results) -> answer.complete(written(code, sent, null)), null);
+        return answer;
+    }
+
+    private <T> Answer<T> written(int code, long sentNanos, @Nullable T value) {
+        Answer<T> answer = read(code, value);
+        if (!answer.isLost() && !answer.isSessionEnd() && !answer.is(Code.NOAUTH)) {
+            proof.accept(sentNanos);
+        }
+        return answer;
+    }
+
+    private <T> Answer<T> read(int code, @Nullable T value) {
+        Answer<T> answer = Answer.of(code, value);
+        if (answer.isSessionEnd()) {
+            end.run();
+        }
+        return answer;
+    }
+
+    private static String lastPart(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+}

@@ -1,0 +1,209 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.math.BigInteger;
+import java.security.SecureRandom;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Taking a resource by a key that holds nothing yet.
+ *
+ * <ol>
+ *   <li>A node is made at the end of the line, and the line is looked at, in one round trip.
+ *   <li>Who is first holds. Its fencing token is the number of the transaction that made its node, unless a promotion has
+ *       overtaken it and the floor of the line is higher: then it raises the floor by a transaction more, which is its
+ *       token.
+ *   <li>Who is not waits for the node before it to go, and looks again; who follows an exclusive holder of the same session
+ *       is first as soon as that gives up.
+ * </ol>
+ */
+final class Taking {
+
+    private final Sessions sessions;
+    private final Paths paths;
+    private final Holds holds;
+    private final Pulse pulse;
+
+    /** As long for each store, so that its numbers make no id that is another store's. */
+    private final String storeId = String.format(
+                    "%16s", new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
+            .replace(' ', '0');
+
+    private final AtomicLong numbers = new AtomicLong();
+
+    Taking(Sessions sessions, Paths paths, Holds holds, Pulse pulse) {
+        this.sessions = sessions;
+        this.paths = paths;
+        this.holds = holds;
+        this.pulse = pulse;
+    }
+
+    private Place place(Session session, Request request) {
+        String resource = request.key().resource();
+        String number = Long.toString(numbers.incrementAndGet(), Character.MAX_RADIX);
+        Kind kind = request.mode() == LockMode.EXCLUSIVE ? Kind.WRITER : Kind.READER;
+        return new Place(session, resource, paths.of(resource), storeId + number, kind);
+    }
+
+    /** Without waiting. */
+    Attempt take(Request request) {
+        Session session = sessions.forUse(request.key().resource());
+        try {
+            return take(request, session);
+        } catch (LockStorageException e) {
+            if (!sessions.replaces(session)) {
+                throw e;
+            }
+            // It may have expired hours ago, with nobody looking: all that was in it is gone.
+            return take(request, sessions.forUse(request.key().resource()));
+        }
+    }
+
+    private Attempt take(Request request, Session session) {
+        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
+        Place place = place(session, request);
+        Line line = place.join(limit);
+        if (line.of(place.name()).equals(Verdict.FREE)) {
+            return grant(request, place, line.floor(), limit);
+        }
+        place.leave(Signal.LOOK);
+        return Attempt.Conflicted.NO_HINT;
+    }
+
+    /** Waits its turn; from the end of the line again when a promoter goes first, and when the session was lost. */
+    Attempt await(Request request, long endNanos, CompletableFuture<Void> stop) throws InterruptedException {
+        while (true) {
+            Session session = sessions.forUse(request.key().resource());
+            Waiter waiter = new Waiter();
+            CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(Signal.STOP));
+            Attempt attempt = await(request, place(session, request), waiter, endNanos);
+            if (attempt != null) {
+                return attempt;
+            }
+        }
+    }
+
+    /** Null if it has to begin anew. */
+    private @Nullable Attempt await(Request request, Place place, Waiter waiter, long endNanos)
+            throws InterruptedException {
+        Session session = place.session();
+        Limit<InterruptedException> limit = Limit.alert(joiningNanos(endNanos), waiter.ended());
+        Line line;
+        try {
+            line = place.join(limit);
+        } catch (LockStorageException e) {
+            if (limit.isStopped() || sessions.replaces(session)) {
+                return limit.isStopped() ? Attempt.Conflicted.NO_HINT : null;
+            }
+            throw e;
+        }
+        session.add(waiter);
+        pulse.needed();
+        boolean granted = false;
+        try {
+            Signal end = session.isLive() ? awaitTurn(place, line, waiter, endNanos) : Signal.SESSION_LOST;
+            if (end instanceof Signal.Next turn) {
+                granted = true;
+                return grant(request, place, turn.token(), Limit.deaf(Failures.ANSWER_NANOS));
+            }
+            return end.equals(Signal.STOP) ? Attempt.Conflicted.NO_HINT : null;
+        } finally {
+            session.remove(waiter);
+            if (!granted) {
+                place.leave(Signal.LOOK);
+            }
+        }
+    }
+
+    /** Time to join the line, also for one who has hardly any time to stand in it. */
+    private static long joiningNanos(long endNanos) {
+        return Math.min(Failures.ANSWER_NANOS, Math.max(Failures.LEAVING_NANOS, endNanos - System.nanoTime()));
+    }
+
+    /** Returns the greatest token of all before it, when it is first; else why it stands there no longer. */
+    private Signal awaitTurn(Place place, Line joined, Waiter waiter, long endNanos) throws InterruptedException {
+        Line line = joined;
+        while (true) {
+            Round round = waiter.newRound();
+            Verdict verdict = line.of(place.name());
+            if (verdict.equals(Verdict.FREE)) {
+                return new Signal.Next(line.floor());
+            }
+            if (!(verdict instanceof Verdict.Behind behind)) {
+                return Signal.LOOK;
+            }
+            Signal signal = await(place, behind.obstacle(), line, round, endNanos);
+            if (!signal.equals(Signal.LOOK)) {
+                return signal;
+            }
+            Limit<InterruptedException> limit = Limit.alert(Failures.ANSWER_NANOS, waiter.ended());
+            try {
+                line = place.look(limit);
+            } catch (LockStorageException e) {
+                if (limit.isStopped()) {
+                    return waiter.ended().join();
+                }
+                throw e;
+            }
+        }
+    }
+
+    static Signal await(Place place, Entry obstacle, Line line, Round round, long endNanos)
+            throws InterruptedException {
+        Followers followed =
+                place.session().neighbours().follow(place.parent() + '/' + obstacle.name(), obstacle, line, round);
+        try {
+            return round.await(endNanos);
+        } finally {
+            followed.remove(round);
+        }
+    }
+
+    /** It is first in line. */
+    private Attempt grant(Request request, Place place, long floor, Limit<RuntimeException> limit) {
+        Session session = place.session();
+        Key key = request.key();
+        OptionalLong token = OptionalLong.empty();
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
+        }
+        Hold hold = new Hold(key, place, request.mode(), token);
+        Hold all = holds.put(hold);
+        if (all != hold) {
+            place.leave(Signal.LOOK);
+            return all.mode() == request.mode() ? all.answer() : Attempt.Conflicted.NO_HINT;
+        }
+        boolean carried = session.carry(hold);
+        pulse.needed();
+        if (!carried || sessions.isClosed()) {
+            holds.loseTo(hold, LossReason.SESSION_LOST);
+            throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());
+        }
+        return hold.answer();
+    }
+
+    private long raiseFloor(Place place, Limit<RuntimeException> limit) {
+        Requests requests = place.session().requests();
+        Answer<Stat> raised = limit.answer(requests.touch(place.parent()));
+        while (raised.isLost() && !limit.isOver()) {
+            limit.pause();
+            raised = limit.answer(requests.touch(place.parent()));
+        }
+        if (raised.isOk()) {
+            return raised.value().getMzxid();
+        }
+        place.leave(Signal.LOOK);
+        throw raised.isLost()
+                ? Failures.unanswered(place.resource(), place.session().client())
+                : Failures.of(place.resource(), raised, "writing to " + place.parent());
+    }
+}

@@ -1,0 +1,5 @@
+/** Locks kept as ephemeral nodes of ZooKeeper. */
+@NullMarked
+package dev.latchkey.zookeeper;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,161 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What it costs the server, by the packets that it counts. */
+@Timeout(120)
+class CostIT {
+
+    /** Long enough that nothing but what the tests do is sent while they do it. */
+    private static final String LONG_SESSION = "?sessionTimeout=40000";
+
+    private static ZooKeeperServer server;
+
+    private ZooKeeperStore store;
+    private LockFactory locks;
+
+    @BeforeAll
+    static void start() {
+        server = ZooKeeperServer.start("maxSessionTimeout=60000");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        store = Stores.open(server.address(), LONG_SESSION);
+        locks = new LockFactory(store);
+        Lock lock = locks.createLock("report");
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(lock.release()).isTrue();
+        // Keeps the line there for the next one.
+        assertThat(locks.createLock("report").tryAcquireShared()).isTrue();
+    }
+
+    @AfterEach
+    void close() {
+        locks.close();
+        store.close();
+    }
+
+    @Test
+    void givenALine_whenSharedAndReleased_thenThreePackets() {
+        Lock lock = locks.createLock("report");
+
+        long packets = packets(() -> {
+            assertThat(lock.tryAcquireShared()).isTrue();
+            assertThat(lock.release()).isTrue();
+        });
+
+        assertThat(packets).isEqualTo(3);
+    }
+
+    @Test
+    void givenManyCycles_whenExclusive_thenThreePacketsEach() {
+        Lock first = locks.createLock("cycles");
+        assertThat(first.tryAcquire()).isTrue();
+        assertThat(first.release()).isTrue();
+
+        long packets = packets(() -> {
+            for (int i = 0; i < 100; i++) {
+                Lock lock = locks.createLock("cycles");
+                assertThat(lock.tryAcquire()).isTrue();
+                assertThat(lock.release()).isTrue();
+            }
+        });
+
+        // The server may remove the unused line in between: it is made again.
+        assertThat(packets).isBetween(300L, 330L);
+    }
+
+    @Test
+    void givenALine_whenRefused_thenThreePackets() {
+        Lock rival = locks.createLock("report");
+
+        long packets = packets(() -> assertThat(rival.tryAcquire()).isFalse());
+
+        assertThat(packets).isEqualTo(3);
+    }
+
+    @Test
+    void givenOneOfThisStoreHolds_whenTheNextWaitsAndIsGranted_thenNothingIsAskedInBetween() throws Exception {
+        Lock holder = locks.createLock("handover");
+        assertThat(holder.tryAcquire()).isTrue();
+        Lock waiter = locks.createLock("handover");
+
+        long before = server.packetsReceived();
+        BackgroundCall<Lock> waiting = BackgroundCall.start(waiter::acquire);
+        Awaitility.await().until(() -> store.sessions().forUse("handover").waiting() == 1);
+        assertThat(holder.release()).isTrue();
+        assertThat(waiting.result().release()).isTrue();
+
+        assertThat(since(before)).isEqualTo(4);
+    }
+
+    @Test
+    void givenWaitersOfAnotherStore_whenIdle_thenNothingIsSentButSignsOfLife() throws Exception {
+        Lock holder = locks.createLock("idle");
+        assertThat(holder.tryAcquire()).isTrue();
+        try (ZooKeeperStore other = Stores.open(server.address(), LONG_SESSION)) {
+            LockFactory others = new LockFactory(other);
+            List<BackgroundCall<Lock>> waiting = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                waiting.add(BackgroundCall.start(others.createLock("idle")::acquire));
+            }
+            Awaitility.await().until(() -> other.sessions().forUse("idle").waiting() == 20);
+            waiting.forEach(BackgroundCall::awaitWaiting);
+            awaitQuiet();
+            long before = server.packetsReceived();
+
+            new CompletableFuture<Void>()
+                    .orTimeout(5, TimeUnit.SECONDS)
+                    .exceptionally(over -> null)
+                    .join();
+
+            // Of two sessions, each with a sign of life in ten seconds.
+            assertThat(since(before)).isLessThanOrEqualTo(2);
+            waiting.forEach(BackgroundCall::interrupt);
+            Awaitility.await().until(() -> waiting.stream().allMatch(BackgroundCall::isDone));
+        }
+    }
+
+    private static void awaitQuiet() {
+        AtomicLong last = new AtomicLong();
+        Awaitility.await().pollInterval(Duration.ofMillis(300)).until(() -> {
+            long now = server.packetsReceived();
+            return now - last.getAndSet(now) == 1;
+        });
+    }
+
+    private static long packets(Runnable work) {
+        long before = server.packetsReceived();
+        work.run();
+        return since(before);
+    }
+
+    /** Without the question itself, which the server counts as well. */
+    private static long since(long before) {
+        return server.packetsReceived() - before - 1;
+    }
+}

@@ -1,0 +1,105 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LossReason;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.ZooKeeperEnsemble;
+import dev.latchkey.testkit.ZooKeeperServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Three servers, of which one fails. */
+@Timeout(180)
+class EnsembleIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration TTL = Duration.ofMinutes(5);
+
+    private ZooKeeperEnsemble ensemble;
+
+    @BeforeEach
+    void start() {
+        ensemble = ZooKeeperEnsemble.start();
+    }
+
+    @AfterEach
+    void stop() {
+        ensemble.close();
+    }
+
+    /** The longest session that the servers grant, so that it outlasts an election on a busy machine. */
+    private ZooKeeperStore open() {
+        return Stores.open(ensemble.dsn() + "?sessionTimeout=60000");
+    }
+
+    @Test
+    void givenHeldAndWaitedFor_whenTheLeaderIsKilled_thenBothGoOnAndTokensGrow() throws Exception {
+        try (ZooKeeperStore store = open();
+                ZooKeeperStore other = open()) {
+            List<LossReason> told = new CopyOnWriteArrayList<>();
+            Lock holder = new LockFactory(store).createLock("report", TTL);
+            holder.onLost(told::add);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(new LockFactory(other).createLock("report", TTL)::acquire);
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> other.sessions().forUse("report").waiting() == 1);
+
+            ZooKeeperServer killed = ensemble.leader();
+            killed.kill();
+            ensemble.leader();
+
+            Awaitility.await().atMost(LIMIT).ignoreExceptions().until(holder::isAcquired);
+            assertThat(told).isEmpty();
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(holder.release()).isTrue();
+            Lock next = waiting.result();
+            assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+            assertThat(next.release()).isTrue();
+
+            killed.restart();
+            ensemble.awaitAll();
+            assertThat(next.tryAcquire()).isTrue();
+        }
+    }
+
+    @Test
+    void givenHeld_whenTheLeaderIsFrozen_thenTheHolderKnowsBeforeARivalHolds() throws Exception {
+        try (ZooKeeperStore store = Stores.open(ensemble.dsn() + "?sessionTimeout=1500");
+                ZooKeeperStore other = open()) {
+            List<String> events = new CopyOnWriteArrayList<>();
+            Lock holder = new LockFactory(store).createLock("frozen", TTL);
+            holder.onLost(reason -> events.add("lost"));
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(new LockFactory(other).createLock("frozen", TTL)::acquire);
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> other.sessions().forUse("frozen").waiting() == 1);
+
+            // The followers answer for a while what they can answer by themselves; the session is not proven by that.
+            ZooKeeperServer leader = ensemble.leader();
+            leader.freeze();
+
+            Awaitility.await().atMost(LIMIT).until(() -> !events.isEmpty());
+            assertThat(holder.isExpired()).isTrue();
+            assertThat(events).containsExactly("lost");
+            leader.thaw();
+            ensemble.awaitAll();
+            Lock next = waiting.result();
+            assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.apache.zookeeper.common.PathUtils;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class PathsTest {
+
+    @Test
+    void givenPlainName_whenMapped_thenItself() {
+        assertThat(new Paths("/latchkey").of("orders:4711")).isEqualTo("/latchkey/orders:4711");
+        assertThat(new Paths("/").of("orders:4711")).isEqualTo("/orders:4711");
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.latchkey.testkit.NamingContract#names")
+    void givenAnyName_whenMapped_thenOneValidNodeBelowTheRoot(String resource) {
+        String path = new Paths("/latchkey").of(resource);
+
+        PathUtils.validatePath(path);
+        assertThat(path).startsWith("/latchkey/").hasSizeLessThan(200);
+        assertThat(path.substring("/latchkey/".length())).doesNotContain("/");
+    }
+
+    @Test
+    void givenNameThatLooksLikeAMappedOne_whenMapped_thenAnother() {
+        Paths paths = new Paths("/latchkey");
+        String mapped = paths.of("a/b").substring("/latchkey/".length());
+
+        assertThat(paths.of(mapped)).isNotEqualTo(paths.of("a/b"));
+    }
+}
