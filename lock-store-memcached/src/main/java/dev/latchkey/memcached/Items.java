@@ -49,19 +49,23 @@ record Items(Link link, String resource, ItemName name) {
 
     /** Makes a decision true; false: the item is not what was looked at, and nothing was decided. */
     boolean write(Look look, Decision<?> decision, Holdings holdings) {
-        decision.signs()
-                .forEach((sign, seconds) -> link.ask(
-                        resource,
-                        () -> client().set(
-                                        name.of(sign),
-                                        seconds,
-                                        holdings.lasting(seconds).written(),
-                                        Text.PLAIN)));
+        decision.signs().forEach((sign, seconds) -> {
+            String value = holdings.lasting(seconds).written();
+            if (!look.signs().containsKey(sign) || !renew(sign, seconds, value)) {
+                link.ask(resource, () -> client().set(name.of(sign), seconds, value, Text.PLAIN));
+            }
+        });
         boolean written = decision.state().map(state -> change(look, state)).orElse(true);
         if (written) {
             decision.obsolete().forEach(sign -> link.ask(resource, () -> client().delete(name.of(sign))));
         }
         return written;
+    }
+
+    /** A set that finds no memory deletes what was there; a replace leaves it. */
+    private boolean renew(Sign sign, int seconds, String value) {
+        return Boolean.TRUE.equals(
+                link.ask(resource, () -> client().replace(name.of(sign), seconds, value, Text.PLAIN)));
     }
 
     private boolean change(Look look, State state) {

@@ -58,6 +58,11 @@ class MemcachedStoreIT
     }
 
     @Override
+    public Duration workingTtl() {
+        return Duration.ofSeconds(2);
+    }
+
+    @Override
     public boolean remembersExpiredHolds() {
         return false;
     }
