@@ -26,6 +26,12 @@ record Holds(Link link, ServerClock clock, String prefix) {
     /** How long one call goes on deciding anew while others change the resource. */
     private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
 
+    /**
+     * A server that was stopped for a while goes on with the clock it had, and what waited for it is stored by that clock:
+     * for too short. What was answered late is therefore stored again.
+     */
+    private static final long LATE_NANOS = Duration.ofMillis(100).toNanos();
+
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
     /** There, but for how long is not known: believed in for no longer than the answer takes. */
@@ -37,7 +43,8 @@ record Holds(Link link, ServerClock clock, String prefix) {
         if (key.held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
             Holding holding = holdings(key.resource()).lasting(seconds);
             long since = System.nanoTime();
-            if (items(key.resource()).add(State.heldBy(new State.Writer(Owner.of(key), seconds, holding)))) {
+            boolean taken = items(key.resource()).add(State.heldBy(new State.Writer(Owner.of(key), seconds, holding)));
+            if (taken && !isLate(since)) {
                 return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
             }
         }
@@ -50,10 +57,21 @@ record Holds(Link link, ServerClock clock, String prefix) {
     }
 
     private Attempt decide(Request request, Function<Rules, Decision<Attempt>> rule) {
+        Attempt attempt = decideOnce(request, rule);
+        boolean wasLate = attempt instanceof Attempt.Granted granted
+                && isLate(granted.lease().since().orElseThrow());
+        return wasLate ? decideOnce(request, rule) : attempt;
+    }
+
+    private Attempt decideOnce(Request request, Function<Rules, Decision<Attempt>> rule) {
         Holdings holdings = holdings(request.key().resource());
         return change(
                 request.key().resource(),
                 (look, since) -> rule.apply(new Rules(look.live(), request, since, holdings)));
+    }
+
+    private static boolean isLate(long sinceNanos) {
+        return System.nanoTime() - sinceNanos > LATE_NANOS;
     }
 
     boolean delete(Key key) {

@@ -23,8 +23,8 @@ import net.spy.memcached.MemcachedClient;
  * There are no fencing tokens, as no number outlives that.
  *
  * <p>One {@code add} takes a free resource exclusively; {@code gets} and {@code cas} do everything else. The TTL of an item
- * ends a hold, by the server's clock: rounded up to whole seconds, and one more, since that clock ticks once a second. A
- * holder counts on its own TTL alone. Each reader has an item of its own, which ends by itself.
+ * ends a hold, by the server's clock: rounded up to whole seconds, and two more, for how roughly that clock goes. A holder
+ * counts on its own TTL alone. Each reader has an item of its own, which ends by itself.
  *
  * <p>Who waits asks again, one per resource and factory, at least once a second. {@code docs/stores/memcached.md} has the
  * commands, and what happens when something fails.

@@ -31,7 +31,7 @@ import java.util.Set;
 record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
 
     /** At least 3 s: a promoter asks again at least every second. */
-    private static final int MARK_SECONDS = 4;
+    private static final int MARK_SECONDS = 5;
 
     /** One key's own live hold. */
     private record Own(LockMode mode, int seconds) {}

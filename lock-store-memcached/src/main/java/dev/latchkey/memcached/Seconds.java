@@ -11,18 +11,22 @@ final class Seconds {
     /** A date that was over before any server was started: what is stored with it is gone at once, in both protocols. */
     static final int LONG_AGO = LONGEST + 1;
 
+    /** By how much the clock may go on at once. */
+    static final long SLACK = 2;
+
     private Seconds() {}
 
     /**
-     * The number of seconds that ends no sooner than the TTL: rounded up, and one more, as the server counts the ticks of a
-     * clock that may tick right after the item was stored.
+     * The number of seconds that ends no sooner than the TTL: rounded up, and two more. The server counts by a clock that it
+     * sets about once a second, to the whole second that it then is: it may be set right after the item was stored, and go
+     * on by two.
      */
     static int lastingAtLeast(Duration ttl) {
         long whole = ttl.getSeconds() + (ttl.getNano() > 0 ? 1 : 0);
-        if (whole >= LONGEST) {
+        if (whole + SLACK > LONGEST) {
             throw new IllegalArgumentException("a TTL of " + ttl + " is longer than Memcached can keep: it must be at"
-                    + " most " + Duration.ofSeconds(LONGEST - 1L) + ", a second less than 30 days");
+                    + " most " + Duration.ofSeconds(LONGEST - SLACK) + ", two seconds less than 30 days");
         }
-        return (int) whole + 1;
+        return (int) (whole + SLACK);
     }
 }

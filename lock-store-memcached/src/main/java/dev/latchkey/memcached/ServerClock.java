@@ -60,10 +60,11 @@ final class ServerClock {
         long now = System.nanoTime();
         Optional<Reading> reading = read(resource);
         last = reading;
-        // The clock may tick right after it was read.
+        // The clock may go on right after it was read.
         return reading.filter(then -> then.run().equals(end.run()))
-                .map(then ->
-                        new Left(then.beforeNanos(), Duration.ofSeconds(Math.max(0, end.second() - then.second() - 1))))
+                .map(then -> new Left(
+                        then.beforeNanos(),
+                        Duration.ofSeconds(Math.max(0, end.second() - then.second() - Seconds.SLACK))))
                 .orElse(new Left(now, Duration.ZERO));
     }
 

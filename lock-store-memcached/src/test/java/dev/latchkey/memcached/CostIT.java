@@ -7,7 +7,10 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MemcachedServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -19,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class CostIT {
 
-    private static final int CYCLES = 100;
+    private static final int CYCLES = 20;
+    private static final int BATCHES = 10;
     private static final Duration IDLE = Duration.ofSeconds(5);
 
     @ParameterizedTest
@@ -29,17 +33,19 @@ class CostIT {
         try (MemcachedServer server = MemcachedServer.start();
                 LockFactory locks = LockFactory.connect(server.dsn() + "?protocol=" + protocol)) {
             locks.createLock("warm-up").acquire().release();
-            Map<String, String> before = server.statistics();
+            List<Map<String, Long>> costs = new ArrayList<>();
 
-            for (int i = 0; i < CYCLES; i++) {
-                assertThat(locks.createLock("counted").acquire().release()).isTrue();
+            for (int batch = 0; batch < BATCHES; batch++) {
+                Map<String, String> before = server.statistics();
+                for (int i = 0; i < CYCLES; i++) {
+                    assertThat(locks.createLock("counted").acquire().release()).isTrue();
+                }
+                costs.add(grown(before, server.statistics()));
             }
 
-            Map<String, String> after = server.statistics();
-            assertThat(grown(before, after, "cmd_set")).as("add and cas").isEqualTo(2 * CYCLES);
-            assertThat(grown(before, after, "cas_hits")).isEqualTo(CYCLES);
-            assertThat(grown(before, after, "cmd_get")).isEqualTo(CYCLES);
-            assertThat(operations(after) - operations(before)).isEqualTo(3 * CYCLES);
+            // What is answered late is stored again, and now and then the clock is read: not in most batches.
+            assertThat(costs)
+                    .contains(Map.of("cmd_get", (long) CYCLES, "cmd_set", 2L * CYCLES, "cas_hits", (long) CYCLES));
         }
     }
 
@@ -95,8 +101,12 @@ class CostIT {
         return Long.parseLong(server.statistics().getOrDefault("cmd_get", "0"));
     }
 
-    private static long grown(Map<String, String> before, Map<String, String> after, String name) {
-        return number(after, name) - number(before, name);
+    /** What the server has counted more often; {@code add} and {@code cas} are among what it calls set. */
+    private static Map<String, Long> grown(Map<String, String> before, Map<String, String> after) {
+        return after.keySet().stream()
+                .filter(name -> name.matches("(cmd|cas|delete|incr|decr|touch)_.*"))
+                .filter(name -> number(after, name) > number(before, name))
+                .collect(Collectors.toMap(name -> name, name -> number(after, name) - number(before, name)));
     }
 
     /** All that the server counts of what is asked of it. */

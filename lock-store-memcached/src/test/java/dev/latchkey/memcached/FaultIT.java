@@ -8,6 +8,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.MemcachedServer;
 import java.io.BufferedReader;
@@ -266,6 +267,38 @@ class FaultIT {
                     .until(lock::isAcquired);
             assertThat(lock.release()).isTrue();
         }
+    }
+
+    /** It goes on with the clock it had: what waited in its sockets is stored for too short. */
+    @ParameterizedTest
+    @ValueSource(strings = {"exclusive", "shared"})
+    void givenAskedWhileTheServerIsFrozen_whenItGoesOn_thenTheHoldLastsAsLongAsItIsBelieved(String mode)
+            throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LockFactory locks = LockFactory.connect(server.dsn())) {
+            locks.createLock("warm-up").acquire().release();
+            Lock lock = locks.createLock("r", Duration.ofSeconds(15));
+            server.freeze();
+            awaitPassed(Duration.ofSeconds(18));
+            BackgroundCall<Boolean> asking =
+                    BackgroundCall.start(() -> mode.equals("shared") ? lock.tryAcquireShared() : lock.tryAcquire());
+            asking.awaitWaiting();
+            awaitPassed(Duration.ofMillis(200));
+
+            server.thaw();
+
+            assertThat(asking.result()).isTrue();
+            awaitPassed(Duration.ofSeconds(3));
+            assertThat(locks.createLock("r", LONG).tryAcquire() && !lock.isExpired())
+                    .as("another holds beside one who believes to hold")
+                    .isFalse();
+            assertThat(lock.isAcquired()).isTrue();
+        }
+    }
+
+    private static void awaitPassed(Duration time) {
+        long start = System.nanoTime();
+        Awaitility.await().atMost(LIMIT).until(() -> System.nanoTime() - start >= time.toNanos());
     }
 
     @Test

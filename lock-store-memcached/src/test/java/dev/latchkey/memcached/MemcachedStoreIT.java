@@ -58,11 +58,6 @@ class MemcachedStoreIT
     }
 
     @Override
-    public Duration workingTtl() {
-        return Duration.ofSeconds(2);
-    }
-
-    @Override
     public boolean remembersExpiredHolds() {
         return false;
     }
