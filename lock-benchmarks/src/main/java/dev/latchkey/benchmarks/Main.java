@@ -31,6 +31,13 @@ public final class Main {
                     "flock", "exclusive", "Flock.exclusive", "FileChannel.lock + counter", "Flock.bareExclusive"),
             new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"));
 
+    /** Stores on a server, each a race of its own with its peers. */
+    private static final Map<String, Runnable> RACES = new TreeMap<>(Map.of(
+            "memcached", Memcached::run,
+            "postgres-advisory", PostgresAdvisory::run,
+            "redis", Redis::run,
+            "zookeeper", ZooKeeper::run));
+
     private Main() {}
 
     /**
@@ -40,16 +47,8 @@ public final class Main {
      * @throws RunnerException if a benchmark cannot be run
      */
     public static void main(String[] args) throws RunnerException {
-        if (List.of(args).equals(List.of("redis"))) {
-            Redis.run();
-            return;
-        }
-        if (List.of(args).equals(List.of("postgres-advisory"))) {
-            PostgresAdvisory.run();
-            return;
-        }
-        if (List.of(args).equals(List.of("zookeeper"))) {
-            ZooKeeper.run();
+        if (args.length == 1 && RACES.containsKey(args[0])) {
+            RACES.get(args[0]).run();
             return;
         }
         List<Comparison> chosen = COMPARISONS.stream()
@@ -58,7 +57,7 @@ public final class Main {
         if (chosen.isEmpty()) {
             System.err.println("benchmark: no such store; there are "
                     + COMPARISONS.stream().map(Comparison::store).distinct().toList()
-                    + ", and each by itself: redis, postgres-advisory, zookeeper");
+                    + ", and each by itself: " + RACES.keySet());
             System.exit(64);
         }
         print(chosen, measure(chosen));

@@ -31,7 +31,7 @@ public interface PersistingStore extends AutoCloseable {
      *
      * @param key the holder
      * @return true if the key was the holder, also when its lease had just ended and nobody else has held the resource
-     *     since; false if it was not
+     *     since, unless the backend forgets a hold with its lease; false if it was not
      */
     boolean delete(Key key);
 

@@ -1,0 +1,140 @@
+package dev.latchkey.memcached;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+/**
+ * Takes, renews and gives up holds. A free resource is taken by one {@code add}; all else looks, decides by the
+ * {@link Rules}, and changes the item if it is still the same.
+ */
+record Holds(Link link, ServerClock clock, String prefix) {
+
+    /** How long one call goes on deciding anew while others change the resource. */
+    private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
+
+    /**
+     * A server that was stopped for a while goes on with the clock it had, and what waited for it is stored by that clock:
+     * for too short. What was answered late is therefore stored again.
+     */
+    private static final long LATE_NANOS = Duration.ofMillis(100).toNanos();
+
+    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+
+    /** There, but for how long is not known: believed in for no longer than the answer takes. */
+    private static final Duration UNCERTAIN = Duration.ofMillis(1);
+
+    Attempt save(Request request) {
+        int seconds = Seconds.lastingAtLeast(request.ttl());
+        Key key = request.key();
+        if (key.held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
+            Holding holding = holdings(key.resource()).lasting(seconds);
+            long since = System.nanoTime();
+            boolean taken = items(key.resource()).add(State.heldBy(new State.Writer(Owner.of(key), seconds, holding)));
+            if (taken && !isLate(since)) {
+                return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
+            }
+        }
+        return decide(request, Rules::save);
+    }
+
+    Attempt refresh(Request request) {
+        Seconds.lastingAtLeast(request.ttl());
+        return decide(request, Rules::refresh);
+    }
+
+    private Attempt decide(Request request, Function<Rules, Decision<Attempt>> rule) {
+        Attempt attempt = decideOnce(request, rule);
+        boolean wasLate = attempt instanceof Attempt.Granted granted
+                && isLate(granted.lease().since().orElseThrow());
+        return wasLate ? decideOnce(request, rule) : attempt;
+    }
+
+    private Attempt decideOnce(Request request, Function<Rules, Decision<Attempt>> rule) {
+        Holdings holdings = holdings(request.key().resource());
+        return change(
+                request.key().resource(),
+                (look, since) -> rule.apply(new Rules(look.live(), request, since, holdings)));
+    }
+
+    private static boolean isLate(long sinceNanos) {
+        return System.nanoTime() - sinceNanos > LATE_NANOS;
+    }
+
+    boolean delete(Key key) {
+        return change(key.resource(), (look, since) -> Rules.delete(look.listed(), key));
+    }
+
+    private <T> T change(String resource, BiFunction<Look, Long, Decision<T>> rule) {
+        Items items = items(resource);
+        Holdings holdings = holdings(resource);
+        long end = System.nanoTime() + RETRY_NANOS;
+        for (int attempt = 0; ; attempt++) {
+            long since = System.nanoTime();
+            Look look = items.look();
+            Decision<T> decision = rule.apply(look, since);
+            if (items.write(look, decision, holdings)) {
+                return decision.answer();
+            }
+            if (System.nanoTime() - end > 0) {
+                throw new LockStorageException(
+                        resource, "others changed it again and again, for " + Duration.ofNanos(RETRY_NANOS), null);
+            }
+            pause(attempt);
+        }
+    }
+
+    private static void pause(int attempt) {
+        long bound = Math.min(LONGEST_PAUSE_NANOS, 100_000L << Math.min(attempt, 10));
+        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound / 2, bound + 1));
+    }
+
+    Optional<Attempt.Granted> find(Key key) {
+        Look look = items(key.resource()).look();
+        return look.holding(Owner.of(key)).map(holding -> {
+            ServerClock.Left left = clock.leftUntil(key.resource(), holding.end());
+            Duration time = left.time().isZero() ? UNCERTAIN : left.time();
+            LockMode mode = look.listed().writer().isPresent() ? LockMode.EXCLUSIVE : LockMode.SHARED;
+            return new Attempt.Granted(mode, OptionalLong.empty(), Lease.timed(left.sinceNanos(), time));
+        });
+    }
+
+    List<Holder> holders(String resource) {
+        Look look = items(resource).look();
+        List<Holder> holders = new ArrayList<>();
+        look.live().writer().ifPresent(one -> holders.add(holder(resource, LockMode.EXCLUSIVE, one.holding())));
+        look.live().readers().stream()
+                .flatMap(one -> look.holding(one.owner()).stream())
+                .forEach(holding -> holders.add(holder(resource, LockMode.SHARED, holding)));
+        return holders;
+    }
+
+    private Holder holder(String resource, LockMode mode, Holding holding) {
+        return new Holder(
+                mode,
+                OptionalLong.empty(),
+                Optional.of(clock.leftUntil(resource, holding.end()).time()),
+                Optional.of(holding.process()));
+    }
+
+    private Items items(String resource) {
+        return new Items(link, resource, ItemName.of(prefix, resource));
+    }
+
+    private Holdings holdings(String resource) {
+        return seconds -> new Holding(clock.endIn(resource, seconds), ThisProcess.description());
+    }
+}

@@ -1,0 +1,84 @@
+package dev.latchkey.memcached;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * The clock of the server, which only its statistics tell, in whole seconds. It tells a key that was found how long it may
+ * rely on its hold, and people how long a holder has left. It decides nothing: the server does, by the TTLs of items.
+ */
+final class ServerClock {
+
+    private static final long RENEWED_NANOS = Duration.ofSeconds(30).toNanos();
+
+    /** What counts of the time since a reading, should clocks not run alike. */
+    private static final double CERTAIN = 0.99;
+
+    /** A reading of the clock, and when it was asked for and had. */
+    private record Reading(String run, long second, long beforeNanos, long afterNanos) {}
+
+    private final Link link;
+    private volatile Optional<Reading> last = Optional.empty();
+    private volatile OptionalLong askedAt = OptionalLong.empty();
+
+    ServerClock(Link link) {
+        this.link = link;
+    }
+
+    /** The end of what lasts so many seconds from now, if it is stored now: rather too early than too late. */
+    End endIn(String resource, int seconds) {
+        return reading(resource)
+                .map(then -> new End(then.run(), then.second() + certainlyPassed(then) + seconds))
+                .orElse(End.UNKNOWN);
+    }
+
+    private static long certainlyPassed(Reading then) {
+        return (long) ((System.nanoTime() - then.afterNanos()) * CERTAIN / 1e9);
+    }
+
+    private Optional<Reading> reading(String resource) {
+        OptionalLong asked = askedAt;
+        if (asked.isEmpty() || System.nanoTime() - asked.getAsLong() > RENEWED_NANOS) {
+            askedAt = OptionalLong.of(System.nanoTime());
+            last = read(resource);
+        }
+        return last;
+    }
+
+    /**
+     * What is left.
+     *
+     * @param sinceNanos from when on
+     * @param time how long; zero if that is not known, or less than the clock can tell
+     */
+    record Left(long sinceNanos, Duration time) {}
+
+    /** What is certainly left until an end. */
+    Left leftUntil(String resource, End end) {
+        long now = System.nanoTime();
+        Optional<Reading> reading = read(resource);
+        last = reading;
+        // The clock may go on right after it was read.
+        return reading.filter(then -> then.run().equals(end.run()))
+                .map(then -> new Left(
+                        then.beforeNanos(),
+                        Duration.ofSeconds(Math.max(0, end.second() - then.second() - Seconds.SLACK))))
+                .orElse(new Left(now, Duration.ZERO));
+    }
+
+    private Optional<Reading> read(String resource) {
+        long before = System.nanoTime();
+        Map<String, String> statistics = link.statistics(resource);
+        try {
+            long time = Long.parseLong(statistics.getOrDefault("time", ""));
+            long start = time - Long.parseLong(statistics.getOrDefault("uptime", ""));
+            String run = statistics.getOrDefault("pid", "") + "." + start;
+            return Optional.of(new Reading(run, time, before, System.nanoTime()));
+        } catch (NumberFormatException e) {
+            // A server that does not answer, or a proxy that has no statistics of a server: nothing depends on them.
+            return Optional.empty();
+        }
+    }
+}

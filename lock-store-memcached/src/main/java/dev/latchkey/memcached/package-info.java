@@ -1,0 +1,5 @@
+/** Locks on one Memcached server. */
+@NullMarked
+package dev.latchkey.memcached;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,175 @@
+package dev.latchkey.memcached;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.testkit.MemcachedServer;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import net.spy.memcached.MemcachedClient;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What stands on the server, what does not, and what a store is made from. */
+@Timeout(120)
+class StoredIT {
+
+    private static MemcachedServer server;
+
+    @BeforeAll
+    static void start() {
+        server = MemcachedServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Test
+    void givenHeld_whenItsItemIsRead_thenItHasTheHolderButNoToken() throws Exception {
+        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+            Lock lock = locks.createLock("report").acquire();
+
+            List<String> item = server.call("get lock:report");
+
+            assertThat(item).hasSize(3);
+            assertThat(item.get(1))
+                    .startsWith("L1 X ")
+                    .endsWith(" " + ThisProcess.description())
+                    .doesNotContain(lock.key().token());
+            assertThat(lock.release()).isTrue();
+            assertThat(server.call("get lock:report")).containsExactly("END");
+        }
+    }
+
+    @Test
+    void givenReaders_whenTheirItemIsRead_thenItListsThemWithoutTokens() throws Exception {
+        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+            Lock one = locks.createLock("catalogue").acquireShared();
+            Lock other = locks.createLock("catalogue").acquireShared();
+
+            String item = server.call("get lock:catalogue").get(1);
+
+            assertThat(item)
+                    .startsWith("L1 S - ")
+                    .contains(Owner.of(one.key()).id(), Owner.of(other.key()).id())
+                    .doesNotContain(one.key().token(), other.key().token());
+            String sign = server.call(
+                            "get lock:catalogue~r" + Owner.of(one.key()).id())
+                    .get(1);
+            assertThat(sign).startsWith("L1 ").endsWith(ThisProcess.description());
+        }
+    }
+
+    @Test
+    void givenAForeignValue_whenAsked_thenAStorageFailureAndItIsAsItWas() throws Exception {
+        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+            assertThat(server.call("set lock:foreign 0 0 5", "hello")).containsExactly("STORED");
+            Lock lock = locks.createLock("foreign");
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("lock:foreign")
+                    .hasMessageContaining("prefix");
+            assertThatThrownBy(lock::tryAcquireShared).isInstanceOf(LockStorageException.class);
+
+            assertThat(server.call("get lock:foreign")).contains("hello");
+        }
+    }
+
+    @Test
+    void givenAServerWithoutCas_whenSharedOrReleased_thenAStorageFailureThatSaysSo() throws Exception {
+        try (MemcachedServer without = MemcachedServer.start("-C");
+                LockFactory locks = LockFactory.connect(without.dsn())) {
+            Lock lock = locks.createLock("r").acquire();
+
+            assertThatThrownBy(lock::release)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("-C");
+        }
+    }
+
+    @Test
+    void givenMoreThanThirtyDays_whenAsked_thenIllegalArgumentAndTheLongestIsKept() {
+        try (MemcachedStore store =
+                new MemcachedStore(server.address().host(), server.address().port())) {
+            Duration longest = Duration.ofDays(30).minusSeconds(2);
+            Key key = Key.of("long");
+
+            assertThatThrownBy(() -> store.save(exclusive(Key.of("long"), longest.plusMillis(1))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("30 days");
+            assertThatThrownBy(() -> store.save(shared(Key.of("long"), Duration.ofDays(3_000))))
+                    .isInstanceOf(IllegalArgumentException.class);
+
+            assertThat(store.save(exclusive(key, longest))).isInstanceOf(Attempt.Granted.class);
+            assertThat(store.find(key).orElseThrow().lease().ttl()).isBetween(longest.minusSeconds(60), longest);
+            assertThat(store.holders("long").get(0).remaining().orElseThrow()).isGreaterThan(Duration.ofDays(29));
+            assertThat(store.delete(key)).isTrue();
+        }
+    }
+
+    @Test
+    void givenAClientOfTheCaller_whenTheStoreIsClosed_thenTheClientWorks() throws Exception {
+        MemcachedClient client = new MemcachedClient(
+                new InetSocketAddress(server.address().host(), server.address().port()));
+        try {
+            MemcachedStore store =
+                    MemcachedStore.builder(client).keyPrefix("mine:").build();
+            Key key = Key.of("r");
+            assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Granted.class);
+
+            store.close();
+
+            assertThat(client.get("mine:r", Text.PLAIN)).startsWith("L1 X ");
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    @Test
+    void givenAClientOfSeveralServers_whenAStoreIsMade_thenIllegalArgument() throws Exception {
+        MemcachedClient client = new MemcachedClient(
+                new InetSocketAddress(server.address().host(), server.address().port()),
+                new InetSocketAddress(server.address().host(), server.address().port() + 1));
+        try {
+            assertThatThrownBy(() -> MemcachedStore.builder(client))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("CombinedStore");
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "memcached://one:11211,two:11211",
+                "memcached://user:secret@localhost",
+                "memcached://",
+                "memcached:localhost",
+                "memcached://localhost/path",
+                "memcached://localhost?protocol=meta",
+                "memcached://localhost?prefix=with%20blank",
+                "memcached://localhost?weight=1",
+                "memcached://no-such-host.invalid"
+            })
+    void givenABadDsn_whenOpened_thenIllegalArgumentWithoutThePassword(String dsn) {
+        assertThatThrownBy(() -> LockFactory.connect(dsn))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageNotContaining("secret");
+    }
+}
