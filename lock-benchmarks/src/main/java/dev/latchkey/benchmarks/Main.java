@@ -36,12 +36,12 @@ public final class Main {
     /**
      * Runs the benchmarks of the stores named, or of all.
      *
-     * @param args names of stores
+     * @param args names of stores; or redis, and which of its tables: uncontended, threads, processes
      * @throws RunnerException if a benchmark cannot be run
      */
     public static void main(String[] args) throws RunnerException {
-        if (List.of(args).equals(List.of("redis"))) {
-            Redis.run();
+        if (args.length > 0 && args[0].equals("redis")) {
+            Redis.run(List.of(args).subList(1, args.length));
             return;
         }
         if (List.of(args).equals(List.of("postgres-advisory"))) {
