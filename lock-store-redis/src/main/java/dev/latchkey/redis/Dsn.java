@@ -39,7 +39,7 @@ final class Dsn {
     private static final long QUIET_MILLIS = 10;
     private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
-    private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofSeconds(1);
 
     private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";

@@ -23,8 +23,8 @@ import java.util.function.Consumer;
  */
 final class Server implements RedisConnectionStateListener {
 
-    /** For the first connection, which has the driver load its classes. */
-    private static final Duration SHORTEST_CONNECT_LIMIT = Duration.ofSeconds(10);
+    /** For the first connection, which has the driver load its classes; it gives up by itself where nobody answers. */
+    private static final Duration SHORTEST_CONNECT_LIMIT = Duration.ofSeconds(30);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 

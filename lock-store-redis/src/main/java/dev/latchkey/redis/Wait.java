@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class Wait {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final Questions questions;
     private final Ear ear;
@@ -36,6 +37,7 @@ final class Wait {
     private final CountDownLatch ended = new CountDownLatch(1);
 
     private @Nullable Question question;
+    private long answerByNanos;
     private boolean askAgain;
     private long nextNanos;
     private long silentSinceNanos;
@@ -82,6 +84,7 @@ final class Wait {
         mayHaveTrace = true;
         Question asked = push == ear.push() ? questions.ask(ticket, push) : questions.askListening(ticket, ear.push());
         question = asked;
+        answerByNanos = asked.sinceNanos() + questions.limitNanos();
         var unused = asked.answer()
                 .whenComplete((reply, failure) -> signals.add(new Signal.Answered(asked, reply, failure)));
     }
@@ -101,7 +104,7 @@ final class Wait {
     private long nanosToNextStep() {
         long now = System.nanoTime();
         Question asked = question;
-        long step = asked == null ? nextNanos : asked.sinceNanos() + questions.limitNanos();
+        long step = asked == null ? nextNanos : answerByNanos;
         // The first answer is waited for in any case: it may be that it is free.
         boolean unanswered = place == null && asked != null;
         return Math.max(0, unanswered ? step - now : Math.min(step - now, endNanos - now));
@@ -109,19 +112,28 @@ final class Wait {
 
     private @Nullable Attempt onTime() {
         long now = System.nanoTime();
-        Question late = question;
-        if (late != null && now - late.sinceNanos() >= questions.limitNanos()) {
+        Question asked = question;
+        if (asked != null && now - answerByNanos >= 0) {
+            onSilence(asked, now);
+        }
+        if (endNanos - now <= 0 && (place != null || asked == null)) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        if (asked == null && nextNanos - now <= 0) {
+            ask();
+        }
+        return null;
+    }
+
+    /** Where this process slept as well the answer may be here, and nobody has read it yet. */
+    private void onSilence(Question late, long now) {
+        if (now - answerByNanos > OVERSLEPT_NANOS) {
+            answerByNanos = now + questions.limitNanos();
+        } else {
             question = null;
             late.answer().cancel(false);
             throw questions.noAnswer();
         }
-        if (endNanos - now <= 0 && (place != null || late == null)) {
-            return Attempt.Conflicted.NO_HINT;
-        }
-        if (late == null && nextNanos - now <= 0) {
-            ask();
-        }
-        return null;
     }
 
     private @Nullable Attempt on(Signal signal) {
