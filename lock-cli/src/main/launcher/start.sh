@@ -16,13 +16,19 @@ fi
 archive=$dist/classes-$(ls -lLid "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
 if [ ! -e "$archive" ] && [ -w "$dist" ]; then
     new=$dist/classes-$$.tmp
+    # One run for each store: that of Redis fails to connect, which loads what connecting needs.
+    train() {
+        XDG_STATE_HOME=$dist/training "$java" -XX:DumpLoadedClassList="$new.$1" -Xlog:disable \
+            -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main run --store "$2" training -- true
+    }
     {
-        XDG_STATE_HOME=$dist/training "$java" -XX:DumpLoadedClassList="$new.list" -Xlog:disable \
-            -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main run --store flock training -- true &&
-            "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new.list" -XX:SharedArchiveFile="$new" \
+        train list flock && {
+            train more redis://127.0.0.1:1
+            cat "$new.more" >>"$new.list"
+        } && "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new.list" -XX:SharedArchiveFile="$new" \
                 -Xlog:disable -cp "$dist/lock-cli.jar"
     } </dev/null >/dev/null 2>&1 || rm -f "$new"
-    rm -f "$new.list"
+    rm -f "$new.list" "$new.more"
     if [ -s "$new" ]; then
         mv -f "$new" "$archive"
     else

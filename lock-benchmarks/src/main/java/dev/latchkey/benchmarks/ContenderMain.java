@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
 final class ContenderMain {
 
     static final String ANSWER = "turn ";
+    static final String READY = "ready";
 
     private static final String RESOURCE = "benchmark";
 
@@ -40,6 +41,7 @@ final class ContenderMain {
         }
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         BufferedReader turns = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        out.println(READY);
         for (String line = turns.readLine(); line != null; line = turns.readLine()) {
             String[] times = line.split(" ", -1);
             out.println(ANSWER + turn(pool, perThread, Long.parseLong(times[0]), Long.parseLong(times[1])));

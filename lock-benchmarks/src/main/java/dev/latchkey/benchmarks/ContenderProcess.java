@@ -52,6 +52,11 @@ final class ContenderProcess implements AutoCloseable {
         }
     }
 
+    /** Waits until it is connected. */
+    void awaitReady() {
+        var unused = answer(ContenderMain.READY);
+    }
+
     /** Has it go through cycles from one {@link System#nanoTime()} to another; does not wait. */
     void begin(long from, long until) {
         commands.println(from + " " + until);
@@ -59,14 +64,18 @@ final class ContenderProcess implements AutoCloseable {
 
     /** Waits for the end of what {@link #begin} began. */
     Turn end() {
+        String[] words = answer(ContenderMain.ANSWER).split(" ", -1);
+        List<Long> cycles =
+                List.of(words[2].split(",", -1)).stream().map(Long::valueOf).toList();
+        return new Turn(Long.parseLong(words[1]), cycles, Latencies.parse(words[3]));
+    }
+
+    /** Waits for the next line that begins so; libraries print others. */
+    private String answer(String beginning) {
         try {
             for (String line = answers.readLine(); line != null; line = answers.readLine()) {
-                if (line.startsWith(ContenderMain.ANSWER)) {
-                    String[] words = line.split(" ", -1);
-                    List<Long> cycles = List.of(words[2].split(",", -1)).stream()
-                            .map(Long::valueOf)
-                            .toList();
-                    return new Turn(Long.parseLong(words[1]), cycles, Latencies.parse(words[3]));
+                if (line.startsWith(beginning)) {
+                    return line;
                 }
             }
             throw new IllegalStateException("a contender has ended, with " + process.waitFor());

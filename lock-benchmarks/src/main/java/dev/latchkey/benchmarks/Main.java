@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -31,12 +32,12 @@ public final class Main {
                     "flock", "exclusive", "Flock.exclusive", "FileChannel.lock + counter", "Flock.bareExclusive"),
             new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"));
 
-    /** Stores on a server, each a race of its own with its peers. */
-    private static final Map<String, Runnable> RACES = new TreeMap<>(Map.of(
-            "memcached", Memcached::run,
-            "postgres-advisory", PostgresAdvisory::run,
+    /** Stores on a server, each a race of its own with its peers; what follows the name chooses some of its tables. */
+    private static final Map<String, Consumer<List<String>>> RACES = new TreeMap<>(Map.of(
+            "memcached", whole(Memcached::run),
+            "postgres-advisory", whole(PostgresAdvisory::run),
             "redis", Redis::run,
-            "zookeeper", ZooKeeper::run));
+            "zookeeper", whole(ZooKeeper::run)));
 
     private Main() {}
 
@@ -47,8 +48,9 @@ public final class Main {
      * @throws RunnerException if a benchmark cannot be run
      */
     public static void main(String[] args) throws RunnerException {
-        if (args.length == 1 && RACES.containsKey(args[0])) {
-            RACES.get(args[0]).run();
+        Consumer<List<String>> race = args.length == 0 ? null : RACES.get(args[0]);
+        if (race != null) {
+            race.accept(List.of(args).subList(1, args.length));
             return;
         }
         List<Comparison> chosen = COMPARISONS.stream()
@@ -61,6 +63,15 @@ public final class Main {
             System.exit(64);
         }
         print(chosen, measure(chosen));
+    }
+
+    private static Consumer<List<String>> whole(Runnable race) {
+        return tables -> {
+            if (!tables.isEmpty()) {
+                throw new IllegalArgumentException("its tables cannot be chosen: leave out " + tables);
+            }
+            race.run();
+        };
     }
 
     private static Map<String, Double> measure(List<Comparison> chosen) throws RunnerException {

@@ -28,9 +28,26 @@ final class Redis {
     private static final Set<Contender> EXCLUSIVE =
             EnumSet.complementOf(EnumSet.of(Contender.LATCHKEY_SHARED, Contender.REDISSON_READ));
 
+    /** Those with a queue or a message of their own: four JVMs of each of all would keep the processor busy by being there. */
+    private static final Set<Contender> WAITING = EnumSet.of(
+            Contender.LATCHKEY, Contender.FLOOR, Contender.REDISSON, Contender.REDISSON_FAIR, Contender.SPRING_PUB_SUB);
+
+    /** What can be measured by itself. */
+    private record Table(String name, String title, Set<Contender> contenders, int processes, int threads) {}
+
+    private static final List<Table> TABLES = List.of(
+            new Table("uncontended", "uncontended: 1 thread", ALL, 1, 1),
+            new Table("threads", "contended: 8 threads of one JVM, one lock", EXCLUSIVE, 1, 8),
+            new Table("processes", "contended: 4 JVMs of 2 threads, one lock", WAITING, 4, 2));
+
     private Redis() {}
 
-    static void run() {
+    /**
+     * Measures and prints.
+     *
+     * @param tables names of tables; all if there is none
+     */
+    static void run(List<String> tables) {
         System.out.printf(
                 "JDK %s, %s %s; server and clients on one processor, medians of %d turns of %d ms, in turn%n",
                 Runtime.version(),
@@ -38,18 +55,20 @@ final class Redis {
                 System.getProperty("os.arch"),
                 TURNS,
                 TimeUnit.NANOSECONDS.toMillis(TURN_NANOS));
-        table("uncontended: 1 thread", ALL, 1, 1);
-        table("contended: 8 threads of one JVM, one lock", EXCLUSIVE, 1, 8);
-        table("contended: 4 JVMs of 2 threads, one lock", EXCLUSIVE, 4, 2);
+        for (Table table : TABLES) {
+            if (tables.isEmpty() || tables.contains(table.name())) {
+                run(table);
+            }
+        }
     }
 
-    private static void table(String title, Set<Contender> contenders, int processes, int threads) {
+    private static void run(Table table) {
         try (RedisServer server = RedisServer.start()) {
             pin(server);
             Map<Contender, List<ContenderProcess>> started = new EnumMap<>(Contender.class);
             try {
-                contenders.forEach(contender -> start(started, contender, server, processes, threads));
-                print(title, measure(started, server));
+                table.contenders().forEach(contender -> start(started, contender, server, table));
+                print(table.title(), measure(started, server));
             } finally {
                 started.values().forEach(list -> list.forEach(ContenderProcess::close));
             }
@@ -82,17 +101,14 @@ final class Redis {
 
     /** One contender after the other, warm before the next begins: processes that start at once keep each other cold. */
     private static void start(
-            Map<Contender, List<ContenderProcess>> started,
-            Contender contender,
-            RedisServer server,
-            int processes,
-            int threads) {
+            Map<Contender, List<ContenderProcess>> started, Contender contender, RedisServer server, Table table) {
         List<ContenderProcess> own = new ArrayList<>();
         started.put(contender, own);
-        for (int i = 0; i < processes; i++) {
+        for (int i = 0; i < table.processes(); i++) {
             own.add(ContenderProcess.start(
-                    contender, server.address().host(), server.address().port(), threads));
+                    contender, server.address().host(), server.address().port(), table.threads()));
         }
+        own.forEach(ContenderProcess::awaitReady);
         for (int i = 0; i < WARM_UPS; i++) {
             turn(own, WARM_UP_NANOS);
         }

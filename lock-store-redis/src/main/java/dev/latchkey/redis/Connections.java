@@ -7,15 +7,20 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
 
 /** Where the connections of a store come from, and what ends with it. */
 interface Connections {
 
-    /** Opens what commands are sent by; called once. Keys and values are encoded before, so its codec does not matter. */
+    /** Opens what commands are sent by; called again only after it failed. Keys and values are encoded before, so its codec does not matter. */
     StatefulConnection<byte[], byte[]> commands();
 
-    /** Opens what messages arrive by; called once. */
-    Inbox inbox(Names names, String id, Mail mail);
+    /**
+     * Opens what messages arrive by; called again only after it failed.
+     *
+     * @param limit how long the server's answer is waited for
+     */
+    Inbox inbox(Names names, String id, Mail mail, Duration limit);
 
     /** Whether all commands go to the same server. */
     boolean isOneServer();
@@ -40,9 +45,9 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail) {
+            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
                 StatefulRedisPubSubConnection<String, String> connection = client.connectPubSub(StringCodec.UTF8);
-                return PlainInbox.open(connection, names.channel(id), mail, connection::close);
+                return PlainInbox.open(connection, names.channel(id), mail, connection::close, limit);
             }
 
             @Override
@@ -69,7 +74,7 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail) {
+            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
                 return new ShardedInbox(client.connectPubSub(StringCodec.UTF8), names, id, mail);
             }
 
@@ -99,8 +104,8 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail) {
-                return PlainInbox.open(messages, names.channel(id), mail, () -> {});
+            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
+                return PlainInbox.open(messages, names.channel(id), mail, () -> {}, limit);
             }
 
             @Override
@@ -125,8 +130,8 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail) {
-                return connections.inbox(names, id, mail);
+            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
+                return connections.inbox(names, id, mail, limit);
             }
 
             @Override

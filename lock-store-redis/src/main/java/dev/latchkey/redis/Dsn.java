@@ -39,6 +39,7 @@ final class Dsn {
     private static final long QUIET_MILLIS = 10;
     private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofSeconds(1);
 
     private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";
@@ -135,6 +136,7 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
+        limit(address);
         ClientResources resources = resources();
         RedisClient client = RedisClient.create(resources, address);
         client.setOptions(options(ClientOptions.builder()).build());
@@ -149,6 +151,7 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
+        addresses.forEach(Dsn::limit);
         ClientResources resources = resources();
         RedisClusterClient client = RedisClusterClient.create(resources, addresses);
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
@@ -160,6 +163,13 @@ final class Dsn {
                 .build());
         Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
         return new RedisStore.Builder(connections).server("the Redis cluster of " + described(addresses.get(0)));
+    }
+
+    /** How long the driver goes on connecting when nobody answers, unless the DSN says it: it can be tried again then. */
+    private static void limit(RedisURI address) {
+        if (address.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+            address.setTimeout(HANDSHAKE_TIMEOUT);
+        }
     }
 
     /**

@@ -90,7 +90,8 @@ final class Failures {
         return !(unwrapped(failure) instanceof RedisCommandExecutionException);
     }
 
-    private static Throwable unwrapped(Throwable failure) {
+    /** What failed, without what has carried it here. */
+    static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
                 && cause.getCause() != null) {

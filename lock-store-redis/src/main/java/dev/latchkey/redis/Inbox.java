@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /** What the server's messages to the waiters of one store arrive in. */
 interface Inbox {
@@ -28,11 +29,11 @@ interface Inbox {
     Optional<Push> ready(String resource);
 
     /**
-     * Makes sure that messages about a resource arrive, until it is left as often.
+     * Has messages about a resource arrive, until it is left as often; completes when they do.
      *
-     * @throws io.lettuce.core.RedisException if the server cannot be asked, or does not allow it
+     * @return fails with a {@link io.lettuce.core.RedisException} if the server cannot be asked, or does not allow it
      */
-    Push listen(String resource);
+    CompletableFuture<Push> listen(String resource);
 
     /** One of those who listen is gone. */
     void leave(String resource);

@@ -2,10 +2,15 @@ package dev.latchkey.redis;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 
 /** One subscription for the whole life of a store. */
 final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inbox, RedisConnectionStateListener {
@@ -28,21 +33,28 @@ final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inb
      * Subscribes, and returns once the server has confirmed it.
      *
      * @param end what ends the connection, if that is the store's
+     * @param limit how long the confirmation is waited for
      * @throws io.lettuce.core.RedisException if the server cannot be asked, or does not allow it
      */
     static PlainInbox open(
-            StatefulRedisPubSubConnection<String, String> connection, String channel, Mail mail, Runnable end) {
+            StatefulRedisPubSubConnection<String, String> connection,
+            String channel,
+            Mail mail,
+            Runnable end,
+            Duration limit) {
         PlainInbox inbox = new PlainInbox(connection, channel, mail, end);
         connection.addListener((RedisConnectionStateListener) inbox);
         connection.addListener((RedisPubSubListener<String, String>) inbox);
         try {
-            connection.sync().subscribe(channel);
+            Uninterrupted.await(connection.async().subscribe(channel), limit);
             inbox.open = true;
             return inbox;
-        } catch (RuntimeException e) {
-            inbox.detach();
-            end.run();
-            throw e;
+        } catch (ExecutionException e) {
+            inbox.close();
+            throw e.getCause() instanceof RedisException known ? known : new RedisException(e.getCause());
+        } catch (TimeoutException e) {
+            inbox.close();
+            throw new RedisException("a subscription was not confirmed within " + limit, e);
         }
     }
 
@@ -52,8 +64,8 @@ final class PlainInbox extends RedisPubSubAdapter<String, String> implements Inb
     }
 
     @Override
-    public Push listen(String resource) {
-        return Push.PUBLISH;
+    public CompletableFuture<Push> listen(String resource) {
+        return CompletableFuture.completedFuture(Push.PUBLISH);
     }
 
     @Override

@@ -47,6 +47,7 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
     private final Requests requests;
     private final Server server;
     private final Waits waits;
+    private final LazyInbox inbox;
     private final Replicas replicas;
 
     /**
@@ -62,7 +63,11 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
         names = options.names;
         requests = new Requests(options.retention);
         server = new Server(options.connections, new Failures(options.server, names), options.commandTimeout);
-        waits = new Waits(server, options.connections, names);
+        waits = new Waits(server);
+        inbox = new LazyInbox(
+                () -> options.connections.inbox(names, waits.id(), waits, options.commandTimeout),
+                options.server,
+                names.channel(waits.id()));
         replicas = new Replicas(server, options.replicas, options.replicaWait);
     }
 
@@ -117,10 +122,9 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        String resource = request.key().resource();
-        byte[] key = names.key(resource);
-        Wait wait = new Wait(server, requests, key, waits.newAttempt(), request, maxWait);
-        Attempt attempt = new Waiting(server, waits, key, request).await(wait, withdrawn);
+        byte[] key = names.key(request.key().resource());
+        Questions questions = new Questions(server, requests, key, request, waits.newAttempt());
+        Attempt attempt = new Waiting(waits, inbox, questions, maxWait).await(withdrawn);
         // Replicas acknowledge what this connection wrote, and the grant may have been written by who handed it over.
         return replicas.areWanted() && attempt instanceof Attempt.Granted ? refresh(request) : attempt;
     }
@@ -163,6 +167,7 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
     @Override
     public void close() {
         waits.close();
+        inbox.close(server.limit());
         server.close();
     }
 

@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 
 /** Requests as the arguments of scripts. */
 final class Requests {
@@ -57,12 +58,20 @@ final class Requests {
         };
     }
 
-    byte[][] cancel(Request request, String attempt, long pollMillis, Inbox.Push push) {
+    /** The same of one that stands in the queue as one that polls, and can be sent messages from now on. */
+    byte[][] acquireListening(Request request, String attempt, long pollMillis, long ticket, Inbox.Push push) {
+        byte[][] args = acquire(request, attempt, pollMillis, ticket, push);
+        byte[][] more = Arrays.copyOf(args, args.length + 1);
+        more[args.length] = ascii(Inbox.Push.NONE.letter());
+        return more;
+    }
+
+    byte[][] cancel(Request request, String attempt, long pollMillis) {
         String token = request.key().token();
         String want = request.key().held().isPresent() ? "p" : want(request);
-        String member = String.join(
-                " ", token, attempt, want, Long.toString(ttlMillis(request)), Long.toString(pollMillis), push.letter());
-        return new byte[][] {ascii(token), ascii(attempt), ascii(member), retention};
+        String stem = String.join(
+                " ", token, attempt, want, Long.toString(ttlMillis(request)), Long.toString(pollMillis), "");
+        return new byte[][] {ascii(token), ascii(attempt), ascii(stem), retention};
     }
 
     byte[][] refresh(Request request) {

@@ -7,22 +7,25 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** One operation on the server: the prelude and a file of its own, as they stand in the resources. */
+/** One operation on the server: files of the resources, one after the other. */
 final class Script {
 
-    static final Script ACQUIRE = new Script("acquire");
-    static final Script RELEASE = new Script("release");
-    static final Script REFRESH = new Script("refresh");
-    static final Script CANCEL = new Script("cancel");
-    static final Script FIND = new Script("find");
-    static final Script HOLDERS = new Script("holders");
+    static final Script ACQUIRE = new Script("clock", "acquire_free", "prelude", "acquire");
+    static final Script RELEASE = new Script("clock", "release_alone", "prelude", "release");
+    static final Script REFRESH = new Script("clock", "prelude", "refresh");
+    static final Script CANCEL = new Script("clock", "prelude", "cancel");
+    static final Script FIND = new Script("clock", "prelude", "find");
+    static final Script HOLDERS = new Script("clock", "prelude", "holders");
 
     private final byte[] source;
     private final byte[] digest;
 
-    private Script(String name) {
-        source = (load("prelude") + load(name)).getBytes(StandardCharsets.UTF_8);
+    private Script(String... files) {
+        source =
+                Stream.of(files).map(Script::load).collect(Collectors.joining()).getBytes(StandardCharsets.UTF_8);
         digest = HexFormat.of().formatHex(sha1(source)).getBytes(StandardCharsets.US_ASCII);
     }
 

@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.LockStorageException;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
@@ -10,15 +11,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs scripts over one connection, opened when first needed. What is asked here waits for its answer whether the thread is
@@ -26,22 +23,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class Server implements RedisConnectionStateListener {
 
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** For the first connection, which has the driver load its classes; it gives up by itself where nobody answers. */
+    private static final Duration SHORTEST_CONNECT_LIMIT = Duration.ofSeconds(30);
 
-    private static final Duration LONGEST_CONNECT = Duration.ofSeconds(60);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Connections connections;
     private final Failures failures;
     private final Duration limit;
-    private final ReentrantLock opening = new ReentrantLock();
+    private final Opening<StatefulConnection<byte[], byte[]>> connection;
     private final AtomicInteger generation = new AtomicInteger();
-    private volatile @Nullable StatefulConnection<byte[], byte[]> connection;
-    private volatile boolean closed;
 
     Server(Connections connections, Failures failures, Duration limit) {
         this.connections = connections;
         this.failures = failures;
         this.limit = limit;
+        this.connection = new Opening<>(this::connectNow, this::disconnect);
     }
 
     Failures failures() {
@@ -68,46 +65,66 @@ final class Server implements RedisConnectionStateListener {
 
     /** Returns the open connection. Whoever measures a request from before it was sent calls this first. */
     StatefulConnection<byte[], byte[]> connected(String resource) {
-        StatefulConnection<byte[], byte[]> open = connection;
-        return open == null || closed ? open(resource) : open;
+        StatefulConnection<byte[], byte[]> open = connection.there();
+        return open == null ? open(resource) : open;
+    }
+
+    boolean isConnected() {
+        return connection.there() != null;
     }
 
     private StatefulConnection<byte[], byte[]> open(String resource) {
-        opening.lock();
+        return opened(resource, opening -> Uninterrupted.await(opening, patience()));
+    }
+
+    /** Connects, if it is not connected yet. */
+    void connect(String resource) throws InterruptedException {
+        opened(resource, opening -> opening.get(patience().toNanos(), TimeUnit.NANOSECONDS));
+    }
+
+    private interface Waiter<X extends Exception> {
+        StatefulConnection<byte[], byte[]> await(CompletableFuture<StatefulConnection<byte[], byte[]>> opening)
+                throws X, ExecutionException, TimeoutException;
+    }
+
+    private <X extends Exception> StatefulConnection<byte[], byte[]> opened(String resource, Waiter<X> waiter)
+            throws X {
+        if (connection.isClosed()) {
+            throw failures.closed(resource);
+        }
         try {
-            if (closed) {
-                throw failures.closed(resource);
-            }
-            StatefulConnection<byte[], byte[]> open = connection;
-            if (open == null) {
-                open = uninterrupted(connections::commands);
-                open.addListener(this);
-                connection = open;
-            }
-            return open;
-        } catch (RedisException e) {
+            return waiter.await(connection.begin());
+        } catch (ExecutionException e) {
             throw failures.of(resource, e);
-        } finally {
-            opening.unlock();
+        } catch (CancellationException e) {
+            throw failures.closed(resource);
+        } catch (TimeoutException e) {
+            throw cannotConnect(resource);
         }
     }
 
-    /**
-     * The driver gives up connecting when the thread is interrupted, and then forgets to close what it has opened: so it
-     * connects on a thread of its own.
-     */
-    static <T> T uninterrupted(Supplier<T> work) {
-        FutureTask<T> task = new FutureTask<>(work::get);
-        Thread thread = new Thread(task, "latchkey-redis-connect");
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            return awaitUninterrupted(task, LONGEST_CONNECT);
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof RuntimeException known ? known : new RedisException(e.getCause());
-        } catch (TimeoutException e) {
-            throw new RedisException("connecting took longer than " + LONGEST_CONNECT);
-        }
+    /** Who comes late waits no longer for a connection than the first who wanted it. */
+    private Duration patience() {
+        return connectLimit().minusNanos(connection.ageNanos());
+    }
+
+    LockStorageException cannotConnect(String resource) {
+        return failures.of(resource, new RedisException("connecting takes longer than " + connectLimit()));
+    }
+
+    Duration connectLimit() {
+        return limit.compareTo(SHORTEST_CONNECT_LIMIT) > 0 ? limit : SHORTEST_CONNECT_LIMIT;
+    }
+
+    private StatefulConnection<byte[], byte[]> connectNow() {
+        StatefulConnection<byte[], byte[]> opened = connections.commands();
+        opened.addListener(this);
+        return opened;
+    }
+
+    private void disconnect(StatefulConnection<byte[], byte[]> opened) {
+        opened.removeListener(this);
+        connections.close(opened);
     }
 
     /** Sends without waiting. A server that does not know the script is sent its text. */
@@ -160,7 +177,7 @@ final class Server implements RedisConnectionStateListener {
     /**
      * Sends and waits for the answer.
      *
-     * @throws dev.latchkey.LockStorageException if there is none within the limit, or the server refuses
+     * @throws LockStorageException if there is none within the limit, or the server refuses
      */
     List<Long> ask(String resource, Script script, byte[] key, byte[]... args) {
         long end = System.nanoTime() + limit.toNanos();
@@ -179,7 +196,7 @@ final class Server implements RedisConnectionStateListener {
 
     private <T> T await(String resource, Future<T> answer, long endNanos) throws ExecutionException {
         try {
-            return awaitUninterrupted(answer, Duration.ofNanos(endNanos - System.nanoTime()));
+            return Uninterrupted.await(answer, Duration.ofNanos(endNanos - System.nanoTime()));
         } catch (TimeoutException e) {
             answer.cancel(false);
             throw failures.noAnswer(resource, limit);
@@ -188,39 +205,8 @@ final class Server implements RedisConnectionStateListener {
         }
     }
 
-    static <T> T awaitUninterrupted(Future<T> answer, Duration maxWait) throws ExecutionException, TimeoutException {
-        long end = System.nanoTime() + maxWait.toNanos();
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return answer.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
     void close() {
-        opening.lock();
-        try {
-            closed = true;
-            StatefulConnection<byte[], byte[]> open = connection;
-            if (open != null) {
-                open.removeListener(this);
-                uninterrupted(() -> {
-                    connections.close(open);
-                    return true;
-                });
-            }
-            connections.close();
-        } finally {
-            opening.unlock();
-        }
+        connection.close(limit);
+        connections.close();
     }
 }

@@ -1,7 +1,5 @@
 package dev.latchkey.redis;
 
-import io.lettuce.core.RedisException;
-import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.pubsub.RedisClusterPubSubAdapter;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
@@ -10,9 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -28,11 +24,17 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
 
     /** How many listen, and the state of the subscription; guarded by the guard. */
     private static final class Subscription {
+
         private int listeners;
-        private CompletableFuture<Void> ready = new CompletableFuture<>();
+        private CompletableFuture<Void> ready;
+
+        Subscription(CompletableFuture<Void> ready) {
+            this.ready = ready;
+        }
     }
 
     private final StatefulRedisClusterPubSubConnection<String, String> connection;
+    private final Shards shards;
     private final Names names;
     private final String id;
     private final Mail mail;
@@ -42,6 +44,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
 
     ShardedInbox(StatefulRedisClusterPubSubConnection<String, String> connection, Names names, String id, Mail mail) {
         this.connection = connection;
+        this.shards = new Shards(connection);
         this.names = names;
         this.id = id;
         this.mail = mail;
@@ -65,21 +68,16 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     }
 
     @Override
-    public Push listen(String resource) {
+    public CompletableFuture<Push> listen(String resource) {
         String channel = names.channel(resource, id);
         CompletableFuture<Void> ready = join(channel);
-        try {
-            Server.awaitUninterrupted(ready, connection.getTimeout());
-            return Push.SPUBLISH;
-        } catch (ExecutionException | TimeoutException e) {
-            guard.lock();
-            try {
-                subscriptions.remove(channel);
-            } finally {
-                guard.unlock();
+        return ready.handle((done, failure) -> {
+            if (failure == null) {
+                return Push.SPUBLISH;
             }
-            throw e.getCause() instanceof RedisException known ? known : new RedisException(e);
-        }
+            forget(channel, ready);
+            throw new CompletionException(failure);
+        });
     }
 
     private CompletableFuture<Void> join(String channel) {
@@ -87,13 +85,22 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         try {
             Subscription subscription = subscriptions.get(channel);
             if (subscription == null) {
-                subscription = new Subscription();
+                subscription = new Subscription(shards.subscribe(channel));
                 subscriptions.put(channel, subscription);
-                subscribe(channel, owner(channel), subscription.ready);
                 dropIdle();
             }
             subscription.listeners++;
             return subscription.ready;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void forget(String channel, CompletableFuture<Void> failed) {
+        guard.lock();
+        try {
+            subscriptions.computeIfPresent(
+                    channel, (name, subscription) -> subscription.ready == failed ? null : subscription);
         } finally {
             guard.unlock();
         }
@@ -105,9 +112,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
             Map.Entry<String, Subscription> entry = oldest.next();
             if (entry.getValue().listeners == 0) {
                 oldest.remove();
-                var unused = connection
-                        .getConnectionAsync(owner(entry.getKey()).getNodeId())
-                        .thenCompose(node -> node.async().sunsubscribe(entry.getKey()));
+                shards.unsubscribe(entry.getKey());
             }
         }
     }
@@ -125,48 +130,6 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         }
     }
 
-    private RedisClusterNode owner(String channel) {
-        RedisClusterNode owner = connection.getPartitions().getPartitionBySlot(SlotHash.getSlot(channel));
-        if (owner == null) {
-            throw new RedisException("no server of the cluster has the slot of the resource");
-        }
-        return owner;
-    }
-
-    private void subscribe(String channel, RedisClusterNode owner, CompletableFuture<Void> ready) {
-        var unused = connection
-                .getConnectionAsync(owner.getNodeId())
-                .thenCompose(node -> node.async().ssubscribe(channel))
-                .whenComplete((done, failure) -> {
-                    if (failure == null) {
-                        ready.complete(null);
-                    } else {
-                        onRefused(channel, failure, ready);
-                    }
-                });
-    }
-
-    /** The view of the cluster may be old: then the server says who has the slot now. */
-    private void onRefused(String channel, Throwable failure, CompletableFuture<Void> ready) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        String said = String.valueOf(cause.getMessage());
-        if (!said.startsWith("MOVED ") || closed) {
-            ready.completeExceptionally(cause);
-            return;
-        }
-        String address = said.substring(said.lastIndexOf(' ') + 1);
-        int colon = address.lastIndexOf(':');
-        RedisClusterNode next = connection
-                .getPartitions()
-                .getPartition(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
-        if (next == null) {
-            ready.completeExceptionally(cause);
-        } else {
-            subscribe(channel, next, ready);
-        }
-    }
-
     @Override
     public void smessage(RedisClusterNode from, String channel, String text) {
         mail.message(text);
@@ -181,15 +144,15 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     }
 
     private void renew(String channel) {
-        CompletableFuture<Void> ready = new CompletableFuture<>();
+        CompletableFuture<Void> ready;
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(channel);
             if (subscription == null || closed) {
                 return;
             }
+            ready = shards.subscribe(channel);
             subscription.ready = ready;
-            subscribe(channel, owner(channel), ready);
         } finally {
             guard.unlock();
         }

@@ -9,12 +9,17 @@ sealed interface Signal {
     /**
      * The server has answered, or failed to.
      *
-     * @param asked the number of the request
+     * @param question what it was asked
      * @param reply null if it failed
      * @param failure null if it answered
      */
     record Answered(
-            int asked, @Nullable List<Long> reply, @Nullable Throwable failure) implements Signal {}
+            Question question,
+            @Nullable List<Long> reply,
+            @Nullable Throwable failure) implements Signal {}
+
+    /** How messages arrive from now on, as was asked for; or that they do not. */
+    record Listening(Inbox.Push push) implements Signal {}
 
     /** The server has granted it. */
     record Granted(Push.Grant grant) implements Signal {}

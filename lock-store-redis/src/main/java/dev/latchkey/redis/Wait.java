@@ -1,11 +1,9 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Request;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
@@ -16,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * One call that waits, on the thread of its caller: it asks for a place in the queue, listens, and asks again now and then.
  *
  * <ol>
+ *   <li>Where messages cannot reach it yet it asks first, for most locks are free. Queued, it begins to listen, polls until
+ *       messages can reach it, and then has the queue know that, at its place.
  *   <li>A reply that grants counts from before its request was sent.
  *   <li>A message that grants counts by the server's own clock: as much later than the last request as the server says that
  *       the grant came after the answer. A caller that was frozen in between computes a lease that is over already.
@@ -27,50 +27,34 @@ import org.jspecify.annotations.Nullable;
  */
 final class Wait {
 
-    private static final long MAX_POLL_MILLIS = 5_000;
-    private static final long MIN_POLL_MILLIS = 100;
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** A place in the queue, as of the last answer. */
-    private record Place(long sinceNanos, long serverMicros, int generation) {}
-
-    private final Server server;
-    private final Request request;
-    private final byte[] key;
-    private final Requests requests;
-    private final String attempt;
+    private final Questions questions;
+    private final Ear ear;
     private final long endNanos;
-    private final long pollMillis;
     private final BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
     private final CountDownLatch ended = new CountDownLatch(1);
 
+    private @Nullable Question question;
+    private long answerByNanos;
+    private boolean askAgain;
+    private long nextNanos;
+    private long silentSinceNanos;
+
+    /** How the queue knows it. */
     private Inbox.Push push = Inbox.Push.NONE;
+
+    private boolean mayHaveTrace;
     private long ticket;
     private @Nullable Place place;
     private Push.@Nullable Grant early;
     private boolean inTurn;
 
-    private @Nullable CompletableFuture<List<Long>> asking;
-    private int asked;
-    private long askedNanos;
-    private int askedGeneration;
-    private boolean mayHaveTrace;
-    private boolean askAgain;
-    private long nextNanos;
-    private long silentSinceNanos;
-
-    Wait(Server server, Requests requests, byte[] key, String attempt, Request request, Duration maxWait) {
-        this.server = server;
-        this.requests = requests;
-        this.key = key;
-        this.attempt = attempt;
-        this.request = request;
+    Wait(Questions questions, Ear ear, Duration maxWait) {
+        this.questions = questions;
+        this.ear = ear;
         this.endNanos = System.nanoTime() + maxWait.toNanos();
-        this.pollMillis = Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, Requests.ttlMillis(request) / 3));
-    }
-
-    String attempt() {
-        return attempt;
     }
 
     CountDownLatch ended() {
@@ -87,26 +71,22 @@ final class Wait {
         signals.add(signal);
     }
 
-    void begin(Inbox.Push how) {
-        push = how;
+    /** Asks for the first time. */
+    void begin() {
+        ear.openNow();
+        push = ear.push();
         silentSinceNanos = System.nanoTime();
         ask();
     }
 
     private void ask() {
-        int number = ++asked;
         askAgain = false;
         mayHaveTrace = true;
-        server.connected(request.key().resource());
-        askedGeneration = server.generation();
-        askedNanos = System.nanoTime();
-        CompletableFuture<List<Long>> answer = server.send(
-                request.key().resource(),
-                Script.ACQUIRE,
-                key,
-                requests.acquire(request, attempt, pollMillis, ticket, push));
-        asking = answer;
-        var unused = answer.whenComplete((reply, failure) -> signals.add(new Signal.Answered(number, reply, failure)));
+        Question asked = push == ear.push() ? questions.ask(ticket, push) : questions.askListening(ticket, ear.push());
+        question = asked;
+        answerByNanos = asked.sinceNanos() + questions.limitNanos();
+        var unused = asked.answer()
+                .whenComplete((reply, failure) -> signals.add(new Signal.Answered(asked, reply, failure)));
     }
 
     /** Waits for whatever comes first. What it returns other than a grant may have left a trace on the server. */
@@ -123,35 +103,51 @@ final class Wait {
 
     private long nanosToNextStep() {
         long now = System.nanoTime();
-        long step = asking == null ? nextNanos : askedNanos + server.limit().toNanos();
+        Question asked = question;
+        long step = asked == null ? nextNanos : answerByNanos;
         // The first answer is waited for in any case: it may be that it is free.
-        boolean unanswered = place == null && asking != null;
+        boolean unanswered = place == null && asked != null;
         return Math.max(0, unanswered ? step - now : Math.min(step - now, endNanos - now));
     }
 
     private @Nullable Attempt onTime() {
         long now = System.nanoTime();
-        CompletableFuture<List<Long>> late = asking;
-        if (late != null && now - askedNanos >= server.limit().toNanos()) {
-            asking = null;
-            late.cancel(false);
-            throw server.failures().noAnswer(request.key().resource(), server.limit());
+        Question asked = question;
+        if (asked != null && now - answerByNanos >= 0) {
+            onSilence(asked, now);
         }
-        if (endNanos - now <= 0 && (place != null || asking == null)) {
+        if (endNanos - now <= 0 && (place != null || asked == null)) {
             return Attempt.Conflicted.NO_HINT;
         }
-        if (asking == null && nextNanos - now <= 0) {
+        if (asked == null && nextNanos - now <= 0) {
             ask();
         }
         return null;
     }
 
+    /** Where this process slept as well the answer may be here, and nobody has read it yet. */
+    private void onSilence(Question late, long now) {
+        if (now - answerByNanos > OVERSLEPT_NANOS) {
+            answerByNanos = now + questions.limitNanos();
+        } else {
+            question = null;
+            late.answer().cancel(false);
+            throw questions.noAnswer();
+        }
+    }
+
     private @Nullable Attempt on(Signal signal) {
-        if (signal instanceof Signal.Answered answered) {
-            return answered.asked() == asked && asking != null ? onAnswer(answered) : null;
+        if (signal instanceof Signal.Answered answer) {
+            return answer.question().equals(question) ? onAnswer(answer) : null;
         }
         if (signal instanceof Signal.Granted granted) {
             return onGrant(granted.grant());
+        }
+        if (signal instanceof Signal.Listening now) {
+            ear.opened(now.push());
+            askAgain |= push != ear.push();
+            askAgainIfNeeded();
+            return null;
         }
         if (signal instanceof Signal.AskAgain) {
             askAgain = true;
@@ -159,25 +155,31 @@ final class Wait {
             return null;
         }
         if (signal instanceof Signal.Closed) {
-            throw server.failures().closed(request.key().resource());
+            throw questions.closed();
         }
         return Attempt.Conflicted.NO_HINT;
     }
 
-    private @Nullable Attempt onAnswer(Signal.Answered answered) {
-        asking = null;
-        List<Long> reply = answered.reply();
+    private @Nullable Attempt onAnswer(Signal.Answered answer) {
+        question = null;
+        List<Long> reply = answer.reply();
         if (reply == null) {
-            onFailure(answered.failure());
+            onFailure(answer.failure());
             return null;
         }
         silentSinceNanos = System.nanoTime();
-        if (!Replies.isQueued(reply)) {
-            inTurn = place != null;
-            return Replies.attempt(reply, request, askedNanos);
+        if (Replies.isQueued(reply)) {
+            return onQueued(answer.question(), reply);
         }
+        inTurn = place != null;
+        return questions.attempt(reply, answer.question());
+    }
+
+    private @Nullable Attempt onQueued(Question asked, List<Long> reply) {
         ticket = reply.get(1);
-        place = new Place(askedNanos, reply.get(2), askedGeneration);
+        place = new Place(asked.sinceNanos(), reply.get(2), asked.generation());
+        push = asked.push();
+        ear.open(how -> signals.add(new Signal.Listening(how)));
         nextNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pause(reply.get(3), reply.get(4)));
         Push.Grant waiting = early;
         early = null;
@@ -193,54 +195,44 @@ final class Wait {
         if (push == Inbox.Push.NONE) {
             return ThreadLocalRandom.current().nextLong(20, 101);
         }
+        long poll = questions.pollMillis();
         long position = rank < 0 ? 2 : rank;
-        return position > 2 || millisToLeaseEnd <= 0
-                ? pollMillis
-                : Math.min(pollMillis, millisToLeaseEnd + 1 + 30 * position);
+        return position > 2 || millisToLeaseEnd <= 0 ? poll : Math.min(poll, millisToLeaseEnd + 1 + 30 * position);
     }
 
     private void onFailure(@Nullable Throwable failure) {
         Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
         boolean passing = Failures.isConnection(cause) || Failures.isSlotMoving(cause);
-        if (!passing || System.nanoTime() - silentSinceNanos > server.limit().toNanos()) {
-            throw server.failures().of(request.key().resource(), cause);
+        if (!passing || System.nanoTime() - silentSinceNanos > questions.limitNanos()) {
+            throw questions.failed(cause);
         }
         nextNanos = System.nanoTime() + RETRY_NANOS;
     }
 
     private void askAgainIfNeeded() {
-        if (askAgain && asking == null) {
+        if (askAgain && question == null) {
             ask();
         }
     }
 
     private @Nullable Attempt onGrant(Push.Grant grant) {
-        if (asking != null) {
+        if (question != null) {
             early = grant;
             return null;
         }
         Place last = place;
-        boolean sameClock =
-                last != null && last.generation() == server.generation() && grant.atMicros() >= last.serverMicros();
-        if (last == null || !sameClock) {
+        if (last == null || !questions.canTell(last, grant)) {
             ask();
             return null;
         }
-        long since = last.sinceNanos() + TimeUnit.MICROSECONDS.toNanos(grant.atMicros() - last.serverMicros());
-        long now = System.nanoTime();
         inTurn = true;
-        return Replies.granted(
-                request.mode(), grant.fence(), since - now > 0 ? now : since, Duration.ofMillis(grant.ttlMillis()));
+        return questions.attempt(grant, last);
     }
 
-    /** Leaves the queue, and undoes a grant that crosses: uninterruptibly, but not for longer than the limit. */
+    /** Leaves no trace on the server: uninterruptibly, but not for longer than the limit. */
     void leave() {
         if (mayHaveTrace) {
-            server.ask(request.key().resource(), Script.CANCEL, key, cancelArguments());
+            questions.cancel();
         }
-    }
-
-    byte[][] cancelArguments() {
-        return requests.cancel(request, attempt, pollMillis, push);
     }
 }

@@ -1,43 +1,42 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Request;
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** A wait from its first request to the moment when nothing is left of it. */
 final class Waiting {
 
-    private final Server server;
     private final Waits waits;
-    private final byte[] key;
-    private final Request request;
+    private final Questions questions;
+    private final Ear ear;
+    private final Wait wait;
 
-    Waiting(Server server, Waits waits, byte[] key, Request request) {
-        this.server = server;
+    Waiting(Waits waits, LazyInbox inbox, Questions questions, Duration maxWait) {
         this.waits = waits;
-        this.key = key;
-        this.request = request;
+        this.questions = questions;
+        this.ear = new Ear(inbox, questions.resource());
+        this.wait = new Wait(questions, ear, maxWait);
     }
 
-    Attempt await(Wait wait, CompletionStage<?> withdrawn) throws InterruptedException {
+    Attempt await(CompletionStage<?> withdrawn) throws InterruptedException {
         withdrawn.thenRun(() -> wait.signal(new Signal.Withdrawn()));
         Attempt attempt = null;
         Throwable failure = null;
         try {
-            waits.begin(wait, request);
+            waits.begin(questions, wait);
             attempt = wait.await();
         } catch (RuntimeException | InterruptedException e) {
             failure = e;
             throw e;
         } finally {
-            end(wait, attempt, failure);
+            end(attempt, failure);
         }
         return attempt;
     }
 
-    private void end(Wait wait, @Nullable Attempt attempt, @Nullable Throwable failure) {
-        String resource = request.key().resource();
+    private void end(@Nullable Attempt attempt, @Nullable Throwable failure) {
         boolean granted = attempt instanceof Attempt.Granted;
         try {
             wait.leave();
@@ -48,16 +47,17 @@ final class Waiting {
             failure.addSuppressed(e);
         } finally {
             if (granted && wait.isGrantedInTurn()) {
-                waits.grantedInTurn(request.key().token());
+                waits.grantedInTurn(questions.request().key().token());
             }
-            waits.end(wait, resource, granted ? null : () -> giveBack(wait));
+            ear.close();
+            waits.end(questions, wait, granted ? null : this::giveBack);
         }
     }
 
     /** A grant to a wait that is over. Not awaited: this runs on a thread of the driver. */
-    private void giveBack(Wait wait) {
+    private void giveBack() {
         if (!waits.isClosed()) {
-            var unused = server.send(request.key().resource(), Script.CANCEL, key, wait.cancelArguments());
+            questions.cancelApart();
         }
     }
 }

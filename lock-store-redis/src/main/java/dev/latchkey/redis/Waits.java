@@ -1,57 +1,48 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.spi.Request;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * All who wait in one store, and the inbox they share.
+ * All who wait in one store.
  *
  * <p>Messages are matched with calls by the attempt, not by the token: the same key may wait twice. A grant to a call that
  * ended without it is given back; a grant to one that ended with it says nothing new, and must not be given back.
  */
 final class Waits implements Mail {
 
-    private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
-
     private static final int REMEMBERED_ENDED = 1_000;
     private static final int REMEMBERED_CONTENDED = 10_000;
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Server server;
-    private final Connections connections;
-    private final Names names;
     private final String id = newId();
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Wait> waiting = new ConcurrentHashMap<>();
     private final Map<String, Runnable> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
     private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
 
-    /** Fair, so that those who come while the inbox is opened ask in the order they came. */
-    private final ReentrantLock opening = new ReentrantLock(true);
+    /** Fair, so that those who come while the store connects ask in the order they came. */
+    private final ReentrantLock beginning = new ReentrantLock(true);
 
-    private volatile @Nullable Inbox inbox;
-    private long retryNanos = System.nanoTime();
-    private boolean warned;
     private volatile boolean closed;
 
-    Waits(Server server, Connections connections, Names names) {
+    Waits(Server server) {
         this.server = server;
-        this.connections = connections;
-        this.names = names;
+    }
+
+    /** What the messages of this store are addressed to. */
+    String id() {
+        return id;
     }
 
     private static String newId() {
@@ -64,68 +55,30 @@ final class Waits implements Mail {
         return id + '.' + attempts.incrementAndGet();
     }
 
-    /** Has a wait ask for the first time, once messages can reach it. */
-    void begin(Wait wait, Request request) throws InterruptedException {
-        String resource = request.key().resource();
-        waiting.put(wait.attempt(), wait);
-        Inbox open = inbox;
-        Optional<Inbox.Push> ready =
-                open == null || opening.hasQueuedThreads() ? Optional.empty() : open.ready(resource);
-        if (ready.isPresent()) {
-            wait.begin(ready.get());
+    /** Has a wait ask for the first time. */
+    void begin(Questions questions, Wait wait) throws InterruptedException {
+        waiting.put(questions.attempt(), wait);
+        if (server.isConnected() && !beginning.hasQueuedThreads()) {
+            wait.begin();
             return;
         }
-        opening.lockInterruptibly();
+        if (!beginning.tryLock(server.connectLimit().toNanos(), TimeUnit.NANOSECONDS)) {
+            throw server.cannotConnect(questions.resource());
+        }
         try {
-            // A server that is not there is a failure, not one that lacks messages.
-            server.connected(resource);
-            wait.begin(listen(resource));
+            server.connect(questions.resource());
+            wait.begin();
         } finally {
-            opening.unlock();
-        }
-    }
-
-    private Inbox.Push listen(String resource) {
-        try {
-            Inbox open = closed ? null : openInbox();
-            return open == null ? Inbox.Push.NONE : open.listen(resource);
-        } catch (RuntimeException e) {
-            retryNanos = System.nanoTime() + RETRY_NANOS;
-            warn(e);
-            return Inbox.Push.NONE;
-        }
-    }
-
-    private @Nullable Inbox openInbox() {
-        Inbox open = inbox;
-        if (open == null && retryNanos - System.nanoTime() <= 0) {
-            open = Server.uninterrupted(() -> connections.inbox(names, id, this));
-            inbox = open;
-        }
-        return open;
-    }
-
-    private void warn(RuntimeException failure) {
-        if (!warned) {
-            warned = true;
-            log.warn(
-                    "lock.pubsub_unavailable server={} channel={} problem={} consequence=waiters poll",
-                    server.failures().server(),
-                    names.channel(id),
-                    failure.getMessage());
+            beginning.unlock();
         }
     }
 
     /** The wait is over. Unless it was granted, whatever the server may still grant it is given back. */
-    void end(Wait wait, String resource, @Nullable Runnable giveBack) {
+    void end(Questions questions, Wait wait, @Nullable Runnable giveBack) {
         if (giveBack != null) {
-            ended.put(wait.attempt(), giveBack);
+            ended.put(questions.attempt(), giveBack);
         }
-        waiting.remove(wait.attempt());
-        Inbox open = inbox;
-        if (open != null) {
-            open.leave(resource);
-        }
+        waiting.remove(questions.attempt());
         wait.ended().countDown();
     }
 
@@ -176,14 +129,6 @@ final class Waits implements Mail {
         long end = System.nanoTime() + server.limit().toNanos();
         for (CountDownLatch left : leaving) {
             awaitQuietly(left, end);
-        }
-        Inbox open = inbox;
-        inbox = null;
-        if (open != null) {
-            Server.uninterrupted(() -> {
-                open.close();
-                return true;
-            });
         }
     }
 

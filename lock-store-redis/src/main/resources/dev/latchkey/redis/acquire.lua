@@ -1,4 +1,5 @@
 -- Takes, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
+-- What acquire_free.lua has left: raw, at, token, ttl, attempt, want.
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
@@ -6,26 +7,11 @@
 --           claim  the fencing token of an exclusive hold, - for a shared one or none
 --           poll   how often it asks again; 0: it does not wait
 --           ticket as it was answered; 0 at first. push: as in the queue
+--         7 only if it stands in the queue with another push: that one
 -- returns a positive integer: held, the last fencing token
 --         {0, ticket, now, rank or -1, ms until the holders' leases end}: waits; a shared hold is as it was
 --         {-1, ms}: a conflict; nothing has changed     {-2}: another promoter waits already     {-3, why}: claim is not true
 
-local token, ttl, attempt, want = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
-local raw = redis.call('GET', STATE)
-local at = clock()
-
-if (not raw or string.sub(raw, 1, 5) == 'L1F0 ') and (want == 'x' or want == 's') then
-  local number = raw and string.sub(raw, 6, 21)
-  if not number then
-    number = at
-  elseif want == 'x' then
-    number = number < at and at or digits(number + 1)
-  end
-  local mode = want == 'x' and 'L1X0 ' or 'L1S0 '
-  local hold = mode .. number .. ' ' .. token .. ':' .. at .. ':' .. ttl .. ':' .. attempt
-  redis.call('SET', STATE, hold, 'PX', ARGV[3])
-  return tonumber(number)
-end
 if raw and string.sub(raw, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
 end
@@ -41,7 +27,11 @@ if claimed and not (own and (claim == '-' or (state.mode == 'X' and state.fence 
 end
 
 local waits = poll ~= '0'
-local member = table.concat({ token, attempt, claimed and 'p' or want, ttl, poll, push }, ' ')
+local stem = table.concat({ token, attempt, claimed and 'p' or want, ttl, poll, '' }, ' ')
+local member = stem .. push
+if ARGV[7] then
+  redis.call('ZREM', QUEUE, stem .. ARGV[7])
+end
 
 local function settle(answer)
   local written = write(state, retention)

@@ -1,10 +1,10 @@
 -- Ends a wait: leaves the queue, and undoes what this very attempt was granted; what was held before it stays.
 -- KEYS[1] the state
--- ARGV    1 token   2 attempt   3 its member of the queue   4 retention in ms
+-- ARGV    1 token   2 attempt   3 its member of the queue up to the push   4 retention in ms
 -- returns 1: it waited     2: a grant was undone     0: neither
 
 local attempt = ARGV[2]
-local ended = redis.call('ZREM', QUEUE, ARGV[3])
+local ended = redis.call('ZREM', QUEUE, ARGV[3] .. '0', ARGV[3] .. '1', ARGV[3] .. '2')
 local raw = redis.call('GET', STATE)
 if not raw then
   return ended

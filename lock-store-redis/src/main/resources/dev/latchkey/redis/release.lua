@@ -1,24 +1,10 @@
 -- Gives up whatever a token holds, and hands it to the next who wait.
+-- What release_alone.lua has left: token, and raw where the fencing token was given.
 -- KEYS[1] the state
 -- ARGV    1 token   2 the fencing token of an exclusive hold, for the short way; or ''   3 retention in ms
 -- returns 1: it was ours, and nobody else has had it since     0: it was not
 
-local token, raw = ARGV[1], nil
-if ARGV[2] ~= '' then
-  -- The short way is one command: what was there is looked at afterwards, and put back if it was not just that.
-  raw = redis.pcall('SET', STATE, 'L1F0 ' .. ARGV[2], 'KEEPTTL', 'GET')
-  if type(raw) == 'string' then
-    local mine = 'L1X0 ' .. ARGV[2] .. ' ' .. token .. ':'
-    if string.sub(raw, 1, #mine) == mine then
-      return 1
-    end
-    redis.call('SET', STATE, raw, 'KEEPTTL')
-  elseif not raw then
-    redis.call('DEL', STATE)
-  else
-    raw = redis.call('GET', STATE)
-  end
-else
+if ARGV[2] == '' then
   raw = redis.call('GET', STATE)
 end
 if not raw then

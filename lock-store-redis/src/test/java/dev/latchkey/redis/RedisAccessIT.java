@@ -10,7 +10,6 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.testkit.RedisServer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -23,9 +22,6 @@ import org.junit.jupiter.api.Test;
 class RedisAccessIT {
 
     private static final RedisServer SERVER = RedisServer.start();
-    private static final String SCRIPTS = "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin "
-            + "+hset +hget +hdel +hlen +pexpire";
-    private static final String MESSAGES = "+publish +subscribe +unsubscribe";
 
     @AfterAll
     static void stop() {
@@ -34,7 +30,7 @@ class RedisAccessIT {
 
     @Test
     void givenTheDocumentedRights_whenEverythingIsDone_thenNothingIsRefused() throws Exception {
-        String dsn = user("all", "~lk:* &lk:in:* " + SCRIPTS + " " + MESSAGES);
+        String dsn = user("all", "~lk:* &lk:in:* " + Rights.SCRIPTS + " " + Rights.MESSAGES);
         try (RedisStore store = open(dsn)) {
             LockFactory locks = new LockFactory(store);
             Lock first = locks.createLock("report", LONG_TTL);
@@ -56,12 +52,12 @@ class RedisAccessIT {
                     .hasSize(1);
             assertThat(second.release()).isTrue();
         }
-        assertThat(refusals()).isEmpty();
+        assertThat(Rights.refusals(SERVER)).isEmpty();
     }
 
     @Test
     void givenNoRightToSubscribe_whenWaitedFor_thenItPollsAndIsGranted() throws Exception {
-        String dsn = user("mute", "~lk:* " + SCRIPTS);
+        String dsn = user("mute", "~lk:* " + Rights.SCRIPTS);
         try (RedisStore store = open(dsn)) {
             LockFactory locks = new LockFactory(store);
             Lock first = locks.createLock("poll", LONG_TTL).acquire();
@@ -77,8 +73,37 @@ class RedisAccessIT {
     }
 
     @Test
+    void givenItPolls_whenItIsAllowedToSubscribe_thenTheQueueKnowsThatItListensAtItsPlace() throws Exception {
+        String dsn = user("soon", "~lk:* " + Rights.SCRIPTS);
+        try (RedisStore store = open(dsn)) {
+            LockFactory locks = new LockFactory(store);
+            Lock first = locks.createLock("heard", LONG_TTL);
+            assertThat(first.tryAcquire()).isTrue();
+            CompletableFuture<Lock> polling = async(locks.createLock("heard", LONG_TTL));
+            awaitQueued("lk:{heard}:q", 1);
+            assertThat(queue("lk:{heard}:q").get(0)).endsWith(" 0");
+            CompletableFuture<Lock> next = async(locks.createLock("heard", LONG_TTL));
+            awaitQueued("lk:{heard}:q", 2);
+
+            SERVER.call("ACL", "SETUSER", "soon", "&lk:in:*", "+publish", "+subscribe", "+unsubscribe");
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() -> assertThat(queue("lk:{heard}:q"))
+                            .hasSize(2)
+                            .allSatisfy(waiter -> assertThat(waiter).endsWith(" 1")));
+            assertThat(first.release()).isTrue();
+            assertThat(polling.join().isAcquired()).isTrue();
+            assertThat(next.isDone()).isFalse();
+            assertThat(polling.join().release()).isTrue();
+            assertThat(next.join().release()).isTrue();
+        }
+        SERVER.call("ACL", "LOG", "RESET");
+    }
+
+    @Test
     void givenAKeyOutsideTheRights_whenAcquired_thenAFailureThatSaysWhatIsMissing() {
-        String dsn = user("other", "~other:* " + SCRIPTS);
+        String dsn = user("other", "~other:* " + Rights.SCRIPTS);
         try (RedisStore store = open(dsn)) {
             Lock lock = new LockFactory(store).createLock("report");
 
@@ -105,11 +130,8 @@ class RedisAccessIT {
     }
 
     private static String user(String name, String rights) {
-        List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", name, "reset", "on", ">p@ss"));
-        words.addAll(List.of("resetkeys", "resetchannels", "-@all"));
-        words.addAll(List.of(rights.split(" ")));
-        SERVER.call(words.toArray(String[]::new));
-        return "redis://" + name + ":p%40ss@" + SERVER.address() + "?prefix=lk:";
+        Rights.give(SERVER, name, rights);
+        return "redis://" + Rights.login(name) + "@" + SERVER.address() + "?prefix=lk:";
     }
 
     private static RedisStore open(String dsn) {
@@ -119,7 +141,7 @@ class RedisAccessIT {
     private static CompletableFuture<Lock> async(Lock lock) {
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return lock.acquire(Duration.ofSeconds(20));
+                return lock.acquire(Duration.ofSeconds(60));
             } catch (InterruptedException e) {
                 throw new CompletionException(e);
             }
@@ -130,8 +152,10 @@ class RedisAccessIT {
         Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", queue), count));
     }
 
-    private static List<Object> refusals() {
-        Object log = SERVER.call("ACL", "LOG");
-        return log instanceof List<?> list ? List.copyOf(list) : List.of();
+    private static List<String> queue(String name) {
+        Object members = SERVER.call("ZRANGE", name, "0", "-1");
+        return members instanceof List<?> list
+                ? list.stream().map(String::valueOf).toList()
+                : List.of();
     }
 }

@@ -63,7 +63,7 @@ class RedisCancellationIT {
     }
 
     private void awaitWaiting(int count) {
-        Awaitility.await().until(() -> keys.waiting().size() == count);
+        Awaitility.await().until(() -> keys.listening().size() == count);
     }
 
     private void assertNothingGoesOn() {

@@ -176,7 +176,9 @@ class RedisFailureIT {
             Lock holder = locks.createLock(resource, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
             CompletableFuture<Lock> waiting = async(new LockFactory(far).createLock(resource, Duration.ofSeconds(3)));
-            awaitQueued(1);
+            Awaitility.await()
+                    .until(() -> new RedisKeys(SERVER)
+                            .listening().stream().anyMatch(waiter -> waiter.startsWith("lock:{" + resource + "}:q")));
             CompletableFuture<Void> dropped = proxy.dropMessage(" x ");
 
             assertThat(holder.release()).isTrue();

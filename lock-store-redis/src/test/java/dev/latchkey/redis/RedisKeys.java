@@ -57,6 +57,11 @@ final class RedisKeys {
                 LUA_PREFIX));
     }
 
+    /** Those of them who can be sent messages; the first of a store polls until its store has subscribed. */
+    List<String> listening() {
+        return waiting().stream().filter(waiter -> !waiter.endsWith(" 0")).toList();
+    }
+
     /** How often the server has executed each command since its statistics were reset, those of scripts among them. */
     Map<String, Long> commands() {
         Map<String, Long> calls = new TreeMap<>();

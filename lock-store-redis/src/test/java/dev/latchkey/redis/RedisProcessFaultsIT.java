@@ -13,6 +13,7 @@ import dev.latchkey.testkit.SecondProcess;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -70,6 +71,7 @@ class RedisProcessFaultsIT {
         assertThat(holder.tryAcquire()).isTrue();
         firstToken = holder.fencingToken().orElseThrow();
         waiterReply = waiter.startAcquire(LONG_WAIT);
+        Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
         waiterReply.awaitWaiting();
     }
 

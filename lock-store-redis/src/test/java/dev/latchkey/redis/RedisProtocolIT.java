@@ -30,7 +30,6 @@ class RedisProtocolIT {
 
     private static final RedisServer SERVER = RedisServer.start();
     private static final Duration LONG_WAIT = Duration.ofMinutes(1);
-    private static final Duration SHORT_WAIT = Duration.ofMillis(30);
 
     private final RedisStore store = open();
     private final String resource = UUID.randomUUID().toString();
@@ -70,8 +69,10 @@ class RedisProtocolIT {
         Key holder = Key.of(resource);
         granted(store.save(exclusive(holder)));
         Key key = Key.of(resource);
-        CompletableFuture<Attempt> first = CompletableFuture.supplyAsync(() -> wait(store, exclusive(key), SHORT_WAIT));
+        CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+        CompletableFuture<Attempt> first = CompletableFuture.supplyAsync(() -> wait(store, exclusive(key), withdrawn));
         String ended = queuedAttempt();
+        withdrawn.complete(null);
         assertThat(first.join()).isInstanceOf(Attempt.Conflicted.class);
         CompletableFuture<Attempt> second = waiting(store, exclusive(key));
         queuedAttempt();
@@ -195,20 +196,22 @@ class RedisProtocolIT {
     }
 
     private static CompletableFuture<Attempt> waiting(RedisStore store, Request request) {
-        return CompletableFuture.supplyAsync(() -> wait(store, request, LONG_WAIT));
+        return CompletableFuture.supplyAsync(() -> wait(store, request, new CompletableFuture<>()));
     }
 
-    private static Attempt wait(RedisStore store, Request request, Duration maxWait) {
+    private static Attempt wait(RedisStore store, Request request, CompletableFuture<Void> withdrawn) {
         try {
-            return store.waitAndSave(request, maxWait, new CompletableFuture<>());
+            return store.waitAndSave(request, LONG_WAIT, withdrawn);
         } catch (InterruptedException e) {
             throw new CompletionException(e);
         }
     }
 
-    /** The attempt of the only one in the queue, once it is there. */
+    /** The attempt of the only one in the queue, once it is there and can be sent messages. */
     private String queuedAttempt() {
-        Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> queue().size() == 1);
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> queue().size() == 1 && queue().get(0).endsWith(" 1"));
         return queue().get(0).split(" ", -1)[1];
     }
 

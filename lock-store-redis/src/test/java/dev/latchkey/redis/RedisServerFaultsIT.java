@@ -51,7 +51,7 @@ class RedisServerFaultsIT {
         BackgroundCall<Lock> waiting =
                 BackgroundCall.start(() -> locks.createLock(RESOURCE, LONG_TTL).acquire());
         RedisKeys keys = new RedisKeys(server);
-        Awaitility.await().until(() -> keys.waiting().size() == 1);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
         return waiting;
     }
 
@@ -215,7 +215,7 @@ class RedisServerFaultsIT {
             return known;
         });
         RedisKeys keys = new RedisKeys(server);
-        Awaitility.await().until(() -> keys.waiting().size() == 1);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
 
         try (RedisConnection connection = server.connect()) {
             connection.sendOnly("DEBUG", "SLEEP", "2.5");

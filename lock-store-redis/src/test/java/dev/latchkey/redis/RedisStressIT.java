@@ -60,7 +60,7 @@ class RedisStressIT {
                 .fault("script flush", 3, () -> server.call("SCRIPT", "FLUSH"))
                 .fault("subscriptions cut", 3, () -> server.call("CLIENT", "KILL", "TYPE", "pubsub"))
                 .fault("all connections cut", 1, () -> server.call("CLIENT", "KILL", "TYPE", "normal"))
-                .fault("frozen server", 1, this::freeze)
+                .fault("frozen server", 1, () -> server.freezeFor(Duration.ofMillis(200)))
                 .fault("restart with data", 1, this::restart)
                 .fault("restart without data", 1, this::restartEmpty)
                 .fault("keys looked at", 4, () -> assertThat(keys.withoutTtl()).isEmpty())
@@ -82,12 +82,6 @@ class RedisStressIT {
         assertThat(history.holds(LockMode.EXCLUSIVE)).isPositive();
         assertThat(keys.withoutTtl()).isEmpty();
         assertAllIsLetGo();
-    }
-
-    private void freeze() throws InterruptedException {
-        server.freeze();
-        Thread.sleep(200);
-        server.thaw();
     }
 
     private void restart() {

@@ -27,7 +27,7 @@ class RedisTopologyFaultsIT {
         BackgroundCall<Lock> waiting =
                 BackgroundCall.start(() -> locks.createLock(RESOURCE, TTL).acquire());
         RedisKeys keys = new RedisKeys(server);
-        Awaitility.await().until(() -> keys.waiting().size() == 1);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
         return waiting;
     }
 

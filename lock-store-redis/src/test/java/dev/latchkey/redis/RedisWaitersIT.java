@@ -57,7 +57,7 @@ class RedisWaitersIT {
         for (int i = 0; i < threads; i++) {
             calls.add(BackgroundCall.start(() -> cycles(CYCLES)));
         }
-        Awaitility.await().until(() -> keys.waiting().size() == threads);
+        Awaitility.await().until(() -> keys.listening().size() == threads);
         keys.resetCommands();
         assertThat(opener.release()).isTrue();
 
@@ -87,7 +87,7 @@ class RedisWaitersIT {
         assertThat(holder.tryAcquire()).isTrue();
         BackgroundCall<Lock> waiting =
                 BackgroundCall.start(() -> locks.createLock(RESOURCE, TTL).acquire());
-        Awaitility.await().until(() -> keys.waiting().size() == 1);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
         keys.resetCommands();
 
         Awaitility.await()
@@ -123,7 +123,7 @@ class RedisWaitersIT {
         }
         Awaitility.await()
                 .atMost(Duration.ofSeconds(60))
-                .until(() -> keys.waiting().size() == waiters);
+                .until(() -> keys.listening().size() == waiters);
 
         assertThat(connections()).isEqualTo(2);
         assertThat(Thread.activeCount() - threadsBefore).isLessThanOrEqualTo(waiters);

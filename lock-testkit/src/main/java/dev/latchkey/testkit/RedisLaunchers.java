@@ -22,6 +22,14 @@ final class RedisLaunchers {
         return Chosen.LAUNCHER;
     }
 
+    /** The oldest version there is, whatever else this machine has. */
+    static Launcher oldest() {
+        return new ServerSearch(
+                        "Redis server of version 6.2", "the test dependency com.github.codemonstur:embedded-redis")
+                .or("the artifact embedded-redis", RedisLaunchers::artifact)
+                .first(RedisLaunchers::tryOut);
+    }
+
     private static Launcher search() {
         return new ServerSearch("Redis server", REMEDY)
                 .or("Docker", RedisLaunchers::docker)
@@ -29,8 +37,11 @@ final class RedisLaunchers {
                         "redis-server on this machine",
                         () -> BinaryLauncher.find("redis-server").map(found -> found))
                 .or("the artifact embedded-redis", RedisLaunchers::artifact)
-                .first(launcher -> LocalServer.start(RedisServer.plan("redis-trial", launcher, List.of()))
-                        .close());
+                .first(RedisLaunchers::tryOut);
+    }
+
+    private static void tryOut(Launcher launcher) {
+        LocalServer.start(RedisServer.plan("redis-trial", launcher, List.of())).close();
     }
 
     private static Optional<Launcher> docker() {

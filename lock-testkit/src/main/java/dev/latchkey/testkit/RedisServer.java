@@ -2,6 +2,7 @@ package dev.latchkey.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -51,6 +52,16 @@ public final class RedisServer implements AutoCloseable {
      */
     public static RedisServer startDurable() {
         return start("--appendonly", "yes", "--appendfsync", "always");
+    }
+
+    /**
+     * Starts a server of the oldest version that locks are kept on, 6.2: the one in the artifact embedded-redis.
+     *
+     * @return the server, ready; it keeps nothing on disk
+     */
+    public static RedisServer startOldest() {
+        return new RedisServer(
+                LocalServer.start(plan("redis", RedisLaunchers.oldest(), List.of()), ServerAddress.unused()));
     }
 
     static RedisServer start(ServerAddress address, List<String> options) {
@@ -134,6 +145,20 @@ public final class RedisServer implements AutoCloseable {
     /** Freezes it with SIGSTOP: connections stay open, and nothing is answered. */
     public void freeze() {
         server.freeze();
+    }
+
+    /**
+     * Freezes it for a while.
+     *
+     * @param length how long
+     */
+    public void freezeFor(Duration length) {
+        freeze();
+        try {
+            Stress.pause(Math.toIntExact(length.toMillis()));
+        } finally {
+            thaw();
+        }
     }
 
     /** Lets it go on, with SIGCONT. */

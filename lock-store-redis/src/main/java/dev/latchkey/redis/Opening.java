@@ -1,0 +1,140 @@
+package dev.latchkey.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens something once, when it is first asked for, and again after a failure: on a thread of its own, for the driver gives
+ * up connecting when its thread is interrupted, and then forgets to close what it has opened. Nobody has to wait for it.
+ */
+final class Opening<T> {
+
+    private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
+
+    private final Supplier<T> open;
+    private final Consumer<T> end;
+    private final ReentrantLock guard = new ReentrantLock();
+    private volatile @Nullable T there;
+    private @Nullable CompletableFuture<T> opening;
+    private volatile long begunNanos = System.nanoTime();
+    private boolean closed;
+
+    /**
+     * Prepares, and opens nothing.
+     *
+     * @param open connects, for as long as it takes
+     * @param end what to do with it in the end
+     */
+    Opening(Supplier<T> open, Consumer<T> end) {
+        this.open = open;
+        this.end = end;
+    }
+
+    /** What is open, if it is. */
+    @Nullable T there() {
+        return there;
+    }
+
+    /** Opens it unless it is, or is about to be; cancelled if it was closed. */
+    CompletableFuture<T> begin() {
+        guard.lock();
+        try {
+            CompletableFuture<T> begun = opening;
+            if (begun == null || (begun.isCompletedExceptionally() && !closed)) {
+                begun = new CompletableFuture<>();
+                opening = begun;
+                begunNanos = System.nanoTime();
+                start(begun);
+            }
+            return begun;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** How long ago the last {@link #begin()} was that had to open it. */
+    long ageNanos() {
+        return System.nanoTime() - begunNanos;
+    }
+
+    private void start(CompletableFuture<T> result) {
+        if (closed) {
+            result.cancel(false);
+        } else {
+            apart(() -> open(result));
+        }
+    }
+
+    private void open(CompletableFuture<T> result) {
+        try {
+            T opened = open.get();
+            if (isKept(opened)) {
+                result.complete(opened);
+            } else {
+                end.accept(opened);
+                result.cancel(false);
+            }
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+        }
+    }
+
+    private boolean isKept(T opened) {
+        guard.lock();
+        try {
+            there = closed ? null : opened;
+            return !closed;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    boolean isClosed() {
+        guard.lock();
+        try {
+            return closed;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /**
+     * Ends what is open, or as soon as it is.
+     *
+     * @param maxWait how long that is waited for
+     */
+    void close(Duration maxWait) {
+        FutureTask<?> ending;
+        guard.lock();
+        try {
+            T open = there;
+            ending = new FutureTask<>(() -> Optional.ofNullable(open).ifPresent(end), null);
+            closed = true;
+            there = null;
+        } finally {
+            guard.unlock();
+        }
+        apart(ending);
+        try {
+            Uninterrupted.await(ending, maxWait);
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("lock.disconnect_failed", e);
+        }
+    }
+
+    private static void apart(Runnable work) {
+        Thread thread = new Thread(work, "latchkey-redis-connect");
+        thread.setDaemon(true);
+        thread.start();
+    }
+}

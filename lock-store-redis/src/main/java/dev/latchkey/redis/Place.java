@@ -1,0 +1,20 @@
+package dev.latchkey.redis;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A place in the queue, as of the last answer.
+ *
+ * @param sinceNanos a time before the question was sent
+ * @param serverMicros the server's time when it answered
+ * @param generation of the connection then
+ */
+record Place(long sinceNanos, long serverMicros, int generation) {
+
+    /** The time of this JVM from which on a grant counts: not later than the server began to count. */
+    long since(Push.Grant grant) {
+        long latest = sinceNanos + TimeUnit.MICROSECONDS.toNanos(grant.atMicros() - serverMicros);
+        long now = System.nanoTime();
+        return latest - now > 0 ? now : latest;
+    }
+}

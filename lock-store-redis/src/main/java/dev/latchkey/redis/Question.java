@@ -1,0 +1,14 @@
+package dev.latchkey.redis;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A request of a wait, on its way.
+ *
+ * @param sinceNanos a time before it was sent
+ * @param generation of the connection then
+ * @param push how the queue knows the wait once it is answered
+ * @param answer the reply
+ */
+record Question(long sinceNanos, int generation, Inbox.Push push, CompletableFuture<List<Long>> answer) {}

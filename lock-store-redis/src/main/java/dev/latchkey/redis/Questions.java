@@ -1,0 +1,104 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.List;
+
+/** What one call that waits asks the server, all of it under the name of one attempt. */
+final class Questions {
+
+    private static final long MAX_POLL_MILLIS = 5_000;
+    private static final long MIN_POLL_MILLIS = 100;
+
+    private final Server server;
+    private final Requests requests;
+    private final byte[] key;
+    private final Request request;
+    private final String attempt;
+    private final long pollMillis;
+
+    Questions(Server server, Requests requests, byte[] key, Request request, String attempt) {
+        this.server = server;
+        this.requests = requests;
+        this.key = key;
+        this.request = request;
+        this.attempt = attempt;
+        this.pollMillis = Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, Requests.ttlMillis(request) / 3));
+    }
+
+    Request request() {
+        return request;
+    }
+
+    String resource() {
+        return request.key().resource();
+    }
+
+    String attempt() {
+        return attempt;
+    }
+
+    /** How often one who hears messages asks all the same. */
+    long pollMillis() {
+        return pollMillis;
+    }
+
+    /** How long an answer is waited for. */
+    long limitNanos() {
+        return server.limit().toNanos();
+    }
+
+    /** Asks for a place in the queue; with a ticket whether its turn has come. */
+    Question ask(long ticket, Inbox.Push push) {
+        return send(push, requests.acquire(request, attempt, pollMillis, ticket, push));
+    }
+
+    /** The same of one that the queue knows as one that polls: from now on it can be sent messages. */
+    Question askListening(long ticket, Inbox.Push push) {
+        return send(push, requests.acquireListening(request, attempt, pollMillis, ticket, push));
+    }
+
+    private Question send(Inbox.Push push, byte[][] args) {
+        server.connected(resource());
+        int generation = server.generation();
+        long since = System.nanoTime();
+        return new Question(since, generation, push, server.send(resource(), Script.ACQUIRE, key, args));
+    }
+
+    Attempt attempt(List<Long> reply, Question question) {
+        return Replies.attempt(reply, request, question.sinceNanos());
+    }
+
+    /** What a message grants, where its time can be compared with that of the place. */
+    boolean canTell(Place place, Push.Grant grant) {
+        return place.generation() == server.generation() && grant.atMicros() >= place.serverMicros();
+    }
+
+    Attempt attempt(Push.Grant grant, Place place) {
+        return Replies.granted(request.mode(), grant.fence(), place.since(grant), Duration.ofMillis(grant.ttlMillis()));
+    }
+
+    /** Leaves the queue, and undoes a grant that crosses: uninterruptibly, but not for longer than the limit. */
+    void cancel() {
+        server.ask(resource(), Script.CANCEL, key, requests.cancel(request, attempt, pollMillis));
+    }
+
+    /** The same without waiting, for threads of the driver. */
+    void cancelApart() {
+        var unused = server.send(resource(), Script.CANCEL, key, requests.cancel(request, attempt, pollMillis));
+    }
+
+    LockStorageException noAnswer() {
+        return server.failures().noAnswer(resource(), server.limit());
+    }
+
+    LockStorageException closed() {
+        return server.failures().closed(resource());
+    }
+
+    LockStorageException failed(Throwable cause) {
+        return server.failures().of(resource(), cause);
+    }
+}

@@ -1,0 +1,80 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.RedisServer;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+
+/** A client whose connections go through a proxy, and rivals who have none in between. */
+@Timeout(120)
+abstract class BehindAProxy {
+
+    static final Duration LONG_TTL = Duration.ofSeconds(60);
+    static final Duration SHORT_TTL = Duration.ofMillis(1_500);
+    static final String RESOURCE = "report";
+    static final String STATE = "lock:{" + RESOURCE + "}";
+    static final String CHANNEL = "lock:in:";
+
+    static RedisServer server;
+
+    FaultProxy proxy;
+    LockFactory locks;
+    LockFactory rivals;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void endServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        server.call("FLUSHALL");
+        proxy = FaultProxy.to(server.address());
+        locks = LockFactory.connect("redis://" + proxy.address());
+        rivals = LockFactory.connect(server.dsn());
+        assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
+    }
+
+    @AfterEach
+    void end() {
+        proxy.heal();
+        locks.close();
+        rivals.close();
+        proxy.close();
+    }
+
+    Lock held(Duration ttl) {
+        Lock lock = locks.createLock(RESOURCE, ttl);
+        assertThat(lock.tryAcquire()).isTrue();
+        return lock;
+    }
+
+    BackgroundCall<Lock> startWaiter(LockFactory from) {
+        BackgroundCall<Lock> waiting =
+                BackgroundCall.start(() -> from.createLock(RESOURCE, SHORT_TTL).acquire());
+        RedisKeys keys = new RedisKeys(server);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
+        return waiting;
+    }
+
+    void checkAftermath(long lastToken) throws InterruptedException {
+        // Only locks of this resource count.
+        server.call("DEL", "lock:{warm-up}");
+        new Aftermath(server, RESOURCE).check(lastToken, SHORT_TTL);
+    }
+}

@@ -1,0 +1,168 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.testkit.BackgroundCall;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Messages are lost, connections break while somebody waits, or nothing arrives any more and nobody says so. */
+class RedisNetworkFaultsIT extends BehindAProxy {
+
+    @Test
+    void givenTheGrantIsLost_whenTheWaiterLooks_thenItHasIt() throws Exception {
+        Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        BackgroundCall<Lock> waiting = startWaiter(locks);
+        CompletableFuture<Void> lost = proxy.dropMessage(CHANNEL);
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(lost).succeedsWithin(Duration.ofSeconds(5));
+        Lock next = waiting.result();
+        long token = next.fencingToken().orElseThrow();
+        assertThat(next.isAcquired()).isTrue();
+        assertThat(next.release()).isTrue();
+        checkAftermath(token);
+    }
+
+    @Test
+    void givenTheSubscriptionIsCutAtTheGrant_whenTheWaiterIsBack_thenItHasIt() throws Exception {
+        Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        BackgroundCall<Lock> waiting = startWaiter(locks);
+        CompletableFuture<Void> cut = proxy.cutAtMessage(CHANNEL);
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(cut).succeedsWithin(Duration.ofSeconds(5));
+        Lock next = waiting.result();
+        long token = next.fencingToken().orElseThrow();
+        assertThat(next.release()).isTrue();
+        checkAftermath(token);
+    }
+
+    @Test
+    void givenAllConnectionsOfAWaiterAreCut_whenItIsBack_thenItHasItsPlaceAndWaitsForTheMessage() throws Exception {
+        Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        BackgroundCall<Lock> first = startWaiter(locks);
+        BackgroundCall<Lock> second = BackgroundCall.start(
+                () -> rivals.createLock(RESOURCE, SHORT_TTL).acquire());
+        RedisKeys keys = new RedisKeys(server);
+        Awaitility.await().until(() -> keys.listening().size() == 2);
+
+        proxy.cut();
+        Awaitility.await().until(() -> proxy.connections() == 2);
+        // Back and subscribed: else the release would have to take it for dead.
+        Awaitility.await().until(() -> subscribers() == 2);
+        assertThat(holder.release()).isTrue();
+
+        Lock next = first.result();
+        assertThat(second.isDone()).isFalse();
+        assertThat(next.release()).isTrue();
+        Lock last = second.result();
+        long token = last.fencingToken().orElseThrow();
+        assertThat(last.release()).isTrue();
+        checkAftermath(token);
+    }
+
+    private static long subscribers() {
+        return server.call("PUBSUB", "CHANNELS", CHANNEL + "*") instanceof List<?> channels ? channels.size() : -1;
+    }
+
+    @Test
+    void givenTheNetworkIsSilentBeyondTheLease_whenARivalGetsIt_thenTheHolderKnewBefore() throws Exception {
+        BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
+        Lock renewed = locks.lock(RESOURCE)
+                .ttl(SHORT_TTL)
+                .autoRefresh()
+                .onLost(losses::add)
+                .create();
+        assertThat(renewed.tryAcquire()).isTrue();
+        long token = renewed.fencingToken().orElseThrow();
+
+        proxy.silence();
+
+        Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
+        assertThat(rival.tryAcquire(Duration.ofSeconds(20))).isTrue();
+        assertThat(renewed.isExpired()).isTrue();
+        assertThat(losses.poll(10, TimeUnit.SECONDS)).isIn(LossReason.STORE_UNREACHABLE, LossReason.EXPIRED);
+        proxy.heal();
+        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+        Awaitility.await().ignoreException(LockStorageException.class).until(() -> !renewed.isAcquired());
+        assertThat(rival.isAcquired()).isTrue();
+        assertThat(rival.release()).isTrue();
+        checkAftermath(token);
+    }
+
+    /** The first wait of a store opens its subscription: nobody may hang in that for longer than for an answer. */
+    @Test
+    void givenTheNetworkFallsSilent_whenTheFirstWaitsBegin_thenTheyEndAndCanBeInterrupted() throws Exception {
+        Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        long token = holder.fencingToken().orElseThrow();
+        proxy.silence();
+        BackgroundCall<Boolean> limited =
+                BackgroundCall.start(() -> locks.createLock(RESOURCE, SHORT_TTL).tryAcquire(Duration.ofMillis(300)));
+        BackgroundCall<Lock> unlimited =
+                BackgroundCall.start(() -> locks.createLock(RESOURCE, SHORT_TTL).acquire());
+        limited.awaitWaiting();
+        unlimited.awaitWaiting();
+
+        unlimited.interrupt();
+
+        assertThatThrownBy(unlimited::result).isInstanceOfAny(InterruptedException.class, LockStorageException.class);
+        try {
+            assertThat(limited.result()).isFalse();
+        } catch (LockStorageException inDoubt) {
+            assertThat(inDoubt.resource()).isEqualTo(RESOURCE);
+        }
+        proxy.heal();
+        assertThat(holder.release()).isTrue();
+        checkAftermath(token);
+    }
+
+    @Test
+    void givenTheNetworkIsSilent_whenTheStoreIsFirstUsed_thenItFailsInTimeAndCanBeInterrupted() throws Exception {
+        proxy.silence();
+        try (LockFactory unconnected = LockFactory.connect("redis://" + proxy.address())) {
+            BackgroundCall<Boolean> trying =
+                    BackgroundCall.start(() -> unconnected.createLock(RESOURCE).tryAcquire());
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(() -> unconnected.createLock(RESOURCE).acquire());
+            trying.awaitWaiting();
+            waiting.awaitWaiting();
+
+            waiting.interrupt();
+
+            assertThatThrownBy(waiting::result).isInstanceOfAny(InterruptedException.class, LockStorageException.class);
+            assertThatThrownBy(trying::result).isInstanceOf(LockStorageException.class);
+            proxy.heal();
+        }
+    }
+
+    @Test
+    void givenReleaseFails_whenTheNetworkIsBack_thenNothingIsRenewedAnyMore() throws Exception {
+        Lock renewed = locks.lock(RESOURCE).ttl(SHORT_TTL).autoRefresh().create();
+        assertThat(renewed.tryAcquire()).isTrue();
+        long token = renewed.fencingToken().orElseThrow();
+        proxy.refuse();
+
+        assertThatThrownBy(renewed::release).isInstanceOf(LockStorageException.class);
+
+        proxy.heal();
+        checkAftermath(token);
+    }
+}

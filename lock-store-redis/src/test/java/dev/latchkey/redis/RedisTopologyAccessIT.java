@@ -1,0 +1,115 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.RedisCluster;
+import dev.latchkey.testkit.RedisConnection;
+import dev.latchkey.testkit.RedisSentinel;
+import dev.latchkey.testkit.RedisServer;
+import io.lettuce.core.RedisClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Users and passwords where there is more than one server. */
+@Timeout(120)
+class RedisTopologyAccessIT {
+
+    private static final String RESOURCE = "report";
+    private static final String LISTENS = ".* [12]";
+
+    /** Holds, waits, hands over, and asks who holds. */
+    private static void useEverything(LockFactory locks, BooleanSupplier isSomebodyListening) throws Exception {
+        Lock first = locks.createLock(RESOURCE, LONG_TTL);
+        assertThat(first.tryAcquire()).isTrue();
+        BackgroundCall<Lock> waiting =
+                BackgroundCall.start(() -> locks.createLock(RESOURCE, LONG_TTL).acquire());
+        Awaitility.await().until(isSomebodyListening::getAsBoolean);
+        first.refresh();
+        assertThat(locks.holders(RESOURCE)).hasSize(1);
+        assertThat(first.release()).isTrue();
+        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(waiting.result().release()).isTrue();
+    }
+
+    private static boolean isSomebodyListening(RedisServer server, String queue) {
+        return server.call("ZRANGE", queue, "0", "-1") instanceof List<?> waiters
+                && waiters.stream().anyMatch(waiter -> waiter.toString().matches(LISTENS));
+    }
+
+    @Test
+    void givenTheDocumentedRightsOnACluster_whenLocksAreUsed_thenNothingIsRefused() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            String rights = "~lk:* &lk:* " + String.join(" ", Rights.SCRIPTS, Rights.MESSAGES, Rights.CLUSTER);
+            cluster.masters().forEach(master -> Rights.give(master, "app", rights));
+            RedisServer owner = cluster.masterOf("lk:{" + RESOURCE + "}");
+            String dsn = cluster.dsn().replace("://", "://" + Rights.login("app") + "@") + "?prefix=lk:";
+
+            try (LockFactory locks = LockFactory.connect(dsn)) {
+                useEverything(locks, () -> isSomebodyListening(owner, "lk:{" + RESOURCE + "}:q"));
+            }
+
+            assertThat(cluster.masters()).flatMap(Rights::refusals).isEmpty();
+        }
+    }
+
+    @Test
+    void givenTheDocumentedRightsAndAReplica_whenItIsToAcknowledge_thenNothingIsRefused() throws Exception {
+        try (RedisSentinel servers = RedisSentinel.start()) {
+            RedisServer master = servers.master();
+            Rights.give(
+                    master,
+                    "app",
+                    "~lk:* &lk:in:* " + String.join(" ", Rights.SCRIPTS, Rights.MESSAGES, Rights.REPLICAS));
+            RedisClient client = RedisClient.create("redis://" + Rights.login("app") + "@" + master.address());
+            try (RedisStore store = RedisStore.builder(client)
+                    .keyPrefix("lk:")
+                    .replicas(1, Duration.ofSeconds(2))
+                    .build()) {
+                useEverything(new LockFactory(store), () -> isSomebodyListening(master, "lk:{" + RESOURCE + "}:q"));
+            } finally {
+                client.shutdown();
+            }
+
+            assertThat(Rights.refusals(master)).isEmpty();
+        }
+    }
+
+    @Test
+    void givenSentinelsMasterWantsAPassword_whenTheDsnHasIt_thenItWorksAndElseAFailureSaysSo() throws Exception {
+        try (RedisSentinel servers = RedisSentinel.start()) {
+            servers.master().call("CONFIG", "SET", "requirepass", "s3cret");
+            String dsn = servers.dsn().replace("://", "://s3cret@");
+
+            try (LockFactory locks = LockFactory.connect(dsn)) {
+                useEverything(locks, () -> isSomebodyListening(servers.master()));
+            }
+            try (LockFactory locks = LockFactory.connect(servers.dsn())) {
+                assertThatThrownBy(() -> locks.createLock(RESOURCE).tryAcquire())
+                        .isInstanceOf(LockStorageException.class)
+                        .hasStackTraceContaining("NOAUTH");
+            }
+        }
+    }
+
+    private static boolean isSomebodyListening(RedisServer server) {
+        try (RedisConnection connection = RedisConnection.open(server.address())) {
+            connection.call("AUTH", "s3cret");
+            return connection.call("ZRANGE", "lock:{" + RESOURCE + "}:q", "0", "-1") instanceof List<?> waiters
+                    && waiters.stream().anyMatch(waiter -> waiter.toString().matches(LISTENS));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
