@@ -7,6 +7,7 @@ import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
@@ -132,6 +133,12 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
         long since = System.nanoTime();
         List<Long> reply = server.ask(resource, Script.REFRESH, names.key(resource), requests.refresh(request));
         return replicas.acknowledged(resource, Replies.refreshed(reply, request, since));
+    }
+
+    /** {@inheritDoc} Sends all before it waits for the first answer. */
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests) {
+        return new Refreshes(server, names, this.requests, replicas).all(requests);
     }
 
     /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */
