@@ -14,6 +14,7 @@ final class Script {
     static final Script ACQUIRE = new Script("acquire");
     static final Script RELEASE = new Script("release");
     static final Script REFRESH = new Script("refresh");
+    static final Script RAISE = new Script("raise");
     static final Script CANCEL = new Script("cancel");
     static final Script FIND = new Script("find");
     static final Script HOLDERS = new Script("holders");
