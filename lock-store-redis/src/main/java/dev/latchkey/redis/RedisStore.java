@@ -45,8 +45,7 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe. Its connections are its own and end with {@link #close()}; a client or connections given to it stay the
  * caller's.
  */
-public final class RedisStore 
-        implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore {
+public final class RedisStore implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore {
 
     /** A script can add one to it: its numbers are doubles. */
     private static final long LARGEST_FENCE = (1L << 53) - 2;
@@ -173,7 +172,9 @@ public final class RedisStore
         }
         byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
         byte[] token = Requests.ascii(key.token());
-        return server.ask(resource, Script.RAISE, names.key(resource), token, digits).get(0) == 1;
+        return server.ask(resource, Script.RAISE, names.key(resource), token, digits)
+                        .get(0)
+                == 1;
     }
 
     /** {@inheritDoc} A server that has lost its data goes on by its clock. */

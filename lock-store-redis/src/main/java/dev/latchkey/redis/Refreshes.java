@@ -35,8 +35,8 @@ final class Refreshes {
         for (int i = 0; i < requests.size(); i++) {
             Request request = requests.get(i);
             CompletableFuture<List<Long>> answer = answers.get(i);
-            outcomes.add(Outcome.of(() -> Replies.refreshed(
-                    server.answer(request.key().resource(), answer, end), request, since)));
+            outcomes.add(Outcome.of(
+                    () -> Replies.refreshed(server.answer(request.key().resource(), answer, end), request, since)));
         }
         return replicas.areWanted() ? acknowledged(requests.get(0), outcomes) : outcomes;
     }
