@@ -1,30 +1,23 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
-import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
-import dev.latchkey.store.Ballot.Answer;
-import dev.latchkey.store.Tally.Vote;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -181,78 +174,12 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
 
     @Override
     public boolean delete(Key key) {
-        Optional<CombinedHold> hold = quorum.hold(key);
-        quorum.forget(key);
-        Ballot<Boolean> ballot = new Ballot<>(quorum.members().size(), answer -> {});
-        for (Member member : quorum.members()) {
-            Key claim = key.claiming(hold.flatMap(known -> known.part(member)));
-            ballot.expect(member, member.call(key, () -> member.store().delete(claim)));
-        }
-        List<Answer<Boolean>> answers =
-                ballot.await(soFar -> quorum.early(votes(soFar)) != Tally.Verdict.OPEN, quorum.end());
-        return isDecided(key, answers, votes(answers));
-    }
-
-    private static List<Vote> votes(Collection<Answer<Boolean>> answers) {
-        return answers.stream()
-                .map(answer -> {
-                    Boolean wasHolder = answer.value();
-                    return wasHolder == null ? Vote.FAILED : wasHolder ? Vote.GRANTED : Vote.LOST;
-                })
-                .toList();
-    }
-
-    /** Neither yes nor no if those that failed would make the difference. */
-    private boolean isDecided(Key key, Collection<? extends Answer<?>> answers, List<Vote> votes) {
-        if (quorum.early(votes) == Tally.Verdict.GRANTED) {
-            return true;
-        }
-        int open = quorum.members().size() - Tally.count(votes, Vote.LOST);
-        if (quorum.isMet(open) && open > Tally.count(votes, Vote.GRANTED)) {
-            throw quorum.failed(key, answers);
-        }
-        return false;
+        return new DeleteRound(quorum, key).finish();
     }
 
     @Override
     public Optional<Attempt.Granted> find(Key key) {
-        Round round = new Round(
-                quorum,
-                key,
-                attempt -> attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST,
-                member -> member.store()
-                        .find(quorum.keyFor(member, key))
-                        .<Attempt>map(granted -> granted)
-                        .orElse(Room.EXPIRED));
-        Tally.Verdict verdict = round.await(answers -> true);
-        round.onLate(answer -> {});
-        if (verdict == Tally.Verdict.GRANTED) {
-            return Optional.of(found(key, round.granted()));
-        }
-        if (verdict == Tally.Verdict.LOST) {
-            return Optional.empty();
-        }
-        throw round.failure();
-    }
-
-    private Attempt.Granted found(Key key, Map<Member, Attempt.Granted> parts) {
-        int exclusive = (int) parts.values().stream()
-                .filter(part -> part.mode() == LockMode.EXCLUSIVE)
-                .count();
-        LockMode mode = quorum.isMet(exclusive) ? LockMode.EXCLUSIVE : LockMode.SHARED;
-        List<Lease> leases = parts.values().stream().map(Attempt.Granted::lease).toList();
-        OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(key, parts);
-        Optional<CombinedHold> hold = quorum.hold(key);
-        return hold.isPresent()
-                ? hold.get().answer(mode, token, leases)
-                : new Attempt.Granted(mode, token, CombinedLease.of(leases, quorum.size(), Optional.empty()));
-    }
-
-    private OptionalLong token(Key key, Map<Member, Attempt.Granted> parts) {
-        return quorum.hold(key)
-                .map(CombinedHold::fencingToken)
-                .or(() -> key.held().map(Key.Held::fencingToken))
-                .orElseGet(() -> quorum.agreed(parts));
+        return new FindRound(quorum, key).finish();
     }
 
     @Override

@@ -110,12 +110,19 @@ final class SaveRound {
         granted.forEach(hold::add);
         hold.becomes(request.mode(), token.get());
         Repair repair = new Repair(quorum, request, hold);
-        round.answers().forEach(repair::consider);
+        round.answers().stream()
+                .filter(answer -> !isSettled(granted.get(answer.member()), token.get()))
+                .forEach(repair::consider);
         round.onLate(repair::consider);
         return hold.answer(
                 request.mode(),
                 token.get(),
                 granted.values().stream().map(Attempt.Granted::lease).toList());
+    }
+
+    /** Whether a member has its part, with the token of the hold: the raise of the others may still be on its way. */
+    private static boolean isSettled(Attempt.@Nullable Granted part, OptionalLong token) {
+        return part != null && (token.isEmpty() || part.fencingToken().equals(token));
     }
 
     /** Empty if it could not be agreed on. */

@@ -57,7 +57,7 @@ class CombinedRedisIT {
 
             server.restartEmpty();
 
-            Awaitility.await("the holder to be back on " + server)
+            Awaitility.await("the holder to be back on " + server.address())
                     .atMost(Duration.ofSeconds(60))
                     .until(() ->
                             server.text("GET", "lock:{x}").contains(holder.key().token()));
