@@ -1,9 +1,9 @@
 package dev.latchkey;
 
-import dev.latchkey.HoldState.Claim;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +73,8 @@ final class Acquisition {
         long start = log.isDebugEnabled() ? System.nanoTime() : 0;
         vigil.noticeExpiry();
         Claim claim = state.claim(mode, settings.ttl());
-        Attempt attempt = ask(claim, new Request(claim.key(), mode, settings.ttl(), Patience.ONCE), ask);
+        Duration ttl = settings.bounded(settings.ttl(), claim.watch());
+        Attempt attempt = ask(claim, new Request(claim.key(), mode, ttl, Patience.ONCE), ask);
         if (attempt instanceof Attempt.Granted granted) {
             return granted(claim, granted, start);
         }
@@ -111,7 +112,7 @@ final class Acquisition {
             }
             throw vigil.lost(claim, LossReason.EXPIRED, "its lease was over before the store had answered");
         }
-        vigil.adopt(claim, hold);
+        vigil.adopt(claim, hold, Thread.currentThread());
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.acquired resource={} mode={} fencingToken={} ttlMs={} waitedMs={}",

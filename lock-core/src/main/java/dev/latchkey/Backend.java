@@ -23,6 +23,7 @@ final class Backend {
     private final @Nullable String processBound;
     private final Waiting waiting;
     private final Keeper keeper = new Keeper();
+    private final Renewals renewals;
     private final Set<Ownership> active = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean fallbackTold = new AtomicBoolean();
@@ -34,6 +35,8 @@ final class Backend {
         this.processBound =
                 store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
         this.waiting = new Waiting(store, new Gate());
+        this.renewals = new Renewals(keeper, store, expiring);
+        Exit.closes(this);
     }
 
     PersistingStore store() {
@@ -54,6 +57,10 @@ final class Backend {
 
     Keeper keeper() {
         return keeper;
+    }
+
+    Renewals renewals() {
+        return renewals;
     }
 
     /** Returns the mode the store can give: on one that cannot share, readers exclude each other. */
@@ -86,6 +93,7 @@ final class Backend {
         if (closed.compareAndSet(false, true)) {
             active.forEach(Ownership::end);
             keeper.close();
+            Exit.forgets(this);
         }
     }
 }

@@ -14,6 +14,10 @@ record Deadline(long nanoTime) {
         return new Deadline(System.nanoTime() + Durations.lessDriftNanos(ttl));
     }
 
+    Deadline before(Duration time) {
+        return new Deadline(nanoTime - time.toNanos());
+    }
+
     long remainingNanos() {
         return nanoTime - System.nanoTime();
     }

@@ -12,7 +12,7 @@ final class Durations {
     static final Duration LONGEST = Duration.ofDays(36_500);
 
     /** The shortest TTL of which the drift margin leaves something. */
-    private static final Duration SHORTEST_TTL = Duration.ofMillis(3);
+    static final Duration SHORTEST_TTL = Duration.ofMillis(3);
 
     private static final long DRIFT_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -34,6 +34,14 @@ final class Durations {
                     "a max wait of " + maxWait + " is negative: zero tries once without waiting");
         }
         return maxWait.compareTo(LONGEST) > 0 ? LONGEST : maxWait;
+    }
+
+    static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    static Duration max(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
     }
 
     /** What of a TTL can be relied on when clocks do not run alike. */

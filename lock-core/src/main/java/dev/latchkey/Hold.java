@@ -36,6 +36,11 @@ record Hold(
         return later ? new Hold(mode, fencingToken, other, lost) : this;
     }
 
+    /** The same hold, ending no later than the given moment, also if no time bounds it so far. */
+    Hold endingAt(Deadline latest) {
+        return deadline == null ? new Hold(mode, fencingToken, latest, lost) : endingBy(latest);
+    }
+
     Hold demoted() {
         return new Hold(LockMode.SHARED, OptionalLong.empty(), deadline, lost);
     }

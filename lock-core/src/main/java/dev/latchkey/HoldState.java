@@ -18,33 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class HoldState {
 
-    /**
-     * What a request to the store is based on.
-     *
-     * @param key with what it claims to hold, as the store is told
-     * @param watch of the hold the request renews or changes; null when free or adopted
-     */
-    record Claim(Key key, @Nullable Watch watch, boolean adopted, long revision) {
-
-        /** Nothing was held before: whatever the request takes may be given back. */
-        boolean isFresh() {
-            return watch == null && !adopted;
-        }
+    /** How a renewal went. */
+    enum Renewed {
+        DONE,
+        FAILED
     }
-
-    /** A hold that has just ended without a release, with those who want to know. */
-    record Loss(LossReason reason, @Nullable Watch watch, List<Consumer<? super LossReason>> listeners) {}
-
-    /**
-     * What is given up.
-     *
-     * @param key what the store has to forget; null if it cannot hold anything
-     * @param wasHeld whether the hold was believed in until now
-     * @param loss why the hold had ended before; null if it had not
-     * @param lossThrown whether a call has told the caller of that loss
-     */
-    record Given(
-            @Nullable Key key, boolean wasHeld, @Nullable LossReason loss, boolean lossThrown) {}
 
     private final ReentrantLock guard = new ReentrantLock();
     private volatile List<Consumer<? super LossReason>> listeners;
@@ -110,14 +88,17 @@ final class HoldState {
     }
 
     /** Takes over what the store granted; returns the watch of the hold, a new one if none was held. */
-    Watch granted(Claim claim, Hold granted) {
+    Watch granted(Claim claim, Hold granted, LockSettings settings) {
         return guarded(() -> {
             Hold before = hold;
             boolean crossed = claim.revision() != revision;
-            hold = crossed && before != null ? granted.endingBy(before.deadline()) : granted;
+            Watch current = watch == null ? new Watch() : watch;
+            Hold bounded = settings.hasMaxHold()
+                    ? granted.endingAt(current.endAfter(settings.maxHold().toNanos()))
+                    : granted;
+            hold = crossed && before != null ? bounded.endingBy(before.deadline()) : bounded;
             revision++;
             forgetClaimAndLoss();
-            Watch current = watch == null ? new Watch() : watch;
             watch = current;
             return current;
         });
@@ -158,8 +139,13 @@ final class HoldState {
         });
     }
 
+    /** Inside the guard, so that a release that comes after it cannot return before its thread was interrupted. */
     private Loss lose(LossReason reason) {
-        Loss ended = new Loss(reason, watch, listeners);
+        Watch ending = watch;
+        if (ending != null) {
+            ending.endAsLost();
+        }
+        Loss ended = new Loss(reason, ending, listeners);
         free();
         loss = reason;
         return ended;
@@ -168,8 +154,8 @@ final class HoldState {
     /** Becomes FREE, and stops watching. */
     Given letGo() {
         return guarded(() -> {
-            boolean held = hold != null;
-            Given given = new Given(held || adopted ? heldKey() : overdue, held, loss, lossThrown);
+            Key last = hold != null || adopted ? heldKey() : overdue;
+            Given given = new Given(last, hold, watch, loss, lossThrown);
             stopWatching();
             free();
             return given;
@@ -195,8 +181,23 @@ final class HoldState {
         guarded(() -> key = key.renewed());
     }
 
-    void setRenewalFails(boolean fails) {
-        guarded(() -> renewalFails = fails);
+    /** Notes how the last renewal went; true if the one before it went the other way. */
+    boolean changesTo(Renewed outcome) {
+        return guarded(() -> {
+            boolean fails = outcome == Renewed.FAILED;
+            boolean changed = renewalFails != fails;
+            renewalFails = fails;
+            return changed;
+        });
+    }
+
+    /** Returns the key of a hold that ended by its deadline, once: the store was not told of that. */
+    Optional<Key> takeOverdue() {
+        return guarded(() -> {
+            Optional<Key> taken = Optional.ofNullable(overdue);
+            overdue = null;
+            return taken;
+        });
     }
 
     /** Adds a listener; returns the reason of a loss that came before it. */

@@ -1,6 +1,5 @@
 package dev.latchkey;
 
-import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -32,8 +31,13 @@ final class Keeper implements AutoCloseable {
         return alarm.schedule(task, deadline.remainingNanos(), TimeUnit.NANOSECONDS);
     }
 
-    Future<?> renewIn(Duration delay, Runnable task) {
-        return renewer.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    Future<?> renewAt(Deadline due, Runnable task) {
+        return renewer.schedule(task, due.remainingNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Runs something with I/O as soon as what is due before is done. */
+    void renew(Runnable task) {
+        renewer.execute(task);
     }
 
     Executor notifier() {

@@ -106,6 +106,16 @@ public final class Key implements Serializable {
         return KeyText.write(this);
     }
 
+    /**
+     * Returns the same owner claiming to hold something else, for a store that passes requests on to others.
+     *
+     * @param claim what it is to claim, empty for nothing
+     * @return an equal key
+     */
+    public Key claiming(Optional<Held> claim) {
+        return holding(claim);
+    }
+
     /** The same resource with another token: what the old one may still do in the store can then hurt nobody. */
     Key renewed() {
         return new Key(resource, newToken(), Optional.empty(), processBound);

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -12,7 +13,9 @@ import java.util.function.Consumer;
  * <p>Acquiring it again renews the hold; there is no counting, and one release ends it. Two Locks over one {@link Key}
  * are the same owner. Two Locks made for the same resource are rivals, in one thread as across continents.
  *
- * <p>Thread-safe. Made by a {@link LockFactory}, whose {@link LockFactory#close()} ends its hold.
+ * <p>Thread-safe. Made by a {@link LockFactory}, whose {@link LockFactory#close()} ends its hold, and so does an orderly exit
+ * of the JVM. Keep it reachable while it holds something: once it is garbage-collected, the factory renews its hold no
+ * more, warns with the place where it was made, and releases a hold that no lease bounds.
  */
 public final class Lock implements AutoCloseable {
 
@@ -24,6 +27,9 @@ public final class Lock implements AutoCloseable {
         this.ownership = new Ownership(backend, key, settings, origin);
         this.resource = key.resource();
         this.ttl = settings.ttl();
+        if (settings.isRenewed() || backend.expiring().isEmpty()) {
+            Abandonment.watch(this, ownership);
+        }
     }
 
     /**
@@ -285,15 +291,23 @@ public final class Lock implements AutoCloseable {
     }
 
     private boolean tryAcquire(LockMode mode) {
-        Acquisition.Outcome outcome = ownership.tryAcquire(mode);
-        if (outcome == Acquisition.Outcome.TOO_LATE) {
-            throw grantedTooLate();
+        try {
+            return isGranted(ownership.tryAcquire(mode));
+        } finally {
+            Reference.reachabilityFence(this);
         }
-        return outcome == Acquisition.Outcome.GRANTED;
     }
 
     private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
-        Acquisition.Outcome outcome = ownership.acquire(mode, Durations.checkMaxWait(maxWait));
+        Duration checked = Durations.checkMaxWait(maxWait);
+        try {
+            return isGranted(ownership.acquire(mode, checked));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private boolean isGranted(Acquisition.Outcome outcome) {
         if (outcome == Acquisition.Outcome.TOO_LATE) {
             throw grantedTooLate();
         }

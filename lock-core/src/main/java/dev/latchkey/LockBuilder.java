@@ -1,10 +1,13 @@
 package dev.latchkey;
 
+import dev.latchkey.LockSettings.Warning;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Makes a {@link Lock} with more than a TTL. Not thread-safe; the Locks it makes are. */
 public final class LockBuilder {
@@ -15,6 +18,10 @@ public final class LockBuilder {
     private Duration ttl = Durations.DEFAULT_TTL;
     private LockSettings.Renewal renewal = LockSettings.Renewal.BY_THE_HOLDER;
     private LockSettings.AutoRelease autoRelease = LockSettings.AutoRelease.ON;
+    private LockSettings.OnLoss onLoss = LockSettings.OnLoss.GOES_ON;
+    private Duration minHold = Duration.ZERO;
+    private Duration maxHold = Durations.LONGEST;
+    private @Nullable Warning warning;
 
     LockBuilder(Backend backend, String resource) {
         this.backend = backend;
@@ -65,12 +72,102 @@ public final class LockBuilder {
     }
 
     /**
+     * Has a listener called when the hold will be over soon unless it is refreshed: early enough to stop at a safe point.
+     * Called once for each end that comes that near, on a thread of the factory. Called again, this replaces the last one.
+     *
+     * @param before how long before the end, less than the TTL; less than two thirds of it with {@link #autoRefresh()}
+     * @param listener told how much is left when it was called
+     * @return this
+     * @throws IllegalArgumentException if the time is not positive
+     */
+    public LockBuilder warnBefore(Duration before, Consumer<? super Duration> listener) {
+        this.warning = new Warning(checkPositive(before, "warnBefore"), Objects.requireNonNull(listener, "listener"));
+        return this;
+    }
+
+    /**
+     * Has the thread that acquired the hold last interrupted when the hold is lost, before anybody else can have it. A
+     * thread that learns of the loss by a call of its own is not interrupted, and none is once release has returned.
+     *
+     * @return this
+     */
+    public LockBuilder interruptOnLoss() {
+        this.onLoss = LockSettings.OnLoss.IS_INTERRUPTED;
+        return this;
+    }
+
+    /**
+     * Keeps the resource from others for this long after it was acquired, though it is released sooner: the release turns
+     * into a short lease that nobody refreshes. For work that runs at about the same time in many places, as by cron, and
+     * must be done in one of them. This Lock, too, has to wait for its end.
+     *
+     * @param atLeast how long, counted from the grant; zero for not at all
+     * @return this
+     * @throws IllegalArgumentException if it is negative
+     */
+    public LockBuilder minHold(Duration atLeast) {
+        this.minHold = atLeast.isZero() ? atLeast : checkPositive(atLeast, "minHold");
+        return this;
+    }
+
+    /**
+     * Ends a hold this long after it was acquired, as lost by {@link LossReason#EXPIRED}, however often it is refreshed:
+     * work that hangs then does not keep the resource for ever.
+     *
+     * @param atMost how long, counted from the grant
+     * @return this
+     * @throws IllegalArgumentException if it is less than the shortest TTL
+     */
+    public LockBuilder maxHold(Duration atMost) {
+        this.maxHold = Durations.checkTtl(atMost);
+        return this;
+    }
+
+    /**
      * Makes a Lock; each call makes another would-be holder.
      *
      * @return a Lock that holds nothing yet
+     * @throws IllegalArgumentException if the durations contradict each other
+     * @throws UnsupportedOperationException if there is a min hold, and the store has no leases
      */
     public Lock create() {
-        LockSettings settings = new LockSettings(ttl, renewal, autoRelease, List.copyOf(lossListeners));
+        check();
+        LockSettings settings = new LockSettings(
+                ttl,
+                renewal,
+                autoRelease,
+                onLoss,
+                minHold,
+                maxHold,
+                Optional.ofNullable(warning),
+                List.copyOf(lossListeners));
         return new Lock(backend, Key.of(resource), settings, Ownership.Origin.MADE_HERE);
+    }
+
+    private void check() {
+        if (minHold.compareTo(maxHold) > 0) {
+            throw new IllegalArgumentException(
+                    "a minHold of " + minHold + " is longer than the maxHold of " + maxHold + ": it must not be");
+        }
+        if (!minHold.isZero() && backend.expiring().isEmpty()) {
+            throw new UnsupportedOperationException(
+                    "a minHold needs a store with leases, to keep the resource after a release: this one has none");
+        }
+        boolean renewed = renewal == LockSettings.Renewal.BY_THE_FACTORY;
+        Duration limit = renewed ? ttl.multipliedBy(2).dividedBy(3) : ttl;
+        if (warning != null
+                && backend.expiring().isPresent()
+                && warning.before().compareTo(limit) >= 0) {
+            throw new IllegalArgumentException("warnBefore " + warning.before() + " must be less than " + limit
+                    + (renewed ? ", two thirds of the TTL: the rest is left after every refresh" : ", the TTL"));
+        }
+    }
+
+    private static Duration checkPositive(Duration time, String option) {
+        if (time.isNegative() || time.isZero() || time.compareTo(Durations.LONGEST) > 0) {
+            throw new IllegalArgumentException(option + " " + time
+                    + " is out of range: it must be more than zero and at most " + Durations.LONGEST);
+        }
+        return time;
     }
 }

@@ -3,6 +3,7 @@ package dev.latchkey;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -35,7 +36,7 @@ public final class LockFactory implements AutoCloseable {
     /**
      * Opens the store a DSN names, and makes a factory that closes it again.
      *
-     * <p>{@code in-memory} and {@code null} are here; each store module brings its own forms, for instance {@code flock},
+     * <p>{@code in-memory}, {@code null} and {@code combined:consensus(dsn,dsn,dsn)} are here; each store module brings its own forms, for instance {@code flock},
      * {@code flock:///var/locks}, {@code redis://host:6379} or {@code jdbc:postgresql://host/db}.
      *
      * @param dsn which store, where
@@ -44,7 +45,7 @@ public final class LockFactory implements AutoCloseable {
      *     add), or it is wrong in itself; no message repeats a password
      */
     public static LockFactory connect(String dsn) {
-        PersistingStore store = StoreProviders.open(Objects.requireNonNull(dsn, "dsn"));
+        PersistingStore store = StoreProvider.connect(dsn);
         return new LockFactory(store, Optional.of(store));
     }
 
@@ -114,7 +115,8 @@ public final class LockFactory implements AutoCloseable {
 
     /**
      * Ends the waits, stops all renewals, releases what is held, except by Locks without auto-release, and closes the
-     * store if {@link #connect} opened it. A failing release is logged. Idempotent.
+     * store if {@link #connect} opened it. A failing release is logged. Idempotent. When the JVM exits in an orderly way, the
+     * same is done to what is still held, for 3 s at the most.
      */
     @Override
     public void close() {

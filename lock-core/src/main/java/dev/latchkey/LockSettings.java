@@ -2,11 +2,25 @@ package dev.latchkey;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** What a Lock was made with. */
+/**
+ * What a Lock was made with.
+ *
+ * @param minHold zero: none
+ * @param maxHold {@link Durations#LONGEST}: none
+ */
 record LockSettings(
-        Duration ttl, Renewal renewal, AutoRelease autoRelease, List<Consumer<? super LossReason>> lossListeners) {
+        Duration ttl,
+        Renewal renewal,
+        AutoRelease autoRelease,
+        OnLoss onLoss,
+        Duration minHold,
+        Duration maxHold,
+        Optional<Warning> warning,
+        List<Consumer<? super LossReason>> lossListeners) {
 
     /** Who refreshes a lease before it runs out. */
     enum Renewal {
@@ -20,7 +34,47 @@ record LockSettings(
         OFF
     }
 
+    /** What becomes of the thread that acquired what is lost. */
+    enum OnLoss {
+        GOES_ON,
+        IS_INTERRUPTED
+    }
+
+    /** Who wants to know that a hold will soon be over. */
+    record Warning(Duration before, Consumer<? super Duration> listener) {}
+
     static LockSettings plain(Duration ttl) {
-        return new LockSettings(ttl, Renewal.BY_THE_HOLDER, AutoRelease.ON, List.of());
+        return new LockSettings(
+                ttl,
+                Renewal.BY_THE_HOLDER,
+                AutoRelease.ON,
+                OnLoss.GOES_ON,
+                Duration.ZERO,
+                Durations.LONGEST,
+                Optional.empty(),
+                List.of());
+    }
+
+    boolean isRenewed() {
+        return renewal == Renewal.BY_THE_FACTORY;
+    }
+
+    boolean hasMaxHold() {
+        return maxHold.compareTo(Durations.LONGEST) < 0;
+    }
+
+    /** What of a TTL may be asked for, so that the store, too, ends a hold with its max hold. */
+    Duration bounded(Duration wanted, @Nullable Watch current) {
+        if (!hasMaxHold()) {
+            return wanted;
+        }
+        Duration rest =
+                current == null ? maxHold : current.endAfter(maxHold.toNanos()).remaining();
+        return Durations.min(wanted, Durations.max(rest, Durations.SHORTEST_TTL));
+    }
+
+    /** Whether the end of a hold has to be noticed when nobody calls. */
+    boolean needsAlarm() {
+        return isRenewed() || hasMaxHold() || warning.isPresent() || onLoss == OnLoss.IS_INTERRUPTED;
     }
 }

@@ -1,12 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Acquisition.Outcome;
-import dev.latchkey.HoldState.Claim;
-import dev.latchkey.HoldState.Given;
 import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.Patience;
-import dev.latchkey.spi.Request;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +37,8 @@ final class Ownership {
     private final HoldState state;
     private final Vigil vigil;
     private final Acquisition acquisition;
+    private final Refreshing refreshing;
+    private final Letting letting;
 
     Ownership(Backend backend, Key key, LockSettings settings, Origin origin) {
         this.backend = backend;
@@ -50,6 +47,8 @@ final class Ownership {
                 key.boundToProcess(backend.processBound()), origin == Origin.RECEIVED, settings.lossListeners());
         this.vigil = new Vigil(backend, settings, state, this);
         this.acquisition = new Acquisition(backend, settings, state, vigil);
+        this.refreshing = new Refreshing(backend, settings, state, vigil);
+        this.letting = new Letting(this, backend, settings, state, vigil);
     }
 
     HoldState state() {
@@ -58,6 +57,10 @@ final class Ownership {
 
     Vigil vigil() {
         return vigil;
+    }
+
+    Renewal renewal(Watch watch) {
+        return new Renewal(backend.renewals(), refreshing, state, watch, settings.ttl());
     }
 
     Outcome tryAcquire(LockMode mode) {
@@ -104,51 +107,12 @@ final class Ownership {
         if (outcome != Outcome.GRANTED || !backend.isClosed()) {
             return outcome;
         }
-        giveUpQuietly();
+        letting.goQuietly();
         return Outcome.WITHDRAWN;
     }
 
     void refresh(Duration ttl) {
-        vigil.noticeExpiry();
-        Claim claim = state.claimToRefresh(ttl);
-        if (claim.isFresh()) {
-            throw nothingToRefresh();
-        }
-        Attempt attempt = backend.expiring()
-                .map(store -> refresh(store, claim, ttl))
-                .orElseGet(() -> backend.store()
-                        .find(claim.key())
-                        .<Attempt>map(granted -> granted)
-                        .orElse(new Attempt.Lost(LossReason.SESSION_LOST)));
-        if (!(attempt instanceof Attempt.Granted granted)) {
-            LossReason reason = attempt instanceof Attempt.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
-            throw vigil.lost(claim, reason, "it could not be refreshed, for it was no longer held");
-        }
-        Hold hold = Hold.of(granted);
-        if (hold.isOver() || !state.isCurrent(claim)) {
-            LossReason reason =
-                    hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
-            throw vigil.lost(claim, reason, "it was refreshed too late");
-        }
-        vigil.adopt(claim, hold);
-        if (log.isDebugEnabled()) {
-            log.debug("lock.refreshed resource={} ttlMs={}", LockException.shown(state.resource()), ttl.toMillis());
-        }
-    }
-
-    private static Attempt refresh(ExpiringStore store, Claim claim, Duration ttl) {
-        LockMode mode = claim.key().held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        return store.refresh(new Request(claim.key(), mode, ttl, Patience.ONCE));
-    }
-
-    private RuntimeException nothingToRefresh() {
-        Optional<LossReason> loss = state.loss();
-        if (loss.isEmpty()) {
-            return new IllegalStateException("lock \"" + LockException.shown(state.resource())
-                    + "\": nothing to refresh, for it is not held: acquire it first");
-        }
-        state.setLossThrown();
-        return new LockLostException(state.resource(), "it cannot be refreshed, for it was lost before", loss.get());
+        refreshing.refresh(ttl);
     }
 
     boolean isAcquired() {
@@ -180,41 +144,10 @@ final class Ownership {
     Release release() {
         turn.takeFromWaiter();
         try {
-            return giveUp();
+            return letting.go();
         } finally {
             turn.end();
         }
-    }
-
-    private Release giveUp() {
-        vigil.noticeExpiry();
-        Given given = state.letGo();
-        backend.active().remove(this);
-        if (given.key() != null && delete(given.key())) {
-            return Release.WAS_OURS;
-        }
-        if (given.wasHeld()) {
-            vigil.tell(state.listeners(), LossReason.RELEASED_ELSEWHERE);
-        }
-        if (given.key() == null && given.loss() == null) {
-            return Release.NOTHING_HELD;
-        }
-        return given.lossThrown() ? Release.WAS_LOST_AND_TOLD : Release.WAS_LOST;
-    }
-
-    private boolean delete(Key key) {
-        boolean wasOurs;
-        try {
-            wasOurs = backend.store().delete(key);
-        } catch (RuntimeException e) {
-            state.renewKey();
-            throw e;
-        }
-        backend.waiting().released(key.resource());
-        if (log.isDebugEnabled()) {
-            log.debug("lock.released resource={} wasOurs={}", LockException.shown(key.resource()), wasOurs);
-        }
-        return wasOurs;
     }
 
     /** Releases for try-with-resources: a failure must not hide what the body threw, a loss must not stay unknown. */
@@ -225,7 +158,7 @@ final class Ownership {
                 return;
             }
         } catch (LockStorageException e) {
-            logReleaseFailed(e);
+            letting.logFailure(e);
             return;
         }
         throw new LockLostException(state.resource(), "it was no longer held when it was to be released", loss);
@@ -248,7 +181,7 @@ final class Ownership {
         turn.takeFromWaiter();
         try {
             if (settings.autoRelease() == LockSettings.AutoRelease.ON) {
-                giveUpQuietly();
+                letting.goQuietly();
             } else {
                 state.stopWatching();
                 backend.active().remove(this);
@@ -258,15 +191,36 @@ final class Ownership {
         }
     }
 
-    private void giveUpQuietly() {
-        try {
-            giveUp();
-        } catch (RuntimeException e) {
-            logReleaseFailed(e);
+    /** A hold that was over by its max hold, not by its lease, is in the store still. */
+    void giveUpOverdue() {
+        if (turn.takeUnlessWaiting()) {
+            try {
+                letting.goQuietly(state.takeOverdue());
+            } finally {
+                turn.end();
+            }
         }
     }
 
-    private void logReleaseFailed(@Nullable RuntimeException failure) {
-        log.warn("lock.release-failed resource={}", LockException.shown(state.resource()), failure);
+    /**
+     * Nobody can reach the Lock any more. What has a lease is left to it: the work it was taken for may still go on. Else
+     * nobody would ever release it.
+     */
+    void abandon(StackWalker.@Nullable StackFrame creation) {
+        if (state.hold().isEmpty() || backend.isClosed()) {
+            return;
+        }
+        boolean endless = remainingLifetime().isEmpty() && settings.autoRelease() == LockSettings.AutoRelease.ON;
+        log.warn(
+                "lock.abandoned resource={} {}: the Lock made at {} was garbage-collected while held; release it or close it",
+                LockException.shown(state.resource()),
+                endless ? "released" : "left to the store",
+                creation);
+        if (endless) {
+            backend.keeper().renew(this::end);
+        } else {
+            state.stopWatching();
+            backend.active().remove(this);
+        }
     }
 }

@@ -1,8 +1,6 @@
 package dev.latchkey;
 
-import dev.latchkey.HoldState.Claim;
-import dev.latchkey.HoldState.Loss;
-import java.time.Duration;
+import dev.latchkey.LockSettings.Warning;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -32,68 +30,68 @@ final class Vigil {
         this.owner = owner;
     }
 
+    /** Believes what the store granted to a thread that is going to work under it. */
+    void adopt(Claim claim, Hold hold, Thread worker) {
+        Watch watch = adopt(claim, hold);
+        if (settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED) {
+            watch.interruptsOnLoss(worker);
+        }
+    }
+
     /** Believes what the store granted, and watches over it. */
-    void adopt(Claim claim, Hold hold) {
-        Watch watch = state.granted(claim, hold);
+    Watch adopt(Claim claim, Hold hold) {
+        Watch watch = state.granted(claim, hold, settings);
         backend.active().add(owner);
         hold.lost().filter(watch::seesFirst).ifPresent(lost -> listenTo(lost, watch));
-        if (isRenewed() && hold.deadline() != null && !watch.isRenewed()) {
-            renewIn(settings.ttl().dividedBy(3), watch);
+        if (settings.isRenewed() && hold.deadline() != null && !watch.isRenewed()) {
+            owner.renewal(watch).scheduleNext();
         }
         if (isHeardOf()) {
             rearm(watch);
         }
+        return watch;
     }
 
     private void listenTo(CompletionStage<LossReason> lost, Watch watch) {
-        lost.whenCompleteAsync(
-                (reason, failure) -> announce(state.lose(watch, reason == null ? LossReason.SESSION_LOST : reason)),
-                keeper.notifier());
-    }
-
-    /** Sets the alarm at the deadline of what is held. */
-    private void rearm(Watch watch) {
-        watch.rearm(() -> {
-            Deadline deadline = state.deadlineOf(watch);
-            return deadline == null ? null : keeper.alarmAt(deadline, () -> onAlarm(watch));
+        lost.whenComplete((reason, failure) -> {
+            Optional<Loss> loss = state.lose(watch, reason == null ? LossReason.SESSION_LOST : reason);
+            loss.ifPresent(ended -> keeper.notifier().execute(() -> announce(ended)));
         });
     }
 
     /** Whether anybody wants to hear of the end: else it is noticed by whoever looks next. */
     private boolean isHeardOf() {
-        return isRenewed() || !state.listeners().isEmpty();
+        return settings.needsAlarm() || !state.listeners().isEmpty();
+    }
+
+    /** Sets the alarm at the deadline of what is held, or before it when somebody is to be warned. */
+    private void rearm(Watch watch) {
+        watch.rearm(() -> {
+            Deadline deadline = state.deadlineOf(watch);
+            if (deadline == null) {
+                return null;
+            }
+            Deadline next = settings.warning()
+                    .filter(warning -> !watch.hasWarnedOf(deadline))
+                    .map(warning -> deadline.before(warning.before()))
+                    .orElse(deadline);
+            return keeper.alarmAt(next, () -> onAlarm(watch));
+        });
     }
 
     private void onAlarm(Watch watch) {
         noticeExpiry();
+        settings.warning().ifPresent(warning -> warnInTime(warning, watch));
         if (state.isCurrent(watch)) {
             rearm(watch);
         }
     }
 
-    private boolean isRenewed() {
-        return settings.renewal() == LockSettings.Renewal.BY_THE_FACTORY;
-    }
-
-    private void renewIn(Duration delay, Watch watch) {
-        watch.renewNext(() -> keeper.renewIn(delay, () -> renew(watch)));
-    }
-
-    private void renew(Watch watch) {
-        if (!state.isCurrent(watch)) {
-            return;
-        }
-        Duration ttl = settings.ttl();
-        try {
-            owner.refresh(ttl);
-            state.setRenewalFails(false);
-            renewIn(ttl.dividedBy(3), watch);
-        } catch (LockLostException | IllegalStateException e) {
-            log.debug("lock.renewal-ended resource={}", shownResource(), e);
-        } catch (RuntimeException e) {
-            state.setRenewalFails(true);
-            log.warn("lock.refresh-failing resource={}", shownResource(), e);
-            renewIn(ttl.dividedBy(20), watch);
+    private void warnInTime(Warning warning, Watch watch) {
+        Deadline deadline = state.deadlineOf(watch);
+        if (deadline != null && deadline.before(warning.before()).isOver() && watch.warnsFirst(deadline)) {
+            keeper.notifier()
+                    .execute(() -> callListener(() -> warning.listener().accept(deadline.remaining())));
         }
     }
 
@@ -104,14 +102,19 @@ final class Vigil {
 
     /** A loss that no call is there to throw. */
     void announce(Optional<Loss> loss) {
-        loss.ifPresent(ended -> {
-            finish(ended);
-            log.warn(
-                    "lock.lost resource={} reason={} heldMs={}",
-                    shownResource(),
-                    ended.reason(),
-                    Optional.ofNullable(ended.watch()).map(Watch::heldMillis).orElse(0L));
-        });
+        loss.ifPresent(this::announce);
+    }
+
+    private void announce(Loss ended) {
+        finish(ended);
+        log.warn(
+                "lock.lost resource={} reason={} heldMs={}",
+                shownResource(),
+                ended.reason(),
+                Optional.ofNullable(ended.watch()).map(Watch::heldMillis).orElse(0L));
+        if (settings.hasMaxHold()) {
+            keeper.renew(owner::giveUpOverdue);
+        }
     }
 
     /** Ends the hold as lost and returns what tells the caller. */
@@ -122,7 +125,6 @@ final class Vigil {
     }
 
     private void finish(Loss ended) {
-        Optional.ofNullable(ended.watch()).ifPresent(Watch::end);
         backend.active().remove(owner);
         tell(ended.listeners(), ended.reason());
     }
@@ -134,14 +136,14 @@ final class Vigil {
     }
 
     void tell(List<Consumer<? super LossReason>> listeners, LossReason reason) {
-        listeners.forEach(listener -> keeper.notifier().execute(() -> tell(listener, reason)));
+        listeners.forEach(listener -> keeper.notifier().execute(() -> callListener(() -> listener.accept(reason))));
     }
 
-    private void tell(Consumer<? super LossReason> listener, LossReason reason) {
+    private void callListener(Runnable call) {
         try {
-            listener.accept(reason);
+            call.run();
         } catch (RuntimeException e) {
-            log.error("lock.listener-failed resource={} reason={}", shownResource(), reason, e);
+            log.error("lock.listener-failed resource={}", shownResource(), e);
         }
     }
 

@@ -14,7 +14,10 @@ final class Watch {
     private @Nullable Future<?> alarm;
     private @Nullable Future<?> renewal;
     private @Nullable Object lastSeen;
+    private @Nullable Deadline warnedOf;
+    private @Nullable Thread interrupted;
     private boolean ended;
+    private boolean lost;
 
     /** Replaces the alarm; the supplier runs inside, so that of two callers the later sees the newer deadline. */
     synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {
@@ -33,9 +36,28 @@ final class Watch {
         return first;
     }
 
+    synchronized boolean hasWarnedOf(@Nullable Deadline deadline) {
+        return deadline != null && deadline.equals(warnedOf);
+    }
+
+    /** Whether the holder has not been warned of this end before. */
+    synchronized boolean warnsFirst(Deadline deadline) {
+        boolean first = !ended && !deadline.equals(warnedOf);
+        warnedOf = deadline;
+        return first;
+    }
+
     synchronized void renewNext(Supplier<? extends Future<?>> next) {
         cancel(renewal);
         renewal = ended ? null : next.get();
+    }
+
+    /** Has the thread interrupted that works under this hold, if it is lost. */
+    synchronized void interruptsOnLoss(Thread worker) {
+        interrupted = worker;
+        if (lost) {
+            worker.interrupt();
+        }
     }
 
     synchronized void end() {
@@ -44,8 +66,26 @@ final class Watch {
         cancel(renewal);
     }
 
+    /** A thread that finds out by a call of its own is told by that call. */
+    synchronized void endAsLost() {
+        lost |= !ended;
+        end();
+        if (lost && interrupted != null && interrupted != Thread.currentThread()) {
+            interrupted.interrupt();
+        }
+    }
+
     long heldMillis() {
-        return (System.nanoTime() - sinceNanos) / 1_000_000;
+        return heldNanos() / 1_000_000;
+    }
+
+    long heldNanos() {
+        return System.nanoTime() - sinceNanos;
+    }
+
+    /** The last moment a hold may last that must not last longer than this. */
+    Deadline endAfter(long maxHoldNanos) {
+        return new Deadline(sinceNanos + maxHoldNanos);
     }
 
     private static void cancel(@Nullable Future<?> task) {

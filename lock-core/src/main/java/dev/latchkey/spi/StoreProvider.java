@@ -1,5 +1,6 @@
 package dev.latchkey.spi;
 
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -25,4 +26,16 @@ public interface StoreProvider {
      *     no password
      */
     PersistingStore open(String dsn);
+
+    /**
+     * Opens the store a DSN names, with the provider found for it on the class path.
+     *
+     * @param dsn as for {@link dev.latchkey.LockFactory#connect(String)}
+     * @return a store that the caller closes
+     * @throws IllegalArgumentException if no provider knows the DSN (the message names the artifact to add), or it is
+     *     wrong in itself; no message repeats a password
+     */
+    static PersistingStore connect(String dsn) {
+        return StoreProviders.open(Objects.requireNonNull(dsn, "dsn"));
+    }
 }

@@ -4,7 +4,9 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
@@ -27,7 +29,8 @@ import java.util.stream.Stream;
  * by {@link System#nanoTime()}. Fencing tokens count from 1 in each instance. Thread-safe; each instance is a world of
  * its own.
  */
-public final class InMemoryStore implements ExpiringStore, SharedStore, BlockingStore, InspectableStore, ProcessBound {
+public final class InMemoryStore
+        implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore, ProcessBound {
 
     private static final int STRIPES = 64;
 
@@ -49,7 +52,23 @@ public final class InMemoryStore implements ExpiringStore, SharedStore, Blocking
 
     @Override
     public Attempt save(Request request) {
-        return stripe(request.key().resource()).save(request);
+        return stripe(request.key().resource()).save(request, 0);
+    }
+
+    @Override
+    public Attempt save(Request request, long proposal) {
+        return stripe(request.key().resource()).save(request, proposal);
+    }
+
+    @Override
+    public boolean raiseFence(Key key, long fence) {
+        return stripe(key.resource()).raiseFence(key, fence);
+    }
+
+    /** {@inheritDoc} Whoever can ask this instance finds in it all it has ever known. */
+    @Override
+    public Durability survives() {
+        return Durability.EVERYTHING;
     }
 
     @Override

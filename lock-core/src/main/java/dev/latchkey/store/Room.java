@@ -90,6 +90,18 @@ final class Room {
         return refreshed.answer(now);
     }
 
+    /** False if the key does not hold exclusively, or with a greater fencing token. */
+    boolean raiseFence(Key key, long fence, long now) {
+        Grant own = liveGrant(key, now);
+        if (own == null
+                || own.mode() != LockMode.EXCLUSIVE
+                || own.fencingToken().orElse(0) > fence) {
+            return false;
+        }
+        grants.put(key.token(), new Grant(own.mode(), OptionalLong.of(fence), own.endNanos()));
+        return true;
+    }
+
     boolean delete(Key key, long now) {
         boolean wasHolder = grants.remove(key.token()) != null;
         serve(now);

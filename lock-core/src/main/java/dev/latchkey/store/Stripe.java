@@ -29,9 +29,10 @@ final class Stripe {
         this.retentionNanos = retentionNanos;
     }
 
-    Attempt save(Request request) {
+    Attempt save(Request request, long proposal) {
         guard.lock();
         try {
+            lastFencingToken = Math.max(lastFencingToken, proposal - 1);
             return saveNow(request);
         } finally {
             guard.unlock();
@@ -105,6 +106,20 @@ final class Stripe {
             }
             Room room = rooms.get(resource);
             return room == null ? Room.EXPIRED : room.refresh(request, System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    boolean raiseFence(Key key, long fence) {
+        guard.lock();
+        try {
+            Room room = rooms.get(key.resource());
+            if (room == null || !room.raiseFence(key, fence, System.nanoTime())) {
+                return false;
+            }
+            lastFencingToken = Math.max(lastFencingToken, fence);
+            return true;
         } finally {
             guard.unlock();
         }

@@ -4,9 +4,12 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
@@ -17,6 +20,7 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -41,7 +45,10 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe. Its connections are its own and end with {@link #close()}; a client or connections given to it stay the
  * caller's.
  */
-public final class RedisStore implements ExpiringStore, SharedStore, BlockingStore, InspectableStore {
+public final class RedisStore implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore {
+
+    /** A script can add one to it: its numbers are doubles. */
+    private static final long LARGEST_FENCE = (1L << 53) - 2;
 
     private final Names names;
     private final Requests requests;
@@ -138,6 +145,12 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
         return replicas.acknowledged(resource, Replies.refreshed(reply, request, since));
     }
 
+    /** {@inheritDoc} Sends all before it waits for the first answer. */
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests) {
+        return new Refreshes(server, names, this.requests, replicas).all(requests);
+    }
+
     /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */
     @Override
     public boolean delete(Key key) {
@@ -153,6 +166,25 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
         long since = System.nanoTime();
         return Replies.found(
                 server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
+    }
+
+    @Override
+    public boolean raiseFence(Key key, long fence) {
+        String resource = key.resource();
+        if (fence < 0 || fence > LARGEST_FENCE) {
+            return false;
+        }
+        byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
+        byte[] token = Requests.ascii(key.token());
+        return server.ask(resource, Script.RAISE, names.key(resource), token, digits)
+                        .get(0)
+                == 1;
+    }
+
+    /** {@inheritDoc} A server that has lost its data goes on by its clock. */
+    @Override
+    public Durability survives() {
+        return Durability.BY_THE_CLOCK;
     }
 
     @Override

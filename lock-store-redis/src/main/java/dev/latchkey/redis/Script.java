@@ -16,6 +16,7 @@ final class Script {
     static final Script ACQUIRE = new Script("clock", "acquire_free", "prelude", "acquire");
     static final Script RELEASE = new Script("clock", "release_alone", "prelude", "release");
     static final Script REFRESH = new Script("clock", "prelude", "refresh");
+    static final Script RAISE = new Script("clock", "prelude", "raise");
     static final Script CANCEL = new Script("clock", "prelude", "cancel");
     static final Script FIND = new Script("clock", "prelude", "find");
     static final Script HOLDERS = new Script("clock", "prelude", "holders");

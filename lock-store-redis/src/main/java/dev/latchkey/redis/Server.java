@@ -167,11 +167,7 @@ final class Server implements RedisConnectionStateListener {
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
         dispatch(
                 connected(resource), Call.waitFor(replicas, maxWait.toMillis()), answer, answer::completeExceptionally);
-        try {
-            return await(resource, answer, System.nanoTime() + limit.toNanos()).get(0);
-        } catch (ExecutionException e) {
-            throw failures.of(resource, e);
-        }
+        return answer(resource, answer, System.nanoTime() + limit.toNanos()).get(0);
     }
 
     /**
@@ -191,6 +187,15 @@ final class Server implements RedisConnectionStateListener {
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
+        }
+    }
+
+    /** Waits for an answer to what was sent before; what failed is not sent again. */
+    List<Long> answer(String resource, Future<List<Long>> answer, long endNanos) {
+        try {
+            return await(resource, answer, endNanos);
+        } catch (ExecutionException e) {
+            throw failures.of(resource, e);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.FenceStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
@@ -21,6 +22,7 @@ class RedisStoreIT
                 SharedLeaseContract,
                 SharedBlockingContract,
                 SharedFencingContract,
+                FenceStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
                 InspectableStoreContract,

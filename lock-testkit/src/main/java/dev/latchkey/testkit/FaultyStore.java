@@ -4,7 +4,9 @@ import dev.latchkey.Key;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.Lease;
@@ -38,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It has the capabilities of the store it wraps. Every hold granted through it has a {@link Lease#lost()} stage, one
  * per hold. Thread-safe.
  */
-public final class FaultyStore implements ExpiringStore, SharedStore, BlockingStore, InspectableStore {
+public final class FaultyStore implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore {
 
     /** What a store can be asked. */
     public enum Operation {
@@ -51,7 +53,9 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         /** {@link PersistingStore#delete}. */
         DELETE,
         /** {@link PersistingStore#find}. */
-        FIND
+        FIND,
+        /** {@link FenceStore#raiseFence}. */
+        RAISE_FENCE
     }
 
     /**
@@ -153,6 +157,27 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
     public Attempt save(Request request) {
         return granting(
                 request, called(Operation.SAVE, request).attempt(request.key().resource(), () -> store.save(request)));
+    }
+
+    @Override
+    public Attempt save(Request request, long proposal) {
+        Fault fault = called(Operation.SAVE, request);
+        return granting(
+                request,
+                fault.attempt(
+                        request.key().resource(),
+                        () -> wrapped(FenceStore.class).save(request, proposal)));
+    }
+
+    @Override
+    public boolean raiseFence(Key key, long fence) {
+        return called(new Call(Operation.RAISE_FENCE, key, Optional.empty()))
+                .answer(key.resource(), () -> wrapped(FenceStore.class).raiseFence(key, fence));
+    }
+
+    @Override
+    public Durability survives() {
+        return wrapped(FenceStore.class).survives();
     }
 
     @Override

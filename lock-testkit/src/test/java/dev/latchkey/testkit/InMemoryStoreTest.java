@@ -9,6 +9,7 @@ class InMemoryStoreTest
                 SharedLeaseContract,
                 SharedBlockingContract,
                 SharedFencingContract,
+                FenceStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
                 ProcessBoundContract,

@@ -1,7 +1,5 @@
-package dev.latchkey;
+package dev.latchkey.spi;
 
-import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.spi.StoreProvider;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -35,7 +33,7 @@ final class StoreProviders {
         int colon = dsn.indexOf(':');
         String scheme = colon < 0 ? dsn : dsn.substring(0, colon);
         return provider(Thread.currentThread().getContextClassLoader(), scheme)
-                .or(() -> provider(LockFactory.class.getClassLoader(), scheme))
+                .or(() -> provider(StoreProviders.class.getClassLoader(), scheme))
                 .orElseThrow(() -> unknown(scheme))
                 .open(dsn);
     }
@@ -57,9 +55,13 @@ final class StoreProviders {
                     + "\" is on the class path: add the artifact dev.latchkey:" + artifact);
         }
         TreeSet<String> known = new TreeSet<>(ARTIFACTS.keySet());
-        providers(LockFactory.class.getClassLoader()).forEach(provider -> known.addAll(provider.schemes()));
+        providers(StoreProviders.class.getClassLoader()).forEach(provider -> known.addAll(provider.schemes()));
         // Only what stands before the colon is repeated: the rest may hold a password.
-        return new IllegalArgumentException("unknown store \"" + LockException.shown(scheme) + "\": a DSN is one of "
+        return new IllegalArgumentException("unknown store \"" + shown(scheme) + "\": a DSN is one of "
                 + String.join(", ", known) + ", followed by its address where it has one");
+    }
+
+    private static String shown(String scheme) {
+        return scheme.length() <= 40 && scheme.chars().noneMatch(Character::isISOControl) ? scheme : "…";
     }
 }

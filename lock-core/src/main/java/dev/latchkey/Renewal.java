@@ -1,0 +1,86 @@
+package dev.latchkey;
+
+import dev.latchkey.HoldState.Renewed;
+import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The renewing of one hold from its grant to its end, at every third of the TTL. Used by the renewer alone. */
+final class Renewal {
+
+    private static final Logger log = LoggerFactory.getLogger(Lock.class);
+
+    private final Renewals renewals;
+    private final Refreshing refreshing;
+    private final HoldState state;
+    private final Watch watch;
+    private final Duration ttl;
+    private @Nullable Claim claim;
+
+    Renewal(Renewals renewals, Refreshing refreshing, HoldState state, Watch watch, Duration ttl) {
+        this.renewals = renewals;
+        this.refreshing = refreshing;
+        this.state = state;
+        this.watch = watch;
+        this.ttl = ttl;
+    }
+
+    void scheduleNext() {
+        watch.renewNext(() -> renewals.schedule(this, ttl.dividedBy(3), ttl.dividedBy(30)));
+    }
+
+    /** Begins to renew; empty if there is nothing to renew any more. */
+    Optional<Request> begin() {
+        if (!state.isCurrent(watch)) {
+            return Optional.empty();
+        }
+        try {
+            Claim begun = refreshing.begin(ttl);
+            claim = begun;
+            return Optional.of(refreshing.request(begun, ttl));
+        } catch (LockLostException | IllegalStateException e) {
+            logEnded(e);
+            return Optional.empty();
+        }
+    }
+
+    /** Takes the store's answer; true if the store has begun to fail. */
+    boolean settle(Outcome outcome) {
+        Claim begun = claim;
+        if (begun == null || !state.isCurrent(watch)) {
+            return false;
+        }
+        if (outcome instanceof Outcome.Failed) {
+            return failed();
+        }
+        try {
+            refreshing.settle(begun, ((Outcome.Answered) outcome).attempt());
+            state.changesTo(Renewed.DONE);
+            scheduleNext();
+        } catch (LockLostException | IllegalStateException e) {
+            logEnded(e);
+        }
+        return false;
+    }
+
+    /** Tries again within what is left of the lease, ever sooner towards its end. */
+    private boolean failed() {
+        Deadline deadline = state.deadlineOf(watch);
+        Duration rest = deadline == null ? ttl : deadline.remaining();
+        Duration pause = Durations.max(Durations.min(ttl.dividedBy(20), rest.dividedBy(4)), Durations.SHORTEST_TTL);
+        watch.renewNext(() -> renewals.schedule(this, pause, pause.dividedBy(2)));
+        return state.changesTo(Renewed.FAILED);
+    }
+
+    String shownResource() {
+        return LockException.shown(state.resource());
+    }
+
+    private void logEnded(RuntimeException e) {
+        log.debug("lock.renewal-ended resource={}", shownResource(), e);
+    }
+}

@@ -1,0 +1,113 @@
+package dev.latchkey;
+
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews the holds of one factory on its renewer thread. What falls due within one window, a thirtieth of the TTL, is
+ * due together at the window's beginning, and goes to the store in one call: many locks cost neither a thread nor a round
+ * trip each.
+ */
+final class Renewals {
+
+    private static final Logger log = LoggerFactory.getLogger(Lock.class);
+
+    /** Small enough for a slow server to answer some in time, large enough to make round trips cheap. */
+    private static final int LARGEST_BATCH = 1_000;
+
+    /** One renewal with what the store is asked for it. */
+    private record Asked(Renewal renewal, Request request) {}
+
+    private final Keeper keeper;
+    private final PersistingStore store;
+    private final Optional<ExpiringStore> expiring;
+
+    /** Touched by the renewer thread alone. */
+    private List<Renewal> due = new ArrayList<>();
+
+    Renewals(Keeper keeper, PersistingStore store, Optional<ExpiringStore> expiring) {
+        this.keeper = keeper;
+        this.store = store;
+        this.expiring = expiring;
+    }
+
+    /** Has something renewed after the delay, or earlier by less than the window. */
+    Future<?> schedule(Renewal renewal, Duration delay, Duration window) {
+        long latest = System.nanoTime() + delay.toNanos();
+        long early = Math.floorMod(latest, Math.max(1, window.toNanos()));
+        return keeper.renewAt(new Deadline(latest - early), () -> collect(renewal));
+    }
+
+    /** Everything else that is due is collected before the call to the store, which comes after it in the queue. */
+    private void collect(Renewal renewal) {
+        due.add(renewal);
+        if (due.size() == 1) {
+            keeper.renew(this::renewDue);
+        }
+    }
+
+    private void renewDue() {
+        List<Renewal> all = due;
+        due = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += LARGEST_BATCH) {
+            List<Asked> batch = new ArrayList<>();
+            for (Renewal renewal : all.subList(from, Math.min(all.size(), from + LARGEST_BATCH))) {
+                renewal.begin().ifPresent(request -> batch.add(new Asked(renewal, request)));
+            }
+            if (!batch.isEmpty()) {
+                renew(batch);
+            }
+        }
+    }
+
+    private void renew(List<Asked> batch) {
+        List<Request> requests = batch.stream().map(Asked::request).toList();
+        List<Outcome> outcomes = outcomes(requests);
+        List<Integer> failing = new ArrayList<>();
+        for (int i = 0; i < requests.size(); i++) {
+            if (batch.get(i).renewal().settle(outcomes.get(i))) {
+                failing.add(i);
+            }
+        }
+        if (!failing.isEmpty()) {
+            int first = failing.get(0);
+            RuntimeException failure = ((Outcome.Failed) outcomes.get(first)).failure();
+            String resource = batch.get(first).renewal().shownResource();
+            log.warn("lock.refresh-failing locks={} resource={}", failing.size(), resource, failure);
+        }
+    }
+
+    private List<Outcome> outcomes(List<Request> requests) {
+        try {
+            List<Outcome> outcomes = expiring.isPresent() ? expiring.get().refreshAll(requests) : findAll(requests);
+            if (outcomes.size() == requests.size()) {
+                return outcomes;
+            }
+            throw new IllegalStateException(store.getClass().getSimpleName() + ".refreshAll answered " + outcomes.size()
+                    + " of " + requests.size() + " requests");
+        } catch (RuntimeException e) {
+            return requests.stream()
+                    .<Outcome>map(request -> new Outcome.Failed(e))
+                    .toList();
+        }
+    }
+
+    /** Where holds do not expire, renewing means to look whether they are still there. */
+    private List<Outcome> findAll(List<Request> requests) {
+        return requests.stream()
+                .map(request -> Outcome.of(() -> store.find(request.key())
+                        .<Attempt>map(granted -> granted)
+                        .orElse(new Attempt.Lost(LossReason.SESSION_LOST))))
+                .toList();
+    }
+}

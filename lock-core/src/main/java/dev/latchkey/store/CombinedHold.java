@@ -1,0 +1,106 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** One hold of a combined store, from its grant to its end: which members carry it, and as what. Thread-safe. */
+final class CombinedHold {
+
+    private final Quorum quorum;
+    private final Map<Member, Key.Held> parts = new HashMap<>();
+    private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
+    private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private OptionalLong fencingToken = OptionalLong.empty();
+    private @Nullable LockMode mode;
+    private @Nullable Lease lease;
+
+    CombinedHold(Quorum quorum) {
+        this.quorum = quorum;
+    }
+
+    /** What a member has to be told that the key claims to hold there; empty if it is not known to hold anything. */
+    synchronized Optional<Key.Held> part(Member member) {
+        return Optional.ofNullable(parts.get(member));
+    }
+
+    synchronized void add(Member member, Attempt.Granted granted) {
+        parts.put(member, new Key.Held(granted.mode(), granted.fencingToken()));
+        granted.lease().lost().ifPresent(session -> watch(member, session));
+    }
+
+    private void watch(Member member, CompletionStage<LossReason> session) {
+        if (sessions.put(member, session) != session) {
+            session.whenComplete((reason, failure) ->
+                    endSession(member, session, reason == null ? LossReason.SESSION_LOST : reason));
+        }
+    }
+
+    private void endSession(Member member, CompletionStage<LossReason> session, LossReason reason) {
+        synchronized (this) {
+            if (sessions.get(member) != session) {
+                return;
+            }
+            sessions.remove(member);
+            parts.remove(member);
+            if (quorum.isMet(parts.size())) {
+                return;
+            }
+        }
+        lost.complete(reason);
+    }
+
+    synchronized void raised(Member member, long token) {
+        parts.computeIfPresent(member, (any, held) -> new Key.Held(held.mode(), OptionalLong.of(token)));
+    }
+
+    synchronized void remove(Member member) {
+        parts.remove(member);
+        sessions.remove(member);
+    }
+
+    synchronized void becomes(LockMode newMode, OptionalLong newToken) {
+        mode = newMode;
+        fencingToken = newToken;
+    }
+
+    /** Whether it can be the hold that is claimed: an exclusive one has its token. */
+    synchronized boolean fits(Optional<Key.Held> claimed) {
+        return claimed.filter(held -> held.mode() == LockMode.EXCLUSIVE)
+                .map(held -> mode == LockMode.EXCLUSIVE && fencingToken.equals(held.fencingToken()))
+                .orElse(true);
+    }
+
+    synchronized Optional<LockMode> mode() {
+        return Optional.ofNullable(mode);
+    }
+
+    synchronized OptionalLong fencingToken() {
+        return fencingToken;
+    }
+
+    /** Returns what the caller is told of it. */
+    synchronized Attempt.Granted answer(LockMode asked, OptionalLong token, Collection<Lease> leases) {
+        Optional<CompletionStage<LossReason>> session = sessions.isEmpty() ? Optional.empty() : Optional.of(lost);
+        Lease combined = CombinedLease.of(leases, quorum.size(), session);
+        lease = combined;
+        return new Attempt.Granted(asked, token, combined);
+    }
+
+    synchronized boolean wasOverAt(long nanoTime) {
+        Lease last = lease;
+        return last != null
+                && last.since().isPresent()
+                && last.since().getAsLong() + last.ttl().toNanos() - nanoTime < 0;
+    }
+}

@@ -1,0 +1,231 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Durability;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StoreProvider;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes one store of several independent ones: a lock is held when as many members grant it as the strategy asks for, and
+ * goes on to be when some of them fail.
+ *
+ * <p>All members are asked at the same time, and the answer comes as soon as it is decided: it takes as long as the
+ * slowest of the fastest that are enough. What is granted in vain is given back. A member that failed or lost its part is
+ * brought back with the next refresh. Too few members that answer are a {@link LockStorageException}, never a conflict.
+ *
+ * <p>It shares if all members do. Its leases end as soon as too few of the members' last. Keys travel if those of all
+ * members do. Waiters poll with growing, jittered pauses: who comes first is not served first. Fencing tokens are agreed
+ * on among the members that are a {@link FenceStore}; with a strategy that needs all members, they are those of the first
+ * that has any. {@code docs/stores/combined.md} says what they survive.
+ *
+ * <p>Thread-safe. All processes must use the same members and the same strategy. The members stay the caller's, also when
+ * it is closed; members must not be used beside it for the same resources.
+ */
+public final class CombinedStore implements ExpiringStore, SharedStore, ProcessBound {
+
+    private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Quorum quorum;
+    private final Fencing fencing;
+    private final Set<Class<?>> capabilities = new HashSet<>();
+    private final List<String> processBound;
+    private volatile boolean closed;
+
+    /**
+     * Combines stores, waiting 5 s for a member at the most.
+     *
+     * @param members independent stores, none of them twice
+     * @param strategy how many of them must agree
+     * @throws IllegalArgumentException if there are no members, one is there twice, or two sets of members that the
+     *     strategy calls enough have none in common
+     */
+    public CombinedStore(List<? extends PersistingStore> members, Strategy strategy) {
+        this(members, strategy, PATIENCE);
+    }
+
+    /**
+     * Combines stores.
+     *
+     * @param members independent stores, none of them twice
+     * @param strategy how many of them must agree
+     * @param memberTimeout how long a member may take to answer before it counts as failed, more than zero and up to an
+     *     hour. Shorter than the TTLs in use: a lease is counted from before the members were asked
+     * @throws IllegalArgumentException as {@link #CombinedStore(List, Strategy)}, or if the timeout is out of range
+     */
+    public CombinedStore(List<? extends PersistingStore> members, Strategy strategy, Duration memberTimeout) {
+        check(members, Objects.requireNonNull(strategy, "strategy"));
+        if (memberTimeout.isNegative() || memberTimeout.isZero() || memberTimeout.compareTo(Duration.ofHours(1)) > 0) {
+            throw new IllegalArgumentException(
+                    "member timeout " + memberTimeout + ": must be more than zero and at most an hour");
+        }
+        List<Member> numbered = new ArrayList<>();
+        members.forEach(store -> numbered.add(new Member(numbered.size() + 1, store)));
+        this.quorum = new Quorum(List.copyOf(numbered), strategy, memberTimeout);
+        this.fencing = new Fencing(quorum);
+        this.processBound = members.stream()
+                .flatMap(store -> store.capability(ProcessBound.class).stream())
+                .map(ProcessBound::reason)
+                .distinct()
+                .toList();
+        findCapabilities(members);
+        warn(strategy);
+    }
+
+    private static void check(List<? extends PersistingStore> members, Strategy strategy) {
+        int total = members.size();
+        if (total == 0) {
+            throw new IllegalArgumentException("a combined store needs members: the list is empty");
+        }
+        if (Stream.of(members.toArray()).distinct().count() < total) {
+            throw new IllegalArgumentException("a combined store has one member twice: each vote must be another's");
+        }
+        int quorum = Tally.quorum(strategy, total);
+        if (!strategy.isMet(quorum, total) || 2 * quorum <= total) {
+            throw new IllegalArgumentException(
+                    "the strategy " + strategy.getClass().getSimpleName() + " is met by " + quorum + " of " + total
+                            + " members: two keys could hold at once. It must take more than half");
+        }
+    }
+
+    private void findCapabilities(List<? extends PersistingStore> members) {
+        if (members.stream()
+                .anyMatch(store -> store.capability(ExpiringStore.class).isPresent())) {
+            capabilities.add(ExpiringStore.class);
+        }
+        if (members.stream()
+                .allMatch(store -> store.capability(SharedStore.class).isPresent())) {
+            capabilities.add(SharedStore.class);
+        }
+        if (!processBound.isEmpty()) {
+            capabilities.add(ProcessBound.class);
+        }
+        capabilities.addAll(List.of(PersistingStore.class, CombinedStore.class));
+    }
+
+    private void warn(Strategy strategy) {
+        int total = quorum.members().size();
+        if (!strategy.canBeMet(1, total) && total > 1 && strategy instanceof ConsensusStrategy) {
+            log.warn(
+                    "lock.combined-survives-nothing members={}: a consensus needs 3 to survive the failure of one",
+                    total);
+        } else if (total % 2 == 0 && strategy instanceof ConsensusStrategy) {
+            log.warn("lock.combined-even members={}: one less survives as many failures", total);
+        }
+        int unfit = total - quorum.fencing();
+        if (!quorum.isUnanimous() && unfit > 0) {
+            log.warn(
+                    "lock.combined-unfenced members={} of {}: these cannot agree on fencing tokens, so some holds have none",
+                    unfit,
+                    total);
+        }
+        if (quorum.members().stream()
+                .flatMap(member -> member.fencing().stream())
+                .anyMatch(store -> store.survives() == Durability.BY_THE_CLOCK)) {
+            log.debug("lock.combined-by-the-clock: tokens of members that lose their data grow by their clocks");
+        }
+    }
+
+    @Override
+    public <T> Optional<T> capability(Class<T> type) {
+        return capabilities.contains(type) ? Optional.of(type.cast(this)) : Optional.empty();
+    }
+
+    @Override
+    public Attempt save(Request request) {
+        checkOpen(request.key());
+        return new SaveRound(quorum, request, fencing).finish();
+    }
+
+    @Override
+    public Attempt refresh(Request request) {
+        checkOpen(request.key());
+        return new RefreshRound(quorum, request).finish();
+    }
+
+    /** {@inheritDoc} All are under way at once. */
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests) {
+        requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
+        List<RefreshRound> rounds = requests.stream()
+                .map(request -> new RefreshRound(quorum, request))
+                .toList();
+        return rounds.stream().map(round -> Outcome.of(round::finish)).toList();
+    }
+
+    @Override
+    public boolean delete(Key key) {
+        return new DeleteRound(quorum, key).finish();
+    }
+
+    @Override
+    public Optional<Attempt.Granted> find(Key key) {
+        return new FindRound(quorum, key).finish();
+    }
+
+    @Override
+    public String reason() {
+        return String.join("; ", processBound);
+    }
+
+    /**
+     * Ends the threads that ask members, once they have given back what is in doubt. The members stay open. Every later
+     * call throws {@link LockStorageException}.
+     */
+    @Override
+    public void close() {
+        closed = true;
+        quorum.members().forEach(Member::close);
+    }
+
+    private void checkOpen(Key key) {
+        if (closed) {
+            throw new LockStorageException(key.resource(), "the combined store was closed", null);
+        }
+    }
+
+    /** Returns the members' names, without addresses. */
+    @Override
+    public String toString() {
+        return "CombinedStore" + quorum.members();
+    }
+
+    /**
+     * Opens {@code combined:consensus(dsn,dsn,dsn)} and {@code combined:unanimous(dsn,dsn)}, whose members are any DSNs,
+     * again combined ones, too. A comma begins the next member where a DSN follows it, so that hosts may be listed inside.
+     */
+    public static final class Provider implements StoreProvider {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Provider() {}
+
+        @Override
+        public Set<String> schemes() {
+            return Set.of("combined");
+        }
+
+        @Override
+        public PersistingStore open(String dsn) {
+            return CombinedDsn.open(dsn);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.store.Ballot.Answer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/**
+ * Has the members that granted an exclusive hold agree on its fencing token. What was agreed on last is remembered for
+ * some resources, so that the next hold begins with a proposal they can agree on at once.
+ */
+final class Fencing {
+
+    private static final int REMEMBERED = 1_000;
+
+    private final Quorum quorum;
+    private final Map<String, Long> lastTokens = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+            return size() > REMEMBERED;
+        }
+    };
+
+    Fencing(Quorum quorum) {
+        this.quorum = quorum;
+    }
+
+    long proposal(String resource) {
+        synchronized (lastTokens) {
+            Long last = lastTokens.get(resource);
+            return last == null ? 0 : last + 1;
+        }
+    }
+
+    /**
+     * Agrees on a token, which the members then count as theirs.
+     *
+     * @param granted by member, in their order; those that were raised are replaced
+     * @return the token, empty where these members cannot have a sound one; nothing if some have lost their part meanwhile
+     */
+    Optional<OptionalLong> agree(Key key, Map<Member, Attempt.Granted> granted) {
+        if (!quorum.agreesOnTokens()) {
+            return Optional.of(quorum.agreed(granted));
+        }
+        Map<Member, Long> tokens = new LinkedHashMap<>();
+        granted.forEach((member, part) -> {
+            if (member.fencing().isPresent() && part.fencingToken().isPresent()) {
+                tokens.put(member, part.fencingToken().getAsLong());
+            }
+        });
+        if (tokens.size() < Fence.majority(quorum.fencing())) {
+            return Optional.of(OptionalLong.empty());
+        }
+        Fence<Member> fence = Fence.of(tokens);
+        if (!fence.isSound(Set.of(), quorum.fencing())) {
+            Set<Member> raised = raise(key, fence);
+            raised.forEach(member -> granted.computeIfPresent(member, (any, part) -> with(part, fence.token())));
+            if (!fence.isSound(raised, quorum.fencing())) {
+                return Optional.empty();
+            }
+        }
+        synchronized (lastTokens) {
+            lastTokens.put(key.resource(), fence.token());
+        }
+        return Optional.of(OptionalLong.of(fence.token()));
+    }
+
+    private Set<Member> raise(Key key, Fence<Member> fence) {
+        Ballot<Boolean> ballot = new Ballot<>(fence.behind().size(), answer -> {});
+        long end = quorum.end();
+        for (Member member : fence.behind()) {
+            FenceStore store = member.fencing().orElseThrow();
+            ballot.expect(member, member.callBefore(end, key, () -> store.raiseFence(key, fence.token())));
+        }
+        List<Answer<Boolean>> answers = ballot.await(soFar -> fence.isSound(raised(soFar), quorum.fencing()), end);
+        return raised(answers);
+    }
+
+    private static Set<Member> raised(List<Answer<Boolean>> answers) {
+        List<Member> raised = new ArrayList<>();
+        answers.forEach(answer -> {
+            if (Boolean.TRUE.equals(answer.value())) {
+                raised.add(answer.member());
+            }
+        });
+        return new HashSet<>(raised);
+    }
+
+    private static Attempt.Granted with(Attempt.Granted part, long token) {
+        Lease lease = part.lease();
+        return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(token), lease);
+    }
+}

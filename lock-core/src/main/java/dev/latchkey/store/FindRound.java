@@ -1,0 +1,66 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.store.Tally.Vote;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Looks at all members what a key holds. */
+final class FindRound {
+
+    private final Quorum quorum;
+    private final Key key;
+    private final Round round;
+
+    FindRound(Quorum quorum, Key key) {
+        this.quorum = quorum;
+        this.key = key;
+        this.round = new Round(quorum, key, FindRound::vote, this::ask);
+    }
+
+    private Attempt ask(Member member) {
+        return member.store()
+                .find(quorum.keyFor(member, key))
+                .<Attempt>map(granted -> granted)
+                .orElse(Room.EXPIRED);
+    }
+
+    private static Vote vote(Attempt attempt) {
+        return attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST;
+    }
+
+    Optional<Attempt.Granted> finish() {
+        Tally.Verdict verdict = round.await(answers -> true);
+        round.onLate(answer -> {});
+        return switch (verdict) {
+            case GRANTED -> Optional.of(found(round.granted()));
+            case LOST -> Optional.empty();
+            case OPEN, CONFLICTED, FAILED -> throw round.failure();
+        };
+    }
+
+    private Attempt.Granted found(Map<Member, Attempt.Granted> parts) {
+        long exclusive = parts.values().stream()
+                .filter(part -> part.mode() == LockMode.EXCLUSIVE)
+                .count();
+        LockMode mode = quorum.isMet((int) exclusive) ? LockMode.EXCLUSIVE : LockMode.SHARED;
+        List<Lease> leases = parts.values().stream().map(Attempt.Granted::lease).toList();
+        OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(parts);
+        return quorum.hold(key)
+                .map(hold -> hold.answer(mode, token, leases))
+                .orElseGet(() ->
+                        new Attempt.Granted(mode, token, CombinedLease.of(leases, quorum.size(), Optional.empty())));
+    }
+
+    private OptionalLong token(Map<Member, Attempt.Granted> parts) {
+        return quorum.hold(key)
+                .map(CombinedHold::fencingToken)
+                .or(() -> key.held().map(Key.Held::fencingToken))
+                .orElseGet(() -> quorum.agreed(parts));
+    }
+}

@@ -1,0 +1,81 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.Ballot.Answer;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings the members that are not part of a granted hold back into it, and takes in those that answered late. */
+final class Repair {
+
+    private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
+
+    private final Quorum quorum;
+    private final Request request;
+    private final Key key;
+    private final CombinedHold hold;
+
+    Repair(Quorum quorum, Request request, CombinedHold hold) {
+        this.quorum = quorum;
+        this.request = request;
+        this.key = request.key();
+        this.hold = hold;
+    }
+
+    void consider(Answer<Attempt> answer) {
+        Member member = answer.member();
+        if (answer.value() instanceof Attempt.Granted granted) {
+            hold.add(member, granted);
+            raise(member, granted);
+        } else if (answer.value() instanceof Attempt.Lost) {
+            hold.remove(member);
+            var unused = member.call(key, () -> take(member)).exceptionally(failure -> {
+                log.debug("lock.not-repaired {}", member, failure);
+                return Optional.empty();
+            });
+        }
+    }
+
+    /** Unless the hold has ended meanwhile: whatever ends it is called after this, or has been called before. */
+    private Optional<Attempt> take(Member member) {
+        if (!quorum.isHeldAs(key, hold)) {
+            return Optional.empty();
+        }
+        Attempt attempt = member.store()
+                .save(new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), Patience.ONCE));
+        if (attempt instanceof Attempt.Granted granted) {
+            hold.add(member, granted);
+            raise(member, granted);
+        }
+        return Optional.of(attempt);
+    }
+
+    /** One that has a smaller token keeps a later owner from getting one that is not greater. */
+    private void raise(Member member, Attempt.Granted granted) {
+        long token = hold.fencingToken().orElse(0);
+        Optional<FenceStore> fences = member.fencing();
+        if (!quorum.agreesOnTokens()
+                || fences.isEmpty()
+                || granted.mode() != LockMode.EXCLUSIVE
+                || granted.fencingToken().orElse(token) >= token) {
+            return;
+        }
+        var unused = member.call(key, () -> {
+                    boolean raised = fences.get().raiseFence(key, token);
+                    if (raised && quorum.isHeldAs(key, hold)) {
+                        hold.raised(member, token);
+                    }
+                    return raised;
+                })
+                .exceptionally(failure -> {
+                    log.debug("lock.not-raised {}", member, failure);
+                    return false;
+                });
+    }
+}

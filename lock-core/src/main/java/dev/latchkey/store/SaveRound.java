@@ -1,0 +1,222 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.Ballot.Answer;
+import dev.latchkey.store.Tally.Vote;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Takes, renews, promotes or demotes at all members, and puts back what was granted in vain. */
+final class SaveRound {
+
+    private final Quorum quorum;
+    private final Request request;
+    private final Key key;
+    private final Fencing fencing;
+    private final Round round;
+
+    SaveRound(Quorum quorum, Request request, Fencing fencing) {
+        this.quorum = quorum;
+        this.request = request;
+        this.key = request.key();
+        this.fencing = fencing;
+        this.round = new Round(quorum, key, this::vote, this::ask);
+    }
+
+    private Attempt ask(Member member) {
+        Request asked = new Request(quorum.keyFor(member, key), request.mode(), request.ttl(), request.patience());
+        return mintsToken() && member.fencing().isPresent()
+                ? member.fencing().get().save(asked, fencing.proposal(key.resource()))
+                : member.store().save(asked);
+    }
+
+    private boolean isPromotion() {
+        return isClaimedAs(LockMode.SHARED) && request.mode() == LockMode.EXCLUSIVE;
+    }
+
+    private boolean isFresh() {
+        return key.held().isEmpty();
+    }
+
+    private boolean mintsToken() {
+        return request.mode() == LockMode.EXCLUSIVE && !isClaimedAs(LockMode.EXCLUSIVE);
+    }
+
+    private boolean isClaimedAs(LockMode mode) {
+        return key.held().map(held -> held.mode() == mode).orElse(false);
+    }
+
+    /** A conflict of one who renews means that its part is gone, and taken. */
+    private Vote vote(Attempt attempt) {
+        if (attempt instanceof Attempt.Granted) {
+            return Vote.GRANTED;
+        }
+        return attempt instanceof Attempt.Lost || !(isFresh() || isPromotion()) ? Vote.LOST : Vote.CONFLICTED;
+    }
+
+    Attempt finish() {
+        Optional<CombinedHold> before = quorum.hold(key);
+        return switch (round.await(this::canAgreeOnToken)) {
+            case GRANTED -> granted(before);
+            case LOST -> lost();
+            case CONFLICTED -> {
+                undo();
+                yield conflict();
+            }
+            case OPEN, FAILED -> {
+                undo();
+                throw round.failure();
+            }
+        };
+    }
+
+    /** Whether enough of those who keep tokens have answered, or too few of them still can. */
+    private boolean canAgreeOnToken(List<Answer<Attempt>> answers) {
+        if (!mintsToken() || !quorum.agreesOnTokens()) {
+            return true;
+        }
+        long asked = answers.stream()
+                .filter(answer -> answer.member().fencing().isPresent())
+                .count();
+        long granted = Round.granted(answers).keySet().stream()
+                .filter(member -> member.fencing().isPresent())
+                .count();
+        int majority = Fence.majority(quorum.fencing());
+        return granted >= majority || granted + quorum.fencing() - asked < majority;
+    }
+
+    private Attempt granted(Optional<CombinedHold> before) {
+        Map<Member, Attempt.Granted> granted = round.granted();
+        Optional<OptionalLong> token = token(before, granted);
+        if (token.isEmpty()) {
+            // A part was lost between the grant and the raise: a rival may be at it, and so may we.
+            undo();
+            return isFresh() || isPromotion() ? Attempt.Conflicted.NO_HINT : new Attempt.Lost(LossReason.EXPIRED);
+        }
+        if (isClaimedAs(LockMode.EXCLUSIVE) && isAnother(before, granted)) {
+            round.onLate(answer -> {});
+            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
+        CombinedHold hold = quorum.holdOrNew(key);
+        granted.forEach(hold::add);
+        hold.becomes(request.mode(), token.get());
+        Repair repair = new Repair(quorum, request, hold);
+        round.answers().stream()
+                .filter(answer -> !isSettled(granted.get(answer.member()), token.get()))
+                .forEach(repair::consider);
+        round.onLate(repair::consider);
+        return hold.answer(
+                request.mode(),
+                token.get(),
+                granted.values().stream().map(Attempt.Granted::lease).toList());
+    }
+
+    /** Whether a member has its part, with the token of the hold: the raise of the others may still be on its way. */
+    private static boolean isSettled(Attempt.@Nullable Granted part, OptionalLong token) {
+        return part != null && (token.isEmpty() || part.fencingToken().equals(token));
+    }
+
+    /** Empty if it could not be agreed on. */
+    private Optional<OptionalLong> token(Optional<CombinedHold> before, Map<Member, Attempt.Granted> granted) {
+        if (request.mode() == LockMode.SHARED) {
+            return Optional.of(OptionalLong.empty());
+        }
+        if (isClaimedAs(LockMode.EXCLUSIVE)) {
+            return key.held().map(Key.Held::fencingToken);
+        }
+        Optional<CombinedHold> same = before.filter(hold -> hold.mode().equals(Optional.of(LockMode.EXCLUSIVE)))
+                .filter(hold -> granted.entrySet().stream().allMatch(part -> isAsBefore(hold, part)));
+        return same.isPresent() ? same.map(CombinedHold::fencingToken) : fencing.agree(key, granted);
+    }
+
+    private static boolean isAsBefore(CombinedHold hold, Map.Entry<Member, Attempt.Granted> part) {
+        return hold.part(part.getKey())
+                .map(held -> held.fencingToken().equals(part.getValue().fencingToken()))
+                .orElse(true);
+    }
+
+    /** A hold taken elsewhere was renewed without its members' own tokens: what they answer must fit the claim. */
+    private boolean isAnother(Optional<CombinedHold> before, Map<Member, Attempt.Granted> granted) {
+        OptionalLong claimed = key.held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
+        return before.isEmpty()
+                && request.mode() == LockMode.EXCLUSIVE
+                && claimed.isPresent()
+                && quorum.isUnanimous()
+                && !quorum.agreed(granted).equals(claimed);
+    }
+
+    private Attempt lost() {
+        quorum.forget(key);
+        for (Member member : round.granted().keySet()) {
+            // Too few to be a hold, and without a lease nobody would ever end them.
+            var unused = member.call(key, () -> member.store().delete(key.claiming(Optional.empty())));
+        }
+        round.onLate(answer -> {});
+        return round.answers().stream()
+                .map(Answer::value)
+                .filter(Attempt.Lost.class::isInstance)
+                .findFirst()
+                .orElse(new Attempt.Lost(LossReason.TAKEN_OVER));
+    }
+
+    /** Gives back what was taken in vain, a promotion to what it was. What was held before stays. */
+    private void undo() {
+        round.onLate(answer -> {});
+        if (!isFresh() && !isPromotion()) {
+            return;
+        }
+        if (isFresh()) {
+            quorum.forget(key);
+        }
+        Map<Member, Attempt.Granted> granted = round.granted();
+        Ballot<Object> undone = new Ballot<>(granted.size(), answer -> {});
+        for (Member member : round.inDoubt()) {
+            Attempt.Granted part = granted.get(member);
+            CompletableFuture<Object> answer = member.call(key, () -> undo(member, part));
+            if (part != null) {
+                undone.expect(member, answer);
+            }
+        }
+        List<Answer<Object>> unused = undone.await(soFar -> false, quorum.end());
+    }
+
+    private Object undo(Member member, Attempt.@Nullable Granted part) {
+        if (isFresh()) {
+            return member.store().delete(key.claiming(Optional.empty()));
+        }
+        Duration kept = part == null ? request.ttl() : longer(part.lease().ttl(), request.ttl());
+        Key.Held claim = part == null
+                ? new Key.Held(LockMode.SHARED, OptionalLong.empty())
+                : new Key.Held(part.mode(), part.fencingToken());
+        return member.store()
+                .save(new Request(key.claiming(Optional.of(claim)), LockMode.SHARED, kept, request.patience()));
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
+    }
+
+    private Attempt conflict() {
+        if (round.answers().stream().anyMatch(answer -> answer.value() instanceof Attempt.Refused)) {
+            return new Attempt.Refused();
+        }
+        return round.answers().stream()
+                .map(Answer::value)
+                .filter(Attempt.Conflicted.class::isInstance)
+                .map(Attempt.Conflicted.class::cast)
+                .map(Attempt.Conflicted::retryAfter)
+                .filter(hint -> !hint.isZero())
+                .min(Duration::compareTo)
+                .map(Attempt.Conflicted::new)
+                .orElse(Attempt.Conflicted.NO_HINT);
+    }
+}

@@ -1,0 +1,19 @@
+-- Raises the fencing token of a live exclusive hold, for stores that agree with others on one.
+-- KEYS[1] the state
+-- ARGV    1 token   2 the new fencing token, 16 digits
+-- returns 1: it is the token of this hold now     0: the token holds nothing exclusively, or with a greater one
+
+local raw = redis.call('GET', STATE)
+if raw and string.sub(raw, 1, 2) ~= 'L1' then
+  return redis.error_reply(FOREIGN)
+end
+local state = read(raw, clock())
+if not seek(state, ARGV[1]) or state.mode ~= 'X' or state.fence > ARGV[2] then
+  return 0
+end
+state.fence = ARGV[2]
+local written = write(state)
+if written.err then
+  return written
+end
+return 1

@@ -1,0 +1,157 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Three servers, of which two must agree, and which are killed, frozen and emptied. */
+@Timeout(180)
+class CombinedRedisIT {
+
+    private static final Duration LONG_TTL = Duration.ofSeconds(60);
+    private static final Duration SHORT_TTL = Duration.ofSeconds(2);
+
+    private final List<RedisServer> servers =
+            Stream.generate(RedisServer::start).limit(3).toList();
+    private final List<LockFactory> factories = new ArrayList<>();
+
+    private LockFactory connect() {
+        String members = servers.stream().map(RedisServer::dsn).collect(Collectors.joining(","));
+        LockFactory factory = LockFactory.connect("combined:consensus(" + members + ")");
+        factories.add(factory);
+        return factory;
+    }
+
+    @AfterEach
+    void end() {
+        factories.forEach(LockFactory::close);
+        servers.forEach(RedisServer::close);
+    }
+
+    @Test
+    void givenOneServerIsKilledAndRestartedEmpty_whenUsed_thenItGoesOnAndTokensGrow() throws Exception {
+        LockFactory locks = connect();
+        LockFactory others = connect();
+        Lock holder = locks.lock("x").ttl(SHORT_TTL).autoRefresh().create();
+        assertThat(holder.tryAcquire()).isTrue();
+        long token = holder.fencingToken().orElseThrow();
+        for (RedisServer server : servers) {
+            server.kill();
+            assertThat(others.createLock("x", LONG_TTL).tryAcquire()).isFalse();
+            long between = cycle(locks);
+
+            server.restartEmpty();
+
+            Awaitility.await("the holder to be back on " + server.address())
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() ->
+                            server.text("GET", "lock:{x}").contains(holder.key().token()));
+            assertThat(others.createLock("x", LONG_TTL).tryAcquire()).isFalse();
+            assertThat(cycle(others)).isGreaterThan(between);
+        }
+        assertThat(holder.isExpired()).isFalse();
+        assertThat(holder.fencingToken()).hasValue(token);
+        assertThat(holder.release()).isTrue();
+        Lock next = others.createLock("x", LONG_TTL).acquire(Duration.ofSeconds(30));
+        assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    private static long cycle(LockFactory locks) throws InterruptedException {
+        try (Lock lock = locks.createLock("cycle", LONG_TTL).acquire(Duration.ofSeconds(30))) {
+            return lock.fencingToken().orElseThrow();
+        }
+    }
+
+    @Test
+    void givenTwoServersAreDown_whenAsked_thenAFailureInTimeAndItRecovers() throws Exception {
+        LockFactory locks = connect();
+        long token = cycle(locks);
+        servers.get(0).kill();
+        servers.get(1).kill();
+
+        assertThatThrownBy(() -> locks.createLock("cycle", LONG_TTL).tryAcquire())
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("too few of the 3 members");
+
+        servers.get(0).restartEmpty();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .ignoreException(LockStorageException.class)
+                .until(() -> cycle(locks) > token);
+    }
+
+    @Test
+    void givenTwoServersAreFrozen_whenTheLeaseEnds_thenTheHolderKnowsBeforeARivalHolds() throws Exception {
+        LockFactory locks = connect();
+        LockFactory others = connect();
+        assertThat(cycle(others)).isPositive();
+        Lock holder = locks.lock("x").ttl(SHORT_TTL).autoRefresh().create();
+        assertThat(holder.tryAcquire()).isTrue();
+        servers.get(0).freeze();
+        servers.get(2).freeze();
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(holder::isExpired);
+        BackgroundCall<Boolean> rival = BackgroundCall.start(() -> {
+            while (true) {
+                try {
+                    others.createLock("x", LONG_TTL).acquire();
+                    return holder.isExpired();
+                } catch (LockStorageException e) {
+                    // Two members are frozen still.
+                    Thread.onSpinWait();
+                }
+            }
+        });
+
+        servers.get(0).thaw();
+        servers.get(2).thaw();
+
+        assertThat(rival.result()).isTrue();
+    }
+
+    @Test
+    void givenTheHolderIsCutOff_whenARivalHolds_thenTheHolderKnew() throws Exception {
+        try (FaultProxy one = FaultProxy.to(servers.get(0).address());
+                FaultProxy other = FaultProxy.to(servers.get(1).address())) {
+            String dsn = "combined:consensus(redis://" + one.address() + ",redis://" + other.address() + ","
+                    + servers.get(2).dsn() + ")";
+            try (LockFactory cut = LockFactory.connect(dsn)) {
+                LockFactory others = connect();
+                for (int i = 0; i < 3; i++) {
+                    Lock holder = cut.lock("x").ttl(SHORT_TTL).autoRefresh().create();
+                    assertThat(holder.tryAcquire(Duration.ofSeconds(30))).isTrue();
+                    BackgroundCall<Boolean> rival = BackgroundCall.start(() -> {
+                        try (Lock lock = others.createLock("x", LONG_TTL).acquire()) {
+                            return holder.isExpired() && lock.isAcquired();
+                        }
+                    });
+
+                    one.refuse();
+                    other.refuse();
+
+                    assertThat(rival.result()).isTrue();
+                    one.heal();
+                    other.heal();
+                    Awaitility.await()
+                            .atMost(Duration.ofSeconds(30))
+                            .ignoreException(LockStorageException.class)
+                            .until(() -> cycle(cut) > 0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,363 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
+import static dev.latchkey.testkit.FaultyStore.Operation.RAISE_FENCE;
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.store.NullStore;
+import dev.latchkey.store.Strategy;
+import dev.latchkey.store.UnanimousStrategy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Members that fail, hang, forget, answer late, or were held by a rival in part. */
+@Timeout(120)
+class CombinedFaultsTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+    private final List<InMemoryStore> memories =
+            Stream.generate(InMemoryStore::new).limit(3).toList();
+    private final List<FaultyStore> members =
+            memories.stream().map(FaultyStore::new).toList();
+    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), TIMEOUT);
+    private final Key key = Key.of("x");
+    private final Key rival = Key.of("x");
+
+    @AfterEach
+    void close() {
+        members.forEach(FaultyStore::heal);
+        store.close();
+    }
+
+    @Test
+    void givenOneMemberFails_whenUsed_thenAllGoesOn() {
+        members.get(1).always(SAVE, Fault.unreachable()).always(DELETE, Fault.unreachable());
+        members.get(1).always(REFRESH, Fault.unreachable()).always(FIND, Fault.unreachable());
+
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+
+        assertThat(store.save(exclusive(rival))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.find(key)).isPresent();
+        assertThat(granted(store.refresh(exclusive(holding(key, saved)))).fencingToken())
+                .isEqualTo(saved.fencingToken());
+        assertThat(store.delete(key)).isTrue();
+        assertThat(granted(store.save(exclusive(rival))).fencingToken().orElseThrow())
+                .isGreaterThan(saved.fencingToken().orElseThrow());
+    }
+
+    /** F13: that nobody could be asked looked like a conflict, and a waiter asked for ever. */
+    @Test
+    void givenTwoMembersFail_whenAsked_thenAFailureAndNeverAConflict() {
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        for (FaultyStore.Operation operation : List.of(SAVE, REFRESH, FIND)) {
+            members.get(0).always(operation, Fault.unreachable());
+            members.get(2).always(operation, Fault.unreachable());
+        }
+
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> store.save(exclusive(rival)))
+                .withMessageContaining("2 failed");
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> store.refresh(exclusive(holding(key, saved))));
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.find(key));
+
+        members.forEach(FaultyStore::heal);
+        assertThat(store.find(key)).isPresent();
+        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void givenOneMemberHangs_whenAsked_thenTheOthersDecide() throws Exception {
+        Pause pause = new Pause();
+        members.get(0).next(SAVE, Fault.pausedBefore(pause));
+
+        BackgroundCall<Attempt> save = BackgroundCall.start(() -> store.save(exclusive(key)));
+
+        assertThat(save.result()).isInstanceOf(Attempt.Granted.class);
+        pause.end();
+        await().until(() -> memories.get(0).find(key).isPresent());
+    }
+
+    /** Its grant comes after the release, and must not stay. */
+    @Test
+    void givenAGrantComesAfterTheRelease_whenItHasCome_thenItIsGivenBack() throws Exception {
+        Pause pause = new Pause();
+        members.get(0).next(SAVE, Fault.pausedBefore(pause));
+        granted(store.save(exclusive(key)));
+        assertThat(store.delete(key)).isTrue();
+
+        pause.end();
+
+        await().until(() -> members.get(0).operations().contains(DELETE));
+        await().until(() -> memories.get(0).find(key).isEmpty());
+    }
+
+    @Test
+    void givenMembersHang_whenTheTimeIsOver_thenAFailureAndLateGrantsAreGivenBack() throws Exception {
+        Pause pause = new Pause();
+        members.get(0).next(SAVE, Fault.pausedAfter(pause));
+        Pause other = new Pause();
+        members.get(1).next(SAVE, Fault.pausedAfter(other));
+
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> store.save(exclusive(key)))
+                .withMessageContaining("2 did not answer");
+
+        pause.end();
+        other.end();
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isEmpty()));
+    }
+
+    /** F7: it had dropped what was held before. */
+    @Test
+    void givenTwoReaders_whenOnePromotes_thenRefusedAndNothingIsDropped() {
+        Attempt reader = store.save(shared(key));
+        granted(memories.get(0).save(shared(rival)));
+        granted(memories.get(1).save(shared(rival)));
+
+        assertThat(store.save(exclusive(holding(key, reader)))).isInstanceOf(Attempt.Conflicted.class);
+
+        for (InMemoryStore memory : memories) {
+            await().until(() -> memory.find(key).orElseThrow().mode() == LockMode.SHARED);
+        }
+        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
+        memories.get(0).delete(rival);
+        assertThat(granted(store.save(exclusive(holding(key, reader)))).mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    @Test
+    void givenARivalHasAMinority_whenConflicted_thenWhatWasTakenIsGivenBack() {
+        granted(memories.get(0).save(exclusive(rival)));
+        granted(memories.get(1).save(exclusive(rival)));
+
+        assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class);
+
+        await().until(() -> memories.get(2).find(key).isEmpty());
+    }
+
+    @Test
+    void givenAMemberForgot_whenRefreshed_thenItIsTakenBackIn() {
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        assertThat(memories.get(1).delete(key)).isTrue();
+
+        granted(store.refresh(exclusive(holding(key, saved))));
+
+        await().until(() -> memories.get(1).find(key).isPresent());
+        assertThat(memories.get(0).delete(key)).isTrue();
+        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Granted.class);
+    }
+
+    @Test
+    void givenTwoMembersForgot_whenRefreshed_thenLost() {
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        memories.get(0).delete(key);
+        memories.get(1).delete(key);
+
+        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Lost.class);
+    }
+
+    @Test
+    void givenSessions_whenTooFewAreLeft_thenTheHoldIsLostOnce() {
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        try (LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.lock("y").onLost(losses::add).create();
+            assertThat(lock.tryAcquire()).isTrue();
+            Key held = lock.key();
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.find(held).isPresent()));
+            lock.refresh();
+
+            assertThat(members.get(0).lose(held, LossReason.SESSION_LOST)).isTrue();
+            assertThat(lock.isExpired()).isFalse();
+            assertThat(members.get(2).lose(held, LossReason.SESSION_LOST)).isTrue();
+
+            await().until(() -> !losses.isEmpty());
+            assertThat(lock.isExpired()).isTrue();
+            assertThat(losses).containsExactly(LossReason.SESSION_LOST);
+        }
+    }
+
+    @Test
+    void givenKeyFromAnotherProcess_whenUsedThere_thenTheSameOwner() {
+        CombinedStore other = new CombinedStore(members, new ConsensusStrategy(), TIMEOUT);
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Key travelled = holding(key, saved);
+
+        assertThat(other.find(travelled).orElseThrow().fencingToken()).isEqualTo(saved.fencingToken());
+        assertThat(granted(other.refresh(exclusive(travelled))).fencingToken()).isEqualTo(saved.fencingToken());
+        assertThat(granted(other.save(exclusive(travelled))).fencingToken()).isEqualTo(saved.fencingToken());
+        assertThat(other.delete(travelled)).isTrue();
+        assertThat(store.find(key)).isEmpty();
+        other.close();
+    }
+
+    @Test
+    void givenMembersCountApart_whenTheyAgree_thenTokensGrowWhoeverIsAway() {
+        for (int i = 0; i < 5; i++) {
+            Key ahead = Key.of("x");
+            granted(memories.get(0).save(exclusive(ahead)));
+            assertThat(memories.get(0).delete(ahead)).isTrue();
+        }
+        long last = 0;
+        for (int i = 0; i < 30; i++) {
+            members.get(i % 3).next(SAVE, Fault.unreachable());
+            Key next = Key.of("x");
+
+            long token = granted(store.save(exclusive(next))).fencingToken().orElseThrow();
+
+            assertThat(token).isGreaterThan(last);
+            last = token;
+            assertThat(store.delete(next)).isTrue();
+            members.forEach(FaultyStore::heal);
+        }
+    }
+
+    @Test
+    void givenQuietMembers_whenTheNextHolds_thenOneRoundTripEach() {
+        Key first = Key.of("x");
+        FenceStore ahead = memories.get(0);
+        granted(ahead.save(exclusive(first), 100));
+        assertThat(ahead.delete(first)).isTrue();
+        granted(store.save(exclusive(first)));
+        assertThat(members).anyMatch(member -> member.operations().contains(RAISE_FENCE));
+        await().until(() -> memories.stream()
+                        .map(memory -> memory.find(first).map(Attempt.Granted::fencingToken))
+                        .distinct()
+                        .count()
+                == 1);
+        assertThat(store.delete(first)).isTrue();
+        members.forEach(FaultyStore::forgetCalls);
+
+        long token = granted(store.save(exclusive(key))).fencingToken().orElseThrow();
+
+        await().untilAsserted(() -> assertThat(memories)
+                .allSatisfy(memory -> assertThat(memory.find(key).map(Attempt.Granted::fencingToken))
+                        .contains(OptionalLong.of(token))));
+        assertThat(members).noneMatch(member -> member.operations().contains(RAISE_FENCE));
+    }
+
+    /** F14: rivals that split the votes kept each other out for ever. */
+    @Test
+    void givenEightRivalsOnFiveMembers_whenAllWantIt_thenOneAfterTheOtherHasIt() throws Exception {
+        List<InMemoryStore> five = Stream.generate(InMemoryStore::new).limit(5).toList();
+        AtomicInteger holders = new AtomicInteger();
+        List<Long> tokens = new CopyOnWriteArrayList<>();
+        List<BackgroundCall<Integer>> rivals = new ArrayList<>();
+        List<CombinedStore> stores = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            CombinedStore own = new CombinedStore(five, new ConsensusStrategy());
+            stores.add(own);
+            rivals.add(BackgroundCall.start(() -> takeInTurn(own, holders, tokens)));
+        }
+
+        for (BackgroundCall<Integer> one : rivals) {
+            assertThat(one.result()).isEqualTo(5);
+        }
+        assertThat(tokens).hasSize(40).isSorted().doesNotHaveDuplicates();
+        stores.forEach(CombinedStore::close);
+    }
+
+    private static int takeInTurn(CombinedStore own, AtomicInteger holders, List<Long> tokens) throws Exception {
+        int turns = 0;
+        try (LockFactory locks = new LockFactory(own)) {
+            while (turns < 5) {
+                try (Lock lock = locks.createLock("x").acquire()) {
+                    assertThat(holders.incrementAndGet()).isEqualTo(1);
+                    tokens.add(lock.fencingToken().orElseThrow());
+                    holders.decrementAndGet();
+                    turns++;
+                }
+            }
+        }
+        return turns;
+    }
+
+    @Test
+    void givenMixedMembers_whenCombined_thenItCanDoWhatTheyCan() {
+        PersistingStore plain = new NullStore();
+        try (CombinedStore mixed =
+                new CombinedStore(List.of(memories.get(0), memories.get(1), plain), new ConsensusStrategy())) {
+            assertThat(mixed.capability(ExpiringStore.class)).isPresent();
+            assertThat(mixed.capability(SharedStore.class)).isPresent();
+            assertThat(mixed.capability(ProcessBound.class)).isPresent();
+            assertThat(mixed.capability(FenceStore.class)).isEmpty();
+            Attempt.Granted saved = granted(mixed.save(exclusive(key)));
+
+            assertThat(mixed.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Granted.class);
+            assertThat(mixed.delete(key)).isTrue();
+        }
+        try (CombinedStore travelling =
+                new CombinedStore(List.of(new NullStore(), new NullStore()), new UnanimousStrategy())) {
+            assertThat(travelling.capability(ExpiringStore.class)).isEmpty();
+            assertThat(travelling.capability(ProcessBound.class)).isEmpty();
+            assertThat(granted(travelling.save(exclusive(key))).fencingToken()).isEmpty();
+        }
+    }
+
+    @Test
+    void givenUnsafeConfiguration_whenCombined_thenRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CombinedStore(List.of(), new UnanimousStrategy()))
+                .withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CombinedStore(
+                        List.of(memories.get(0), memories.get(0), memories.get(1)), new ConsensusStrategy()))
+                .withMessageContaining("twice");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CombinedStore(memories, new AnyOf()))
+                .withMessageContaining("two keys could hold at once");
+    }
+
+    /** One is enough: two rivals need not meet. */
+    private static final class AnyOf implements Strategy {
+
+        @Override
+        public boolean isMet(int successes, int total) {
+            return successes > 0;
+        }
+
+        @Override
+        public boolean canBeMet(int failures, int total) {
+            return failures < total;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package dev.latchkey.testkit;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Three members, of which two must agree. */
+class CombinedStoreTest
+        implements PersistingStoreContract,
+                SharedLeaseContract,
+                SharedFencingContract,
+                ExpiringFencingContract,
+                ProcessBoundContract,
+                SingleProcessContract {
+
+    private final PersistingStore store = combined();
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return combined();
+    }
+
+    @Override
+    public String dsnOfItsKind() {
+        return "combined:consensus(in-memory,in-memory,in-memory)";
+    }
+
+    private static PersistingStore combined() {
+        return new CombinedStore(
+                List.of(new InMemoryStore(), new InMemoryStore(), new InMemoryStore()), new ConsensusStrategy());
+    }
+
+    @Test
+    void joinsAllItsContracts() {
+        StoreRules.of(CombinedStore.class).testedBy(CombinedStoreTest.class).checkContracts();
+    }
+}

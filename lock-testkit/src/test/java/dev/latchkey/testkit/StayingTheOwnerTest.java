@@ -1,0 +1,379 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockBuilder;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.InMemoryStore;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What keeps a hold, what ends it, and who is told. */
+@Timeout(120)
+class StayingTheOwnerTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofMillis(400);
+
+    private final InMemoryStore memory = new InMemoryStore();
+    private final FaultyStore store = new FaultyStore(memory);
+    private final LockFactory locks = new LockFactory(store);
+    private final BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
+
+    @AfterEach
+    void close() {
+        store.heal();
+        locks.close();
+    }
+
+    private static LossReason next(BlockingQueue<LossReason> losses) throws InterruptedException {
+        return Optional.ofNullable(losses.poll(30, TimeUnit.SECONDS)).orElseThrow(() -> new AssertionError("no loss"));
+    }
+
+    @Test
+    void givenWarning_whenNobodyRefreshes_thenWarnedOnceBeforeTheLoss() throws Exception {
+        List<String> told = new CopyOnWriteArrayList<>();
+        Lock lock = locks.lock("x")
+                .ttl(Duration.ofSeconds(1))
+                .warnBefore(Duration.ofMillis(600), left -> told.add(left.isNegative() ? "late" : "warned"))
+                .onLost(reason -> told.add("lost"))
+                .create();
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        await().untilAsserted(() -> assertThat(told).endsWith("lost"));
+        assertThat(told).containsExactly("warned", "lost");
+    }
+
+    @Test
+    void givenWarning_whenRefreshedInTime_thenNotWarned() {
+        AtomicInteger warnings = new AtomicInteger();
+        Lock lock = locks.lock("x")
+                .ttl(SHORT.multipliedBy(4))
+                .autoRefresh()
+                .warnBefore(SHORT, left -> warnings.incrementAndGet())
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        await().until(() -> refreshes() >= 4);
+
+        assertThat(warnings).hasValue(0);
+    }
+
+    @Test
+    void givenWarningThatWouldComeAlways_whenMade_thenRefused() {
+        LockBuilder builder = locks.lock("x").ttl(TTL).warnBefore(Duration.ofSeconds(25), left -> {});
+        assertThat(builder.create().tryAcquire()).isTrue();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.autoRefresh().create())
+                .withMessageContaining("two thirds");
+        assertThatIllegalArgumentException().isThrownBy(() -> locks.lock("x").warnBefore(Duration.ZERO, left -> {}));
+    }
+
+    @Test
+    void givenInterruptOnLoss_whenTheLeaseEnds_thenTheWorkerIsInterruptedAndKnowsBeforeARival() throws Exception {
+        Lock lock = locks.lock("x").ttl(SHORT).interruptOnLoss().create();
+        CountDownLatch never = new CountDownLatch(1);
+        BackgroundCall<Boolean> worker = BackgroundCall.start(() -> {
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThatThrownBy(never::await).isInstanceOf(InterruptedException.class);
+            return lock.isExpired();
+        });
+
+        locks.createLock("y", TTL).acquire();
+
+        assertThat(worker.result()).isTrue();
+    }
+
+    @Test
+    void givenInterruptOnLoss_whenTheSessionEnds_thenTheWorkerIsInterrupted() throws Exception {
+        Lock lock =
+                locks.lock("x").ttl(TTL).interruptOnLoss().onLost(losses::add).create();
+        CountDownLatch never = new CountDownLatch(1);
+        BackgroundCall<Boolean> worker = BackgroundCall.start(() -> {
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThatThrownBy(never::await).isInstanceOf(InterruptedException.class);
+            return lock.isExpired();
+        });
+        await().until(() -> lock.key().held().isPresent());
+
+        assertThat(store.lose(lock.key(), LossReason.SESSION_LOST)).isTrue();
+
+        assertThat(worker.result()).isTrue();
+        assertThat(next(losses)).isEqualTo(LossReason.SESSION_LOST);
+    }
+
+    @Test
+    void givenInterruptOnLoss_whenReleasedOrToldByItsOwnCall_thenNotInterrupted() {
+        Lock lock = locks.lock("x").ttl(SHORT).interruptOnLoss().create();
+        for (int i = 0; i < 20; i++) {
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.release()).isTrue();
+        }
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(memory.delete(lock.key())).isTrue();
+
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::refresh);
+
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void givenMaxHold_whenItIsOver_thenLostThoughRefreshedAndFreeAtOnce() throws Exception {
+        Lock lock = locks.lock("x")
+                .ttl(SHORT)
+                .autoRefresh()
+                .maxHold(SHORT.multipliedBy(3))
+                .onLost(losses::add)
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock rival = locks.createLock("x", TTL);
+
+        rival.acquire();
+
+        assertThat(lock.isExpired()).isTrue();
+        assertThat(next(losses)).isEqualTo(LossReason.EXPIRED);
+        assertThat(refreshes()).isPositive();
+        store.forgetCalls();
+        await().during(SHORT).until(() -> refreshes() == 0);
+    }
+
+    @Test
+    void givenMaxHold_whenTheStoreHasNoLeases_thenItIsReleasedThen() throws Exception {
+        try (LockFactory endless = new LockFactory(new Endless(memory))) {
+            Lock lock = endless.lock("x").maxHold(SHORT).onLost(losses::add).create();
+            assertThat(lock.tryAcquire()).isTrue();
+
+            endless.createLock("x").acquire(Duration.ofSeconds(30));
+
+            assertThat(lock.isExpired()).isTrue();
+            assertThat(next(losses)).isEqualTo(LossReason.EXPIRED);
+        }
+    }
+
+    @Test
+    void givenMinHold_whenReleasedSooner_thenNobodyGetsItBefore() throws Exception {
+        Duration minHold = SHORT.multipliedBy(2);
+        Lock lock = locks.lock("x").ttl(TTL).minHold(minHold).create();
+        long start = System.nanoTime();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lock.release()).isTrue();
+
+        assertThat(lock.tryAcquire()).isFalse();
+        assertThat(store.operations()).doesNotContain(DELETE);
+        locks.createLock("x", TTL).acquire();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(minHold);
+    }
+
+    @Test
+    void givenMinHoldIsOver_whenReleased_thenFreeAtOnce() {
+        Lock lock = locks.lock("x").ttl(TTL).minHold(Duration.ofMillis(4)).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        await().until(() -> lock.remainingLifetime().orElseThrow().compareTo(TTL.minusMillis(600)) < 0);
+
+        assertThat(lock.release()).isTrue();
+
+        assertThat(locks.createLock("x", TTL).tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenNoLeases_whenMinHoldIsAskedFor_thenRefused() {
+        try (LockFactory endless = new LockFactory(new Endless(memory))) {
+            LockBuilder builder = endless.lock("x").minHold(SHORT);
+
+            assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(builder::create);
+        }
+    }
+
+    @Test
+    void givenManyLocks_whenRenewed_thenInFewCallsAndOneFailureConcernsNobodyElse() {
+        AtomicInteger calls = new AtomicInteger();
+        AtomicInteger renewals = new AtomicInteger();
+        ExpiringStore counting = new Counting(memory, calls, renewals);
+        try (LockFactory factory = new LockFactory(counting)) {
+            List<Lock> held = new ArrayList<>();
+            Lock failing = factory.lock("failing")
+                    .ttl(Duration.ofSeconds(3))
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create();
+            assertThat(failing.tryAcquire()).isTrue();
+            for (int i = 0; i < 1_000; i++) {
+                Lock lock = factory.lock("many" + i)
+                        .ttl(Duration.ofSeconds(3))
+                        .autoRefresh()
+                        .create();
+                assertThat(lock.tryAcquire()).isTrue();
+                held.add(lock);
+            }
+
+            await().atMost(Duration.ofSeconds(60)).until(() -> !losses.isEmpty());
+
+            assertThat(losses).containsExactly(LossReason.STORE_UNREACHABLE);
+            assertThat(held).allMatch(lock -> !lock.isExpired());
+            assertThat(renewals.get()).isGreaterThan(1_900);
+            assertThat(calls.get()).as("calls for %s renewals", renewals).isLessThan(renewals.get() / 4);
+            List<String> threads = Thread.getAllStackTraces().keySet().stream()
+                    .map(Thread::getName)
+                    .filter(name -> name.startsWith("latchkey-renewer"))
+                    .toList();
+            assertThat(threads).hasSizeLessThanOrEqualTo(2);
+        }
+    }
+
+    @Test
+    void givenAbandonedWhileRenewed_whenCollected_thenRenewedNoMoreAndLeftToItsLease() throws Exception {
+        WeakReference<Lock> abandoned = abandon(locks.lock("x").ttl(SHORT).autoRefresh());
+        collect(abandoned);
+
+        locks.createLock("x", TTL).acquire(Duration.ofSeconds(30));
+
+        assertThat(store.operations()).doesNotContain(DELETE);
+    }
+
+    @Test
+    void givenAbandonedWithoutLease_whenCollected_thenReleased() throws Exception {
+        try (LockFactory endless = new LockFactory(new Endless(memory))) {
+            WeakReference<Lock> abandoned = abandon(endless.lock("x"));
+            collect(abandoned);
+
+            assertThat(endless.createLock("x").tryAcquire(Duration.ofSeconds(30)))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void givenClosed_whenTimePasses_thenNothingIsRenewedOrHeld() {
+        Lock lock = locks.lock("x").ttl(SHORT).autoRefresh().onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        await().until(() -> refreshes() > 0);
+
+        locks.close();
+
+        store.forgetCalls();
+        await().during(SHORT).until(() -> store.calls().isEmpty());
+        assertThat(losses).isEmpty();
+        assertThat(memory.find(lock.key())).isEmpty();
+    }
+
+    @Test
+    void givenReleaseFails_whenTimePasses_thenNothingIsRenewed() {
+        Lock lock = locks.lock("x").ttl(SHORT).autoRefresh().create();
+        assertThat(lock.tryAcquire()).isTrue();
+        store.next(DELETE, Fault.unreachable());
+        lock.close();
+        store.forgetCalls();
+
+        await().during(SHORT).until(() -> refreshes() == 0);
+
+        assertThat(locks.createLock("x", TTL).tryAcquire()).isTrue();
+    }
+
+    private long refreshes() {
+        return store.operations().stream().filter(REFRESH::equals).count();
+    }
+
+    private static WeakReference<Lock> abandon(LockBuilder builder) {
+        Lock lock = builder.create();
+        assertThat(lock.tryAcquire()).isTrue();
+        return new WeakReference<>(lock);
+    }
+
+    private static void collect(WeakReference<Lock> abandoned) {
+        await().atMost(Duration.ofSeconds(30)).until(() -> {
+            System.gc();
+            return abandoned.get() == null;
+        });
+    }
+
+    /** Hides that holds expire. */
+    private record Endless(PersistingStore store) implements PersistingStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return withoutLease(
+                    store.save(new Request(request.key(), request.mode(), Duration.ofDays(1), request.patience())));
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key).map(granted -> (Attempt.Granted) withoutLease(granted));
+        }
+
+        private static Attempt withoutLease(Attempt attempt) {
+            return attempt instanceof Attempt.Granted granted
+                    ? new Attempt.Granted(granted.mode(), granted.fencingToken(), Lease.endless())
+                    : attempt;
+        }
+    }
+
+    /** Counts calls, and fails to renew what is called "failing". */
+    private record Counting(InMemoryStore store, AtomicInteger calls, AtomicInteger renewals) implements ExpiringStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return store.save(request);
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            renewals.incrementAndGet();
+            if (request.key().resource().equals("failing")) {
+                throw new LockStorageException("failing", "a planted fault", null);
+            }
+            return store.refresh(request);
+        }
+
+        @Override
+        public List<Outcome> refreshAll(List<Request> requests) {
+            calls.incrementAndGet();
+            return ExpiringStore.super.refreshAll(requests);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key);
+        }
+    }
+}
