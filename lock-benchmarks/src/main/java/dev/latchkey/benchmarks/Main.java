@@ -48,13 +48,17 @@ public final class Main {
             PostgresAdvisory.run();
             return;
         }
+        if (List.of(args).equals(List.of("mongodb"))) {
+            MongoDb.run();
+            return;
+        }
         List<Comparison> chosen = COMPARISONS.stream()
                 .filter(comparison -> args.length == 0 || List.of(args).contains(comparison.store()))
                 .toList();
         if (chosen.isEmpty()) {
             System.err.println("benchmark: no such store; there are "
                     + COMPARISONS.stream().map(Comparison::store).distinct().toList()
-                    + ", and each by itself: redis, postgres-advisory");
+                    + ", and each by itself: redis, postgres-advisory, mongodb");
             System.exit(64);
         }
         print(chosen, measure(chosen));

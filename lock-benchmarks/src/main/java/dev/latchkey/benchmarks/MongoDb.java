@@ -1,0 +1,168 @@
+package dev.latchkey.benchmarks;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.Updates;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.mongodb.MongoDbStore;
+import dev.latchkey.testkit.MongoDbServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Date;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+
+/**
+ * The MongoDB store beside ShedLock and the bare commands, all over one client with one write concern. The contenders take
+ * turns on one thread, and the median of the turns counts. To be run on one processor, server and all:
+ * {@code taskset -c 0 ./benchmark mongodb}. The embedded server evaluates pipelines much slower than MongoDB does.
+ */
+final class MongoDb {
+
+    private static final int WARM_UPS = 8;
+    private static final int TURNS = 19;
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private enum Contender {
+        LATCHKEY("Latchkey, exclusive"),
+        LATCHKEY_SHARED("Latchkey, shared"),
+        UPDATE_AND_DELETE("findOneAndUpdate, deleteOne"),
+        INSERT_AND_DELETE("insertOne, deleteOne"),
+        SHEDLOCK("ShedLock");
+
+        private final String title;
+
+        Contender(String title) {
+            this.title = title;
+        }
+    }
+
+    private interface Cycle {
+        boolean run();
+    }
+
+    private MongoDb() {}
+
+    static void run() {
+        try (MongoDbServer server = MongoDbServer.start();
+                MongoClient client = MongoClients.create(server.uri());
+                MongoDbStore store = MongoDbStore.builder(client)
+                        .database("benchmark")
+                        .collection("latchkey")
+                        .build();
+                LockFactory locks = new LockFactory(store)) {
+            MongoDatabase database =
+                    client.getDatabase("benchmark").withWriteConcern(WriteConcern.MAJORITY.withJournal(true));
+            print(measure(contenders(locks.createLock("benchmark", TTL), database)));
+        }
+    }
+
+    private static Map<Contender, Cycle> contenders(Lock lock, MongoDatabase database) {
+        Map<Contender, Cycle> cycles = new EnumMap<>(Contender.class);
+        cycles.put(Contender.LATCHKEY, () -> lock.tryAcquire() && lock.release());
+        cycles.put(Contender.LATCHKEY_SHARED, () -> lock.tryAcquireShared() && lock.release());
+        cycles.put(Contender.UPDATE_AND_DELETE, updateAndDelete(database.getCollection("bare_update")));
+        cycles.put(Contender.INSERT_AND_DELETE, insertAndDelete(database.getCollection("bare_insert")));
+        cycles.put(Contender.SHEDLOCK, shedLock(new MongoLockProvider(database.getCollection("shedlock"))));
+        return cycles;
+    }
+
+    private static Cycle updateAndDelete(MongoCollection<Document> collection) {
+        return () -> {
+            String token = UUID.randomUUID().toString();
+            Date end = new Date(System.currentTimeMillis() + TTL.toMillis());
+            collection.findOneAndUpdate(
+                    Filters.eq("benchmark"),
+                    Updates.combine(Updates.set("token", token), Updates.set("expires_at", end)),
+                    new FindOneAndUpdateOptions().upsert(true));
+            return collection.deleteOne(owned(token)).getDeletedCount() == 1;
+        };
+    }
+
+    private static Cycle insertAndDelete(MongoCollection<Document> collection) {
+        return () -> {
+            String token = UUID.randomUUID().toString();
+            Date end = new Date(System.currentTimeMillis() + TTL.toMillis());
+            collection.insertOne(
+                    new Document("_id", "benchmark").append("token", token).append("expires_at", end));
+            return collection.deleteOne(owned(token)).getDeletedCount() == 1;
+        };
+    }
+
+    private static Bson owned(String token) {
+        return Filters.and(Filters.eq("benchmark"), Filters.eq("token", token));
+    }
+
+    private static Cycle shedLock(LockProvider provider) {
+        return () -> {
+            var taken = provider.lock(new LockConfiguration(Instant.now(), "benchmark", TTL, Duration.ZERO));
+            taken.ifPresent(SimpleLock::unlock);
+            return taken.isPresent();
+        };
+    }
+
+    private static Map<Contender, Long> measure(Map<Contender, Cycle> contenders) {
+        Map<Contender, List<Long>> turns = new EnumMap<>(Contender.class);
+        for (int turn = 0; turn < WARM_UPS + TURNS; turn++) {
+            for (Map.Entry<Contender, Cycle> contender : contenders.entrySet()) {
+                long cycles = turn(contender.getValue());
+                if (turn >= WARM_UPS) {
+                    turns.computeIfAbsent(contender.getKey(), key -> new ArrayList<>())
+                            .add(cycles);
+                }
+            }
+        }
+        Map<Contender, Long> medians = new EnumMap<>(Contender.class);
+        turns.forEach((contender, all) -> {
+            Collections.sort(all);
+            medians.put(contender, all.get(all.size() / 2));
+        });
+        return medians;
+    }
+
+    private static long turn(Cycle cycle) {
+        long start = System.nanoTime();
+        long cycles = 0;
+        while (System.nanoTime() - start < TURN_NANOS) {
+            if (!cycle.run()) {
+                throw new IllegalStateException("a cycle without a rival was refused");
+            }
+            cycles++;
+        }
+        return cycles * TimeUnit.SECONDS.toNanos(1) / TURN_NANOS;
+    }
+
+    private static void print(Map<Contender, Long> medians) {
+        System.out.printf(
+                "JDK %s, %s %s, %d processors; medians of %d turns of %d ms, in turn%n%n",
+                Runtime.version(),
+                System.getProperty("os.name"),
+                System.getProperty("os.arch"),
+                Runtime.getRuntime().availableProcessors(),
+                TURNS,
+                TimeUnit.NANOSECONDS.toMillis(TURN_NANOS));
+        System.out.println("| cycle | a second | Latchkey's ratio to it |");
+        System.out.println("|---|---:|---:|");
+        long ours = medians.getOrDefault(Contender.LATCHKEY, 0L);
+        medians.forEach((contender, cycles) ->
+                System.out.printf("| %s | %,d | %.2f |%n", contender.title, cycles, (double) ours / cycles));
+    }
+}
