@@ -8,20 +8,22 @@ import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.Updates;
+import com.sun.management.OperatingSystemMXBean;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.mongodb.MongoDbStore;
 import dev.latchkey.testkit.MongoDbServer;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Date;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -54,6 +56,8 @@ final class MongoDb {
             this.title = title;
         }
     }
+
+    private record Turn(double perSecond, double cpuMicros) {}
 
     private interface Cycle {
         boolean run();
@@ -119,26 +123,22 @@ final class MongoDb {
         };
     }
 
-    private static Map<Contender, Long> measure(Map<Contender, Cycle> contenders) {
-        Map<Contender, List<Long>> turns = new EnumMap<>(Contender.class);
+    private static Map<Contender, List<Turn>> measure(Map<Contender, Cycle> contenders) {
+        Map<Contender, List<Turn>> turns = new EnumMap<>(Contender.class);
         for (int turn = 0; turn < WARM_UPS + TURNS; turn++) {
             for (Map.Entry<Contender, Cycle> contender : contenders.entrySet()) {
-                long cycles = turn(contender.getValue());
+                Turn taken = turn(contender.getValue());
                 if (turn >= WARM_UPS) {
                     turns.computeIfAbsent(contender.getKey(), key -> new ArrayList<>())
-                            .add(cycles);
+                            .add(taken);
                 }
             }
         }
-        Map<Contender, Long> medians = new EnumMap<>(Contender.class);
-        turns.forEach((contender, all) -> {
-            Collections.sort(all);
-            medians.put(contender, all.get(all.size() / 2));
-        });
-        return medians;
+        return turns;
     }
 
-    private static long turn(Cycle cycle) {
+    private static Turn turn(Cycle cycle) {
+        long cpuBefore = cpuNanos();
         long start = System.nanoTime();
         long cycles = 0;
         while (System.nanoTime() - start < TURN_NANOS) {
@@ -147,10 +147,16 @@ final class MongoDb {
             }
             cycles++;
         }
-        return cycles * TimeUnit.SECONDS.toNanos(1) / TURN_NANOS;
+        double seconds = (System.nanoTime() - start) / 1e9;
+        return new Turn(cycles / seconds, (cpuNanos() - cpuBefore) / 1e3 / cycles);
     }
 
-    private static void print(Map<Contender, Long> medians) {
+    /** What this process has taken of the processor so far, the server not among it. */
+    private static long cpuNanos() {
+        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
+    private static void print(Map<Contender, List<Turn>> turns) {
         System.out.printf(
                 "JDK %s, %s %s, %d processors; medians of %d turns of %d ms, in turn%n%n",
                 Runtime.version(),
@@ -159,10 +165,19 @@ final class MongoDb {
                 Runtime.getRuntime().availableProcessors(),
                 TURNS,
                 TimeUnit.NANOSECONDS.toMillis(TURN_NANOS));
-        System.out.println("| cycle | a second | Latchkey's ratio to it |");
-        System.out.println("|---|---:|---:|");
-        long ours = medians.getOrDefault(Contender.LATCHKEY, 0L);
-        medians.forEach((contender, cycles) ->
-                System.out.printf("| %s | %,d | %.2f |%n", contender.title, cycles, (double) ours / cycles));
+        System.out.println("| cycle | a second | Latchkey is | client CPU µs | Latchkey is |");
+        System.out.println("|---|---:|---:|---:|---:|");
+        List<Turn> ours = turns.getOrDefault(Contender.LATCHKEY, List.of());
+        turns.forEach((contender, theirs) -> System.out.printf(
+                "| %s | %,.0f | %.2f× | %,.0f | %.2f× |%n",
+                contender.title,
+                median(theirs, Turn::perSecond),
+                median(ours, Turn::perSecond) / median(theirs, Turn::perSecond),
+                median(theirs, Turn::cpuMicros),
+                median(theirs, Turn::cpuMicros) / median(ours, Turn::cpuMicros)));
+    }
+
+    private static double median(List<Turn> turns, ToDoubleFunction<Turn> of) {
+        return turns.stream().mapToDouble(of).sorted().toArray()[turns.size() / 2];
     }
 }

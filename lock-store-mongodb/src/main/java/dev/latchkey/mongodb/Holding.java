@@ -133,5 +133,4 @@ record Holding(BsonDocument document) {
                 .filter(BsonValue::isString)
                 .map(value -> value.asString().getValue());
     }
-
 }
