@@ -1,0 +1,152 @@
+package dev.latchkey.mongodb;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateOptions;
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/** The commands: one document for each resource. */
+final class Documents {
+
+    /** What becomes of a resource without a document. */
+    enum Absent {
+        INSERT,
+        LEAVE
+    }
+
+    /** Names that differ in anything are different names, whatever the collection's own collation. */
+    private static final Collation BINARY = Collation.builder().locale("simple").build();
+
+    private static final BsonDocument WITH_CLOCK =
+            new BsonDocument("$addFields", new BsonDocument(Fields.NOW, Expressions.NOW));
+
+    /** How often two who insert at once may get into each other's way: after the first time the document is there. */
+    private static final int COLLISIONS = 5;
+
+    private final MongoCollection<BsonDocument> collection;
+    private final Calls calls;
+
+    Documents(MongoCollection<?> collection, WriteConcern writeConcern, Calls calls) {
+        this.collection = collection
+                .withDocumentClass(BsonDocument.class)
+                .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
+                .withReadPreference(ReadPreference.primary())
+                .withReadConcern(ReadConcern.MAJORITY)
+                .withWriteConcern(writeConcern);
+        this.calls = calls;
+    }
+
+    /**
+     * Has the server change a document, if its rules say so.
+     *
+     * @return the document as it is after that; empty if there is none
+     */
+    Optional<Holding> change(String resource, List<BsonDocument> stages, Absent absent) {
+        FindOneAndUpdateOptions options = new FindOneAndUpdateOptions()
+                .returnDocument(ReturnDocument.AFTER)
+                .upsert(absent == Absent.INSERT)
+                .collation(BINARY);
+        BsonDocument filter = byName(resource);
+        return Optional.ofNullable(calls.repeated(resource, () -> findAndUpdate(filter, stages, options)))
+                .map(document -> holding(resource, document));
+    }
+
+    private @Nullable BsonDocument findAndUpdate(
+            BsonDocument filter, List<BsonDocument> stages, FindOneAndUpdateOptions options) {
+        for (int collisions = 0; ; collisions++) {
+            try {
+                return collection.findOneAndUpdate(filter, stages, options);
+            } catch (MongoException e) {
+                if (!isDuplicate(e) || collisions == COLLISIONS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    static boolean isDuplicate(MongoException e) {
+        return ErrorCategory.fromErrorCode(e.getCode()) == ErrorCategory.DUPLICATE_KEY;
+    }
+
+    /**
+     * Has the server take a key out of the document.
+     *
+     * @return whether it was in it
+     */
+    boolean release(Key key, List<BsonDocument> stages) {
+        BsonString token = new BsonString(key.token());
+        BsonDocument filter = byName(key.resource())
+                .append(Fields.FORMAT, new BsonInt32(Fields.FORMAT_1))
+                .append(
+                        "$or",
+                        new BsonArray(List.of(
+                                new BsonDocument(Fields.TOKEN, token),
+                                new BsonDocument(Fields.READERS + "." + Fields.TOKEN, token))));
+        UpdateOptions options = new UpdateOptions().collation(BINARY);
+        return calls.once(key.resource(), () -> collection.updateOne(filter, stages, options))
+                        .getMatchedCount()
+                > 0;
+    }
+
+    /** Looks at a document, and at the server's clock. */
+    Optional<Holding> read(String resource) {
+        List<BsonDocument> stages = List.of(new BsonDocument("$match", byName(resource)), WITH_CLOCK);
+        return Optional.ofNullable(calls.repeated(
+                        resource,
+                        () -> collection.aggregate(stages).collation(BINARY).first()))
+                .map(document -> holding(resource, document));
+    }
+
+    void createIndex() {
+        calls.once(
+                "",
+                () -> collection.createIndex(
+                        new BsonDocument(Fields.KEPT_UNTIL, new BsonInt32(1)),
+                        new IndexOptions().expireAfter(0L, TimeUnit.SECONDS)));
+    }
+
+    /** Opens a stream of those changes of documents after which somebody else may get in. */
+    MongoCursor<BsonDocument> releases(Duration maxAwait) {
+        return collection
+                .watch(Releases.STAGES)
+                .maxAwaitTime(maxAwait.toMillis(), TimeUnit.MILLISECONDS)
+                .withDocumentClass(BsonDocument.class)
+                .cursor();
+    }
+
+    private Holding holding(String resource, BsonDocument document) {
+        if (!Holding.isOurs(document)) {
+            throw new LockStorageException(
+                    resource,
+                    "the collection " + collection.getNamespace().getFullName()
+                            + " has a document of this _id that is not a lock of this format: give locks a collection of"
+                            + " their own",
+                    null);
+        }
+        return new Holding(document);
+    }
+
+    private static BsonDocument byName(String resource) {
+        return new BsonDocument(Fields.RESOURCE, new BsonString(ResourceName.of(resource)));
+    }
+}

@@ -1,0 +1,279 @@
+package dev.latchkey.mongodb;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.Wakeup;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Keeps holds as documents of a MongoDB collection, from 4.2 on: one server, a replica set or a sharded cluster. An
+ * acquire, exclusive or shared, is one command and a release is one. The server decides within the command, by its clock.
+ *
+ * <p>What is granted has been written to the journals of a majority, so that no election forgets it. Fencing tokens are
+ * the greater of the last plus one and the server's clock in microseconds. Documents stay after a release, for their
+ * tokens, until a {@linkplain Builder#retention retention} is over.
+ *
+ * <p>On a replica set or a sharded cluster waiters hear of releases by one change stream per store. Elsewhere those who
+ * wait ask again, one per resource and factory, at most twice a second.
+ *
+ * <p>Thread-safe. Takes part in no session or transaction of the caller.
+ */
+public final class MongoDbStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore {
+
+    private final Calls calls;
+    private final Documents documents;
+    private final Holds holds;
+    private final Index index;
+    private final Listener listener;
+    private final Runnable end;
+
+    /**
+     * Uses a collection of the application, which locks have for themselves. Nothing is asked yet.
+     *
+     * @param collection where documents are; its client is closed by whoever made it. Its read and write concern, read
+     *     preference, codecs and collation are not used
+     */
+    public MongoDbStore(MongoCollection<?> collection) {
+        this(builder(collection));
+    }
+
+    private MongoDbStore(Builder builder) {
+        Place place = builder.source.place(builder.database, builder.collection);
+        this.calls = new Calls();
+        this.documents = new Documents(place.collection(), builder.writeConcern, calls);
+        this.holds = new Holds(documents, builder.retention);
+        this.index = new Index(documents, builder.indexOwner);
+        this.listener = new Listener(documents);
+        this.end = place.end();
+    }
+
+    /**
+     * Begins a store in a collection.
+     *
+     * @param collection as {@link #MongoDbStore(MongoCollection)}
+     * @return a builder
+     */
+    public static Builder builder(MongoCollection<?> collection) {
+        return new Builder(Place.of(Objects.requireNonNull(collection, "collection")));
+    }
+
+    /**
+     * Begins a store in a database; {@link Builder#collection} says in which collection.
+     *
+     * @param database closed with its client, by whoever made that
+     * @return a builder
+     */
+    public static Builder builder(MongoDatabase database) {
+        return new Builder(Place.of(Objects.requireNonNull(database, "database")));
+    }
+
+    /**
+     * Begins a store of a client; {@link Builder#database} and {@link Builder#collection} say where.
+     *
+     * @param client closed by whoever made it
+     * @return a builder
+     */
+    public static Builder builder(MongoClient client) {
+        return new Builder(Place.of(Objects.requireNonNull(client, "client")));
+    }
+
+    /**
+     * Begins a store with a client of its own.
+     *
+     * @param uri {@code mongodb://…/database?collection=name}, or {@code mongodb+srv://…}, with options of the driver.
+     *     The database and the collection that it names are used even if the builder is told others
+     * @return a builder
+     * @throws IllegalArgumentException if it is no such URI
+     */
+    public static Builder builder(String uri) {
+        return new Builder(Place.of(Uri.parse(uri)));
+    }
+
+    /**
+     * Has the index there by which the server deletes what has not been used for long, whoever else creates it at the same
+     * time. Not needed unless {@link Builder#existingIndex} was said: the store does it by itself after its first release,
+     * and only warns if that fails.
+     *
+     * @throws LockStorageException if it failed, for instance for lack of the right {@code createIndex}
+     */
+    public void createIndexes() {
+        index.create();
+    }
+
+    @Override
+    public Attempt save(Request request) {
+        return holds.save(request);
+    }
+
+    @Override
+    public Attempt refresh(Request request) {
+        return holds.refresh(request);
+    }
+
+    @Override
+    public boolean delete(Key key) {
+        boolean wasHolder = holds.delete(key);
+        index.createIfDue();
+        return wasHolder;
+    }
+
+    @Override
+    public Optional<Attempt.Granted> find(Key key) {
+        return holds.find(key);
+    }
+
+    /** {@inheritDoc} Each is described as {@code 4711@host}, the process that took it. */
+    @Override
+    public List<Holder> holders(String resource) {
+        return holds.holders(resource);
+    }
+
+    @Override
+    public Wakeup watch(String resource) {
+        return listener.watch(resource);
+    }
+
+    /** Ends listening, and closes the client if the store was made from a URI. */
+    @Override
+    public void close() {
+        listener.close();
+        calls.close();
+        end.run();
+    }
+
+    /** What a {@link MongoDbStore} can be told. Not thread-safe. */
+    public static final class Builder {
+
+        private static final Duration RETENTION = Duration.ofHours(1);
+        private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
+        private static final int ACKNOWLEDGED_SECONDS = 5;
+
+        private final Place.Source source;
+        private Optional<String> database = Optional.empty();
+        private Optional<String> collection = Optional.empty();
+        private WriteConcern writeConcern =
+                WriteConcern.MAJORITY.withJournal(true).withWTimeout(ACKNOWLEDGED_SECONDS, TimeUnit.SECONDS);
+        private Duration retention = RETENTION;
+        private Index.Owner indexOwner = Index.Owner.STORE;
+
+        private Builder(Place.Source source) {
+            this.source = source;
+        }
+
+        /**
+         * Uses a database of this name, if a client was given, or a URI that names none.
+         *
+         * @param name of the database
+         * @return this
+         */
+        public Builder database(String name) {
+            this.database = Optional.of(name);
+            return this;
+        }
+
+        /**
+         * Uses a collection of this name, if a client or a database was given, or a URI that names none. Locks have it for
+         * themselves.
+         *
+         * @param name of the collection
+         * @return this
+         */
+        public Builder collection(String name) {
+            this.collection = Optional.of(name);
+            return this;
+        }
+
+        /**
+         * Has a lock count when fewer have written it than the journals of a majority within five seconds. An election
+         * may then forget a lock that is held.
+         *
+         * @param concern what has to be acknowledged
+         * @return this
+         * @throws IllegalArgumentException if nothing has to be
+         */
+        public Builder writeConcern(WriteConcern concern) {
+            if (!concern.isAcknowledged()) {
+                throw new IllegalArgumentException(
+                        "a write that is not acknowledged says nothing about who holds a lock:"
+                                + " the least is WriteConcern.W1");
+            }
+            this.writeConcern = concern;
+            return this;
+        }
+
+        /**
+         * Keeps the documents of resources that nobody holds for this long, one hour unless set. Fencing tokens could come
+         * again only if the server's clock were set back by more.
+         *
+         * @param time at least a minute
+         * @return this
+         * @throws IllegalArgumentException if it is less
+         */
+        public Builder retention(Duration time) {
+            if (time.compareTo(SHORTEST_RETENTION) < 0) {
+                throw new IllegalArgumentException(
+                        "a retention of " + time + " is too short: it must be at least " + SHORTEST_RETENTION);
+            }
+            this.retention = time;
+            return this;
+        }
+
+        /**
+         * Leaves the index to the application, which calls {@link MongoDbStore#createIndexes()} with the right to.
+         *
+         * @return this
+         */
+        public Builder existingIndex() {
+            this.indexOwner = Index.Owner.APPLICATION;
+            return this;
+        }
+
+        /**
+         * Makes the store. Nothing is asked yet.
+         *
+         * @return a store
+         * @throws IllegalArgumentException if the database or the collection is not known
+         */
+        public MongoDbStore build() {
+            return new MongoDbStore(this);
+        }
+    }
+
+    /**
+     * Opens {@code mongodb://user:password@host[:port],…/database?collection=name} and {@code mongodb+srv://…}, with options
+     * of the driver.
+     */
+    public static final class Provider implements StoreProvider {
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Provider() {}
+
+        @Override
+        public Set<String> schemes() {
+            return Set.of("mongodb", "mongodb+srv");
+        }
+
+        @Override
+        public PersistingStore open(String dsn) {
+            return builder(dsn).build();
+        }
+    }
+}

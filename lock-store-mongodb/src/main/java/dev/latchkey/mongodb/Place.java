@@ -1,0 +1,70 @@
+package dev.latchkey.mongodb;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import java.util.Optional;
+
+/**
+ * Where a store keeps its documents.
+ *
+ * @param collection of one client
+ * @param end closes that client, if the store has made it
+ */
+record Place(MongoCollection<?> collection, Runnable end) {
+
+    /** Finds the place from what the builder was told besides. */
+    interface Source {
+        Place place(Optional<String> database, Optional<String> collection);
+    }
+
+    static Source of(MongoCollection<?> collection) {
+        return (database, name) -> {
+            refuse("database", database);
+            refuse("collection", name);
+            return new Place(collection, () -> {});
+        };
+    }
+
+    static Source of(MongoDatabase database) {
+        return (name, collection) -> {
+            refuse("database", name);
+            return new Place(database.getCollection(required(collection)), () -> {});
+        };
+    }
+
+    static Source of(MongoClient client) {
+        return (database, collection) -> {
+            if (database.isEmpty()) {
+                throw new IllegalArgumentException("no database was named: call database(…)");
+            }
+            return new Place(client.getDatabase(database.get()).getCollection(required(collection)), () -> {});
+        };
+    }
+
+    static Source of(Uri uri) {
+        ConnectionString parsed = Clients.parse(uri.driver());
+        return (database, collection) -> {
+            String in = Optional.ofNullable(parsed.getDatabase())
+                    .or(() -> database)
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "the MongoDB URI names no database, as in mongodb://host/database?collection=name"));
+            String name = required(uri.collection().or(() -> collection));
+            MongoClient client = Clients.open(parsed);
+            return new Place(client.getDatabase(in).getCollection(name), client::close);
+        };
+    }
+
+    private static String required(Optional<String> collection) {
+        return collection.orElseThrow(() -> new IllegalArgumentException(
+                "no collection was named: call collection(…), or add ?collection=name to the MongoDB URI"));
+    }
+
+    private static void refuse(String what, Optional<String> name) {
+        if (name.isPresent()) {
+            throw new IllegalArgumentException(
+                    "the " + what + " is the one that was given, not \"" + name.get() + "\"");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Locks as documents of a MongoDB collection. */
+@NullMarked
+package dev.latchkey.mongodb;
+
+import org.jspecify.annotations.NullMarked;

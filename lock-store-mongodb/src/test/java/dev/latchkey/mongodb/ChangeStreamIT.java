@@ -1,0 +1,181 @@
+package dev.latchkey.mongodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.MongoClient;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.spi.Wakeup;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.MongoDbServer;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Waiters on a replica set are told of a release. */
+@Timeout(120)
+class ChangeStreamIT {
+
+    private static final Duration LONG = Duration.ofMinutes(10);
+
+    private static MongoDbServer server;
+
+    private final Counting commands = new Counting();
+    private MongoClient client;
+    private MongoDbStore store;
+    private LockFactory locks;
+
+    @BeforeAll
+    static void start() {
+        server = MongoDbServer.startReplicaSet();
+    }
+
+    @AfterAll
+    static void end() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        client = commands.client(server.uri());
+        store = MongoDbStore.builder(client)
+                .database("changes")
+                .collection("lock")
+                .build();
+        locks = new LockFactory(store);
+        locks.createLock("warm-up").acquire().release();
+    }
+
+    @AfterEach
+    void close() {
+        locks.close();
+        store.close();
+        client.close();
+    }
+
+    @Test
+    void givenAWatch_whenAnotherProcessReleases_thenWokenAndNotByOtherChanges() throws Exception {
+        Lock held = locks.createLock("watched", LONG).acquire();
+        Lock other = locks.createLock("other", LONG).acquire();
+        try (Wakeup wakeup = store.watch("watched")) {
+            awaitWatching(wakeup);
+            CompletionStage<?> next = wakeup.next();
+            other.release();
+            held.refresh();
+            assertThat(locks.createLock("watched").tryAcquire()).isFalse();
+            // One that is told of both, in their order.
+            try (Wakeup last = store.watch("last")) {
+                CompletionStage<?> end = last.next();
+                locks.createLock("last").acquire().release();
+                end.toCompletableFuture().get();
+            }
+            assertThat(next.toCompletableFuture()).isNotDone();
+
+            held.release();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> next.toCompletableFuture().isDone());
+        }
+    }
+
+    @Test
+    void givenAWatch_whenTheWriterBecomesAReader_thenWoken() throws Exception {
+        Lock held = locks.createLock("demoted", LONG).acquire();
+        try (Wakeup wakeup = store.watch("demoted")) {
+            awaitWatching(wakeup);
+            CompletionStage<?> next = wakeup.next();
+
+            held.acquireShared();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> next.toCompletableFuture().isDone());
+        }
+    }
+
+    @Test
+    void givenAWatch_whenTheLastReaderReleases_thenWoken() throws Exception {
+        Lock held = locks.createLock("read", LONG).acquireShared();
+        try (Wakeup wakeup = store.watch("read")) {
+            awaitWatching(wakeup);
+            CompletionStage<?> next = wakeup.next();
+
+            held.release();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> next.toCompletableFuture().isDone());
+        }
+    }
+
+    @Test
+    void givenWaiters_whenNothingHappens_thenOneCommandASecondAndALookNowAndThen() throws Exception {
+        Lock holder = locks.createLock("idle", LONG).acquire();
+        Lock second = locks.createLock("idle-2", LONG).acquire();
+        BackgroundCall<Lock> waiting =
+                BackgroundCall.start(() -> locks.createLock("idle").acquire());
+        BackgroundCall<Lock> waitingToo =
+                BackgroundCall.start(() -> locks.createLock("idle-2").acquire());
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> looks() >= 2);
+        commands.forget();
+        long start = System.nanoTime();
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> System.nanoTime() - start >= Duration.ofSeconds(5).toNanos());
+
+        assertThat(commands.sent()).hasSizeLessThanOrEqualTo(10).contains("getMore");
+        holder.release();
+        second.release();
+        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(waitingToo.result().isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenWaitingBeside_whenAnotherClientReleases_thenGrantedSoon() throws Exception {
+        try (LockFactory others = LockFactory.connect(server.dsn("lock").replace("/latchkey_test", "/changes"))) {
+            Lock holder = others.createLock("handed", LONG).acquire();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(() -> locks.createLock("handed").acquire());
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> commands.sent().contains("getMore"));
+
+            holder.release();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenNoReplicaSet_whenWatched_thenItSaysThatItIsNotTold() {
+        try (MongoDbServer single = MongoDbServer.start();
+                MongoDbStore polling = MongoDbStore.builder(single.dsn("lock")).build();
+                Wakeup wakeup = polling.watch("a")) {
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> wakeup.next().toCompletableFuture().isDone() || !isListening());
+            assertThat(wakeup.isWatching()).isFalse();
+        }
+    }
+
+    private long looks() {
+        return commands.sent().stream().filter("getMore"::equals).count();
+    }
+
+    private static boolean isListening() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("latchkey-mongodb-listener"));
+    }
+
+    private static void awaitWatching(Wakeup wakeup) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(wakeup::isWatching);
+    }
+}

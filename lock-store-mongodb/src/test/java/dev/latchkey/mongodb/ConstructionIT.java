@@ -1,0 +1,141 @@
+package dev.latchkey.mongodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoDatabase;
+import dev.latchkey.Key;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.testkit.Requests;
+import java.time.Duration;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a store is made from, where it then keeps its locks, and what it closes. */
+@Timeout(60)
+class ConstructionIT {
+
+    private static MongoDbServer server;
+    private static MongoClient client;
+    private static MongoDatabase database;
+
+    @BeforeAll
+    static void open() {
+        server = MongoDbServer.start();
+        client = MongoClients.create(server.uri());
+        database = client.getDatabase("construction");
+    }
+
+    @AfterAll
+    static void close() {
+        client.close();
+        server.close();
+    }
+
+    @Test
+    void givenACollectionADatabaseOrAClient_whenUsed_thenThereAndTheClientStaysOpen() {
+        assertHoldsIn(new MongoDbStore(database.getCollection("a")), "construction", "a");
+        assertHoldsIn(MongoDbStore.builder(database.getCollection("b")).build(), "construction", "b");
+        assertHoldsIn(MongoDbStore.builder(database).collection("c").build(), "construction", "c");
+        assertHoldsIn(
+                MongoDbStore.builder(client).database("other").collection("d").build(), "other", "d");
+
+        assertThatCode(() -> database.runCommand(new Document("ping", 1))).doesNotThrowAnyException();
+    }
+
+    @Test
+    void givenAUri_whenItNamesThem_thenThoseCountAndNotTheOptions() {
+        String uri = server.dsn("from_uri");
+
+        assertHoldsIn(
+                MongoDbStore.builder(uri)
+                        .database("option")
+                        .collection("option")
+                        .build(),
+                "latchkey_test",
+                "from_uri");
+    }
+
+    @Test
+    void givenAUri_whenItNamesNone_thenTheOptionsCount() {
+        assertHoldsIn(
+                MongoDbStore.builder(server.uri())
+                        .database("option")
+                        .collection("option")
+                        .build(),
+                "option",
+                "option");
+    }
+
+    /** F26 of the catalogue: it failed unless something had been saved before. */
+    @Test
+    void givenAUri_whenAskedBeforeAnythingIsSaved_thenNothing() {
+        try (MongoDbStore store = MongoDbStore.builder(server.dsn("unused")).build()) {
+            assertThat(store.find(Key.of("a"))).isEmpty();
+            assertThat(store.holders("a")).isEmpty();
+            assertThat(store.delete(Key.of("a"))).isFalse();
+        }
+    }
+
+    @Test
+    void givenNoDatabaseOrCollection_whenBuilt_thenIllegalArgumentThatSaysWhatIsMissing() {
+        assertRefused(MongoDbStore.builder(client).collection("a"), "database(");
+        assertRefused(MongoDbStore.builder(client).database("a"), "collection(");
+        assertRefused(MongoDbStore.builder(database), "collection(");
+        assertRefused(MongoDbStore.builder("mongodb://localhost/?collection=a"), "names no database");
+        assertRefused(MongoDbStore.builder("mongodb://localhost/a"), "?collection=name");
+        assertThatThrownBy(() -> LockFactory.connect("mongodb://localhost/a"))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void givenWhatIsKnown_whenNamedAgain_thenIllegalArgument() {
+        assertRefused(MongoDbStore.builder(database.getCollection("a")).collection("b"), "\"b\"");
+        assertRefused(MongoDbStore.builder(database).database("b").collection("c"), "\"b\"");
+    }
+
+    @Test
+    void givenBadOptions_whenTold_thenIllegalArgument() {
+        MongoDbStore.Builder builder = MongoDbStore.builder(database).collection("a");
+
+        assertThatThrownBy(() -> builder.writeConcern(WriteConcern.UNACKNOWLEDGED))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("W1");
+        assertThatThrownBy(() -> builder.retention(Duration.ofSeconds(59)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT1M");
+    }
+
+    @Test
+    void givenADsn_whenConnected_thenTheFactoryOwnsItAll() throws Exception {
+        try (LockFactory locks = LockFactory.connect(server.dsn("dsn"))) {
+            assertThat(locks.createLock("a").acquire().isAcquired()).isTrue();
+        }
+    }
+
+    private static void assertHoldsIn(MongoDbStore store, String in, String collection) {
+        try (store) {
+            Key key = Key.of("report");
+            Requests.granted(store.save(Requests.exclusive(key)));
+
+            Document document =
+                    client.getDatabase(in).getCollection(collection).find().first();
+
+            assertThat(document).containsEntry(Fields.RESOURCE, "report").containsEntry(Fields.TOKEN, key.token());
+        }
+    }
+
+    private static void assertRefused(MongoDbStore.Builder builder, String part) {
+        assertThatThrownBy(builder::build)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(part);
+    }
+}

@@ -1,0 +1,123 @@
+package dev.latchkey.mongodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.MongoClient;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.MongoDbServer;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the client sends, counted there. */
+@Timeout(120)
+class CostIT {
+
+    private static final Duration IDLE = Duration.ofSeconds(5);
+
+    private final Counting commands = new Counting();
+    private MongoDbServer server;
+    private MongoClient client;
+    private MongoDbStore store;
+    private LockFactory locks;
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        server = MongoDbServer.start();
+        client = commands.client(server.uri());
+        store = MongoDbStore.builder(client).database("cost").collection("lock").build();
+        locks = new LockFactory(store);
+        locks.createLock("warm-up").acquire().release();
+        commands.forget();
+    }
+
+    @AfterEach
+    void close() {
+        locks.close();
+        store.close();
+        client.close();
+        server.close();
+    }
+
+    @Test
+    void givenOneHolder_whenItAcquiresAndReleases_thenTwoCommands() throws Exception {
+        for (int i = 0; i < 50; i++) {
+            locks.createLock("counted-" + i % 10).acquire().release();
+        }
+
+        List<String> cycle = List.of("findAndModify", "update");
+        assertThat(commands.sent())
+                .isEqualTo(Collections.nCopies(50, cycle).stream()
+                        .flatMap(List::stream)
+                        .toList());
+    }
+
+    @Test
+    void givenOneReader_whenItAcquiresAndReleases_thenTwoCommands() throws Exception {
+        for (int i = 0; i < 10; i++) {
+            locks.createLock("counted").acquireShared().release();
+        }
+
+        assertThat(commands.count()).isEqualTo(20);
+    }
+
+    @Test
+    void givenALock_whenItRefreshesPromotesAndDemotes_thenOneCommandEach() throws Exception {
+        Lock lock = locks.createLock("counted").acquireShared();
+        lock.refresh();
+        lock.acquire();
+        lock.refresh();
+        lock.acquireShared();
+        assertThat(lock.isAcquired()).isTrue();
+        lock.release();
+
+        assertThat(commands.sent())
+                .isEqualTo(Stream.of(
+                                "findAndModify",
+                                "findAndModify",
+                                "findAndModify",
+                                "findAndModify",
+                                "findAndModify",
+                                "aggregate",
+                                "update")
+                        .toList());
+    }
+
+    @Test
+    void givenARefusedTry_whenAnotherHolds_thenOneCommandEach() {
+        Lock holder = locks.createLock("held");
+        assertThat(holder.tryAcquire()).isTrue();
+        assertThat(locks.createLock("held").tryAcquire()).isFalse();
+        commands.forget();
+
+        for (int i = 0; i < 10; i++) {
+            assertThat(locks.createLock("held").tryAcquire()).isFalse();
+        }
+
+        assertThat(commands.sent()).isEqualTo(Collections.nCopies(10, "findAndModify"));
+    }
+
+    @Test
+    void givenAWaiter_whenNothingHappens_thenAtMostTwoCommandsASecond() throws Exception {
+        Lock holder = locks.createLock("held").acquire();
+        BackgroundCall<Lock> waiting =
+                BackgroundCall.start(() -> locks.createLock("held").acquire());
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> commands.count() >= 15);
+        long before = commands.count();
+        long start = System.nanoTime();
+
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> System.nanoTime() - start >= IDLE.toNanos());
+
+        assertThat(commands.count() - before).isBetween(3L, 2 * IDLE.toSeconds());
+        holder.release();
+        assertThat(waiting.result().isAcquired()).isTrue();
+    }
+}

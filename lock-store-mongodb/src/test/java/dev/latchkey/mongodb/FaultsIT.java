@@ -1,0 +1,210 @@
+package dev.latchkey.mongodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.testkit.ServerAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What may go wrong with a server, or on the way to it. */
+@Timeout(180)
+class FaultsIT {
+
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    private MongoDbServer server;
+    private FaultProxy proxy;
+    private MongoDbStore store;
+    private LockFactory locks;
+
+    @BeforeEach
+    void open() throws InterruptedException {
+        server = MongoDbServer.start();
+        proxy = FaultProxy.to(server.address());
+        store = MongoDbStore.builder(MongoDbServer.dsn(proxy.address(), "faults"))
+                .build();
+        locks = new LockFactory(store);
+        locks.createLock("warm-up").acquire().release();
+    }
+
+    @AfterEach
+    void close() {
+        proxy.heal();
+        locks.close();
+        store.close();
+        proxy.close();
+        server.close();
+    }
+
+    @Test
+    void givenTheRequestOfAnAcquireIsLost_whenTheConnectionIsCut_thenItIsAskedAgainAndHeldOnce() {
+        CompletableFuture<Void> lost = proxy.loseRequest("lost-request");
+        Lock lock = locks.createLock("lost-request", LONG);
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lost).isDone();
+        assertHeldOnce(lock, "lost-request");
+    }
+
+    @Test
+    void givenTheReplyToAnAcquireIsLost_whenTheConnectionIsCut_thenItIsAskedAgainAndHeldOnce() {
+        CompletableFuture<Void> lost = proxy.loseReplyTo("lost-reply");
+        Lock lock = locks.createLock("lost-reply", LONG);
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lost).isDone();
+        assertHeldOnce(lock, "lost-reply");
+    }
+
+    @Test
+    void givenTheReplyToAPromotionAndADemotionIsLost_whenTheConnectionIsCut_thenBothAreGrantedOnce() {
+        Lock lock = locks.createLock("lost-change", LONG);
+        assertThat(lock.tryAcquireShared()).isTrue();
+        CompletableFuture<Void> promotion = proxy.loseReplyTo("lost-change");
+
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(promotion).isDone();
+        assertThat(locks.createLock("lost-change").tryAcquireShared()).isFalse();
+        CompletableFuture<Void> demotion = proxy.loseReplyTo("lost-change");
+
+        assertThat(lock.tryAcquireShared()).isTrue();
+        assertThat(demotion).isDone();
+        assertThat(locks.createLock("lost-change").tryAcquireShared()).isTrue();
+    }
+
+    @Test
+    void givenTheReplyToARefreshIsLost_whenTheConnectionIsCut_thenRefreshedWithTheSameToken() {
+        Lock lock = locks.createLock("lost-refresh", LONG);
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+        CompletableFuture<Void> lost = proxy.loseReplyTo("lost-refresh");
+
+        lock.refresh();
+
+        assertThat(lost).isDone();
+        assertThat(lock.fencingToken()).hasValue(token);
+        assertThat(lock.isAcquired()).isTrue();
+    }
+
+    /** Done again it would say that the lock was not ours. */
+    @Test
+    void givenTheReplyToAReleaseIsLost_whenTheConnectionIsCut_thenFailureAndItIsReleased() {
+        Lock lock = locks.createLock("lost-release", LONG);
+        assertThat(lock.tryAcquire()).isTrue();
+        CompletableFuture<Void> lost = proxy.loseReplyTo("lost-release");
+
+        assertThatThrownBy(lock::release)
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("lost-release");
+
+        assertThat(lost).isDone();
+        assertThat(locks.createLock("lost-release").tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenTheRequestOfAReleaseIsLost_whenTheConnectionIsCut_thenFailureAndTheTtlEndsIt() throws Exception {
+        Lock lock = locks.createLock("lost-release", Duration.ofSeconds(3));
+        assertThat(lock.tryAcquire()).isTrue();
+        CompletableFuture<Void> lost = proxy.loseRequest("lost-release");
+
+        assertThatThrownBy(lock::release).isInstanceOf(LockStorageException.class);
+
+        assertThat(lost).isDone();
+        assertThat(locks.createLock("lost-release")
+                        .acquire(Duration.ofSeconds(60))
+                        .isAcquired())
+                .isTrue();
+    }
+
+    @Test
+    void givenNobodyListens_whenAcquired_thenFailureWithinTheTimeThatSaysWhatToLookAt() {
+        ServerAddress nobody = ServerAddress.unused();
+        try (LockFactory unreachable = LockFactory.connect(MongoDbServer.dsn(nobody, "faults"))) {
+            long start = System.nanoTime();
+
+            assertThatThrownBy(() -> unreachable.createLock("far").tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("no MongoDB server")
+                    .hasMessageContaining(nobody.toString());
+
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(40));
+        }
+    }
+
+    @Test
+    void givenTheServerIsFrozen_whenAcquired_thenFailureWithinTheTimeAndHeldAgainOnceThawed() {
+        server.freeze();
+        long start = System.nanoTime();
+
+        // What it was asked it may still do when it goes on.
+        Duration ttl = Duration.ofSeconds(3);
+        assertThatThrownBy(() -> locks.createLock("frozen", ttl).tryAcquire()).isInstanceOf(LockStorageException.class);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(60));
+        server.thaw();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .ignoreExceptionsInstanceOf(LockStorageException.class)
+                .until(() -> locks.createLock("frozen").tryAcquire());
+    }
+
+    @Test
+    void givenTheServerComesBackEmpty_whenAcquiredAgain_thenTokensGrowStill() {
+        Lock lock = locks.createLock("forgotten", LONG);
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+
+        server.kill();
+        assertThatThrownBy(() -> locks.createLock("other").tryAcquire()).isInstanceOf(LockStorageException.class);
+        server.restartEmpty();
+
+        Lock next = locks.createLock("forgotten", LONG);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .ignoreExceptionsInstanceOf(LockStorageException.class)
+                .until(next::tryAcquire);
+        assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+        assertThat(lock.isAcquired()).isFalse();
+    }
+
+    /** A thread that is interrupted gets no connection from the driver's pool. */
+    @Test
+    void givenTheNetworkIsSlow_whenTheCallerIsInterruptedInTheMiddle_thenItIsDoneAndTheFlagKept() throws Exception {
+        proxy.delay(Duration.ofMillis(300));
+        Lock lock = locks.createLock("interrupted", LONG);
+        CompletableFuture<Thread> caller = new CompletableFuture<>();
+        BackgroundCall<Boolean> call = BackgroundCall.start(() -> {
+            caller.complete(Thread.currentThread());
+            boolean acquired = lock.tryAcquire();
+            return acquired && Thread.currentThread().isInterrupted();
+        });
+
+        caller.join();
+        call.interrupt();
+
+        assertThat(call.result()).isTrue();
+        assertThat(lock.isAcquired()).isTrue();
+        proxy.delay(Duration.ZERO);
+    }
+
+    private void assertHeldOnce(Lock lock, String resource) {
+        assertThat(lock.isAcquired()).isTrue();
+        assertThat(locks.createLock(resource, LONG).tryAcquire()).isFalse();
+        assertThat(lock.release()).isTrue();
+        assertThat(locks.createLock(resource, LONG).tryAcquire()).isTrue();
+    }
+}

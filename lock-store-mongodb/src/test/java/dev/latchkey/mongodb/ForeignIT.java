@@ -1,0 +1,144 @@
+package dev.latchkey.mongodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.Indexes;
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.MongoDbServer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Collections that others have changed, or use as well. */
+@Timeout(60)
+class ForeignIT {
+
+    private static MongoDbServer server;
+    private static MongoClient client;
+
+    @BeforeAll
+    static void open() {
+        server = MongoDbServer.start();
+        client = MongoClients.create(server.uri());
+    }
+
+    @AfterAll
+    static void close() {
+        client.close();
+        server.close();
+    }
+
+    private static MongoCollection<Document> collection(String name) {
+        MongoCollection<Document> collection = client.getDatabase("foreign").getCollection(name);
+        collection.drop();
+        return collection;
+    }
+
+    /** Documents as other libraries leave them, that look held, ended or like nothing. */
+    static Stream<Document> documents() {
+        Date future = Date.from(Instant.now().plusSeconds(3_600));
+        Date past = Date.from(Instant.now().minusSeconds(3_600));
+        return Stream.of(
+                new Document("_id", "report").append("amount", 42),
+                new Document("_id", "report").append("token", "another").append("expires_at", future),
+                new Document("_id", "report").append("token", "another").append("expires_at", past),
+                new Document("_id", "report").append("lockUntil", past).append("lockedBy", "somebody"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("documents")
+    void givenADocumentOfAnother_whenAcquired_thenFailureAndItIsAsItWas(Document document) {
+        MongoCollection<Document> collection = collection("documents");
+        collection.insertOne(document);
+        try (LockFactory locks = new LockFactory(new MongoDbStore(collection))) {
+            Lock lock = locks.createLock("report");
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("foreign.documents")
+                    .hasMessageContaining("of their own");
+            assertThatThrownBy(lock::tryAcquireShared).isInstanceOf(LockStorageException.class);
+
+            assertThat(collection.find().first()).isEqualTo(document);
+        }
+    }
+
+    /** Only that of the _id can be a conflict, and none is here: what the server refuses is a failure. */
+    @Test
+    void givenAUniqueIndexOfAnother_whenTwoResourcesAreHeld_thenFailureAndNoConflict() throws Exception {
+        MongoCollection<Document> collection = collection("unique");
+        collection.createIndex(Indexes.ascending(Fields.HOLDER), new IndexOptions().unique(true));
+        try (LockFactory locks = new LockFactory(new MongoDbStore(collection))) {
+            locks.createLock("one").acquire();
+
+            assertThatThrownBy(() -> locks.createLock("other").tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("11000")
+                    .hasMessageContaining("unique index");
+        }
+    }
+
+    /** F27 of the catalogue: the lock was held, and the caller was told that it failed. */
+    @Test
+    void givenTheIndexCannotBeCreated_whenAcquiredAndReleased_thenItIsNoFailure() throws Exception {
+        MongoCollection<Document> collection = collection("conflicting");
+        collection.createIndex(
+                Indexes.ascending(Fields.KEPT_UNTIL), new IndexOptions().expireAfter(77L, TimeUnit.SECONDS));
+        try (MongoDbStore store = new MongoDbStore(collection);
+                LockFactory locks = new LockFactory(store)) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(locks.createLock("a").acquire().release()).isTrue();
+            }
+
+            assertThatThrownBy(store::createIndexes)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("85");
+        }
+    }
+
+    @Test
+    void givenReleased_whenIndexesAreListed_thenOneThatEndsDocuments() throws Exception {
+        MongoCollection<Document> collection = collection("index");
+        try (LockFactory locks = new LockFactory(new MongoDbStore(collection))) {
+            locks.createLock("a").acquire().release();
+        }
+
+        List<Document> indexes = collection.listIndexes().into(new ArrayList<>());
+        assertThat(indexes).anySatisfy(index -> {
+            assertThat(index.get("key")).isEqualTo(new Document(Fields.KEPT_UNTIL, 1));
+            assertThat(String.valueOf(index.get("expireAfterSeconds"))).isEqualTo("0");
+        });
+    }
+
+    @Test
+    void givenNamesThatLookLikeExpressions_whenHeld_thenTheyAreNames() throws Exception {
+        try (MongoDbStore store = new MongoDbStore(collection("names"));
+                LockFactory locks = new LockFactory(store)) {
+            for (String name : List.of("$$ROOT", "$token", "$$NOW", "$_id", "{$gt:''}", "a.b", "$where")) {
+                Lock lock = locks.createLock(name).acquire();
+
+                assertThat(locks.createLock(name).tryAcquire()).isFalse();
+                assertThat(lock.key()).isNotEqualTo(Key.of(name));
+                assertThat(lock.release()).isTrue();
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package dev.latchkey.mongodb;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.ExpiringStoreContract;
+import dev.latchkey.testkit.FencingContract;
+import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.SharedStoreContract;
+import dev.latchkey.testkit.StoreRules;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** All contracts, and the rules for stores. */
+class MongoDbStoreIT
+        implements PersistingStoreContract,
+                ExpiringStoreContract,
+                SharedStoreContract,
+                SharedLeaseContract,
+                FencingContract,
+                ExpiringFencingContract,
+                SharedFencingContract,
+                InspectableStoreContract,
+                HandoverContract,
+                LeaseCrashContract,
+                ProcessContentionContract {
+
+    private static final AtomicInteger OTHERS = new AtomicInteger();
+    private static MongoDbStore store;
+
+    @BeforeAll
+    static void open() {
+        store = MongoDbStore.builder(MongoDbServer.sharedDsn("contracts")).build();
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return MongoDbStore.builder(MongoDbServer.sharedDsn("others_" + OTHERS.incrementAndGet()))
+                .build();
+    }
+
+    @Override
+    public String dsn() {
+        return MongoDbServer.sharedDsn("contracts");
+    }
+
+    @Test
+    void keepsTheRules() {
+        StoreRules.of(MongoDbStore.class).testedBy(MongoDbStoreIT.class).check();
+    }
+}
