@@ -17,6 +17,10 @@ final class Script {
     static final Script CANCEL = new Script("cancel");
     static final Script FIND = new Script("find");
     static final Script HOLDERS = new Script("holders");
+    static final Script SAVE_ALL = new Script("save-all");
+    static final Script RELEASE_ALL = new Script("release-all");
+    static final Script RAISE = new Script("raise");
+    static final Script INDEXES = new Script("indexes");
 
     private final byte[] source;
     private final byte[] digest;
@@ -40,7 +44,7 @@ final class Script {
      * that the lock was not ours.
      */
     boolean isRepeatable() {
-        return this != RELEASE;
+        return this != RELEASE && this != RELEASE_ALL;
     }
 
     private static String load(String name) {
