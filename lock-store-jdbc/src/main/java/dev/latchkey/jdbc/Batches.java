@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -38,8 +39,8 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
             return new BatchAttempt.Granted(List.of());
         }
         // A demotion done twice finds what it did, and takes it for the work of others.
-        boolean repeats =
-                requests.stream().allMatch(request -> Holds.exclusiveClaim(request.key()).isEmpty());
+        boolean repeats = requests.stream()
+                .allMatch(request -> Holds.exclusiveClaim(request.key()).isEmpty());
         return database.call(
                 requests.get(0).key().resource(),
                 repeats ? Repeat.HARMLESS : Repeat.NEVER,
@@ -55,7 +56,7 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
         Map<String, Row> rows = statements.readAll(connection, names(resources));
         List<Judged> judged = new ArrayList<>();
         for (Request request : requests) {
-            Row row = rows.get(ResourceName.of(request.key().resource()));
+            Row row = row(rows, request.key());
             Rules rules = new Rules(row, request.with(Patience.ONCE), since, ThisProcess.description());
             judged.add(new Judged(request, rules.save()));
         }
@@ -64,9 +65,9 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
             return refusal.get();
         }
         if (check.isPresent()) {
-            // Read after the rows: who changes an index holds its row, and changes that before anybody else can take it.
-            Map<String, Long> stale =
-                    check.get().stale(requests, indexes.read(connection, statements, resources));
+            // Read after the rows: who changes an index holds its row, and changes that before anybody else can take
+            // it.
+            Map<String, Long> stale = check.get().stale(requests, indexes.read(connection, statements, resources));
             if (!stale.isEmpty()) {
                 return new BatchAttempt.Stale(stale);
             }
@@ -98,9 +99,7 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
         if (!lost.isEmpty()) {
             return Optional.of(new BatchAttempt.Lost(lost));
         }
-        return blocked.isEmpty()
-                ? Optional.empty()
-                : Optional.of(new BatchAttempt.Conflicted(blocked, retryAfter));
+        return blocked.isEmpty() ? Optional.empty() : Optional.of(new BatchAttempt.Conflicted(blocked, retryAfter));
     }
 
     int deleteAll(List<Key> keys) {
@@ -116,13 +115,13 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
 
     private static @Nullable Integer delete(Connection connection, Statements statements, List<Key> keys)
             throws SQLException {
-        Map<String, Row> rows =
-                statements.readAll(connection, names(keys.stream().map(Key::resource).toList()));
+        Map<String, Row> rows = statements.readAll(
+                connection, names(keys.stream().map(Key::resource).toList()));
         List<Write> writes = new ArrayList<>();
         int held = 0;
         for (Key key : keys) {
             String name = ResourceName.of(key.resource());
-            Decision<Boolean> decision = Rules.delete(rows.get(name), key);
+            Decision<Boolean> decision = Rules.delete(row(rows, key), key);
             writes.add(new Write(name, decision));
             held += decision.answer() ? 1 : 0;
         }
@@ -135,14 +134,19 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
                 .filter(write -> write.decision.row().isPresent())
                 .sorted(Comparator.comparing(Write::name))
                 .toList();
-        return ordered.isEmpty() || Transaction.run(connection, () -> {
-            for (Write write : ordered) {
-                if (!statements.write(connection, write.name, write.decision)) {
-                    return false;
-                }
-            }
-            return true;
-        });
+        return ordered.isEmpty()
+                || Transaction.run(connection, () -> {
+                    for (Write write : ordered) {
+                        if (!statements.write(connection, write.name, write.decision)) {
+                            return false;
+                        }
+                    }
+                    return true;
+                });
+    }
+
+    private static Row row(Map<String, Row> rows, Key key) {
+        return Objects.requireNonNull(rows.get(ResourceName.of(key.resource())));
     }
 
     private static List<String> names(List<String> resources) {

@@ -25,8 +25,7 @@ record InList(List<String> values) {
     /** Prepares a statement with one {@code %s} for the parameters. */
     PreparedStatement prepare(String statement, TableName table, Connection connection) throws SQLException {
         String parameters = String.join(", ", Collections.nCopies(values.size(), "?"));
-        PreparedStatement prepared =
-                connection.prepareStatement(Sql.named(statement.replace("%s", parameters), table));
+        PreparedStatement prepared = connection.prepareStatement(Sql.named(statement.replace("%s", parameters), table));
         try {
             for (int i = 0; i < values.size(); i++) {
                 prepared.setString(i + 1, values.get(i));

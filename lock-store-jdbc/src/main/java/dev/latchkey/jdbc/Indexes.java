@@ -80,11 +80,10 @@ final class Indexes {
         // In one order everywhere, so that no two transactions lock rows crosswise.
         Map<String, StateIndex> ordered = new TreeMap<>();
         raised.forEach((resource, index) -> ordered.put(ResourceName.of(resource), index));
-        boolean unused = database.call(
-                raised.keySet().iterator().next(), Repeat.HARMLESS, (connection, statements) -> {
-                    createIfNew(connection, statements);
-                    return raise(connection, ordered);
-                });
+        boolean unused = database.call(raised.keySet().iterator().next(), Repeat.HARMLESS, (connection, statements) -> {
+            createIfNew(connection, statements);
+            return raise(connection, ordered);
+        });
     }
 
     /** Empty hands (null): somebody else has inserted one of the rows first. */

@@ -13,8 +13,10 @@ import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -296,5 +298,25 @@ public interface TreeLocksContract extends StoreContract {
 
         assertThatThrownBy(() -> other.acquire(TreeRequest.exclusive("root")))
                 .isInstanceOf(TreeConflictException.class);
+    }
+
+    @Test
+    default void givenManyEditorsAtOnce_whenTheyLockAtRandom_thenNeverTwoInConflictAndAllGetOn(Fixture fixture)
+            throws Exception {
+        TreeCrowd crowd = new TreeCrowd(PARENTS.keySet());
+        List<BackgroundCall<Integer>> editors = new ArrayList<>();
+        for (int seed = 0; seed < 4; seed++) {
+            TreeLocks editor = editor(fixture);
+            Random random = new Random(seed);
+            editors.add(fixture.start(() -> crowd.edit(editor, random)));
+        }
+
+        for (BackgroundCall<Integer> running : editors) {
+            assertThat(running.result()).isPositive();
+        }
+
+        TreeLocks last = editor(fixture);
+        last.acquire(TreeRequest.exclusive("root"));
+        assertThat(last.holdsExclusive("child2")).isTrue();
     }
 }
