@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -32,20 +33,28 @@ final class Ancestry {
     private record Step(String id, Set<String> parents, Iterator<String> next) {}
 
     private final Function<String, ? extends Collection<String>> parents;
-    private final Map<String, LockMode> held;
+    private final Function<String, Optional<LockMode>> held;
     private final Map<String, Above> known = new HashMap<>();
 
-    Ancestry(Function<String, ? extends Collection<String>> parents, Map<String, LockMode> held) {
+    Ancestry(Function<String, ? extends Collection<String>> parents, Function<String, Optional<LockMode>> held) {
         this.parents = parents;
         this.held = held;
     }
 
     boolean holdsExclusive(String id) {
-        return held.get(id) == LockMode.EXCLUSIVE || isCovered(id);
+        return isExclusive(id) || isCovered(id);
     }
 
     boolean holdsShared(String id) {
-        return held.containsKey(id) || isCovered(id);
+        return isHeld(id) || isCovered(id);
+    }
+
+    private boolean isHeld(String id) {
+        return held.apply(id).isPresent();
+    }
+
+    private boolean isExclusive(String id) {
+        return held.apply(id).filter(mode -> mode == LockMode.EXCLUSIVE).isPresent();
     }
 
     private boolean isCovered(String id) {
@@ -77,7 +86,7 @@ final class Ancestry {
         while (!open.isEmpty()) {
             String ancestor = open.pop();
             // What is held had its own ancestors shared when it was taken.
-            if (!held.containsKey(ancestor) && seen.add(ancestor)) {
+            if (!isHeld(ancestor) && seen.add(ancestor)) {
                 if (!above(ancestor).exclusive) {
                     missing.putIfAbsent(ancestor, LockMode.SHARED);
                 }
@@ -129,8 +138,8 @@ final class Ancestry {
         boolean shielded = true;
         for (String parent : its) {
             Above above = above(parent);
-            exclusive |= above.exclusive || held.get(parent) == LockMode.EXCLUSIVE;
-            shielded &= above.shielded && (above.exclusive || held.containsKey(parent));
+            exclusive |= above.exclusive || isExclusive(parent);
+            shielded &= above.shielded && (above.exclusive || isHeld(parent));
         }
         return new Above(its, exclusive, shielded);
     }

@@ -6,6 +6,7 @@ import dev.latchkey.LockBuilder;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.PersistingStore;
@@ -17,17 +18,22 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One editor's locks: plans by the {@link Ancestry}, asks by the {@link Exchange}, keeps in the {@link Tenure}, over which a
  * Lock watches. The turn is held while the store is asked, and not while waiting.
  */
 final class EditorLocks implements TreeLocks {
+
+    private static final Logger log = LoggerFactory.getLogger(TreeLocks.class);
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
@@ -178,7 +184,8 @@ final class EditorLocks implements TreeLocks {
 
     @Override
     public Map<String, LockMode> held() {
-        Map<String, LockMode> held = modes(tenure.keys());
+        Map<String, LockMode> held = new TreeMap<>();
+        tenure.keys().forEach((resource, key) -> held.put(id(resource), mode(key)));
         return isLost() ? Map.of() : held;
     }
 
@@ -260,12 +267,17 @@ final class EditorLocks implements TreeLocks {
             changed.signalAll();
             lock.close();
         } finally {
-            try {
-                forgetLost();
-            } finally {
-                factory.close();
-                turn.unlock();
-            }
+            forgetLostQuietly();
+            factory.close();
+            turn.unlock();
+        }
+    }
+
+    private void forgetLostQuietly() {
+        try {
+            forgetLost();
+        } catch (LockStorageException e) {
+            log.warn("lock.release-failed tree={}", tree, e);
         }
     }
 
@@ -294,13 +306,8 @@ final class EditorLocks implements TreeLocks {
     }
 
     private Ancestry ancestry(Map<String, Key> keys) {
-        return new Ancestry(parents, modes(keys));
-    }
-
-    private Map<String, LockMode> modes(Map<String, Key> keys) {
-        Map<String, LockMode> modes = new HashMap<>();
-        keys.forEach((resource, key) -> modes.put(id(resource), mode(key)));
-        return modes;
+        return new Ancestry(
+                parents, id -> Optional.ofNullable(keys.get(resource(id))).map(EditorLocks::mode));
     }
 
     private static LockMode mode(Key key) {

@@ -1,6 +1,7 @@
 package dev.latchkey.tree;
 
 import dev.latchkey.LockMode;
+import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -9,22 +10,20 @@ public final class TreeConflictException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient Map<String, LockMode> blocked;
+    private final TreeMap<String, LockMode> blocked;
 
     TreeConflictException(String tree, Map<String, LockMode> blocked) {
         super("tree \"" + tree + "\": other editors hold " + Shown.ids(blocked.keySet())
                 + "; nothing was locked. Wait for them, or ask for less");
-        this.blocked = Map.copyOf(blocked);
+        this.blocked = new TreeMap<>(blocked);
     }
 
     /**
      * Returns everything that stood in the way.
      *
-     * @return how it was to be locked, by id: shared also for ancestors that were not named in the request; empty after
-     *     Java serialization
+     * @return how it was to be locked, by id: shared also for ancestors that were not named in the request
      */
-    @SuppressWarnings("RedundantNullCheck") // transient: not there after serialization
     public Map<String, LockMode> blocked() {
-        return blocked == null ? Map.of() : new TreeMap<>(blocked);
+        return Collections.unmodifiableMap(blocked);
     }
 }

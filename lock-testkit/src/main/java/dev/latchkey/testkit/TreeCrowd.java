@@ -54,7 +54,7 @@ final class TreeCrowd {
                 leaving.add(() -> inside.computeIfPresent(id, (same, others) -> others == 1 ? null : others - 1));
             }
         }
-        Thread.yield();
+        Thread.onSpinWait();
         leaving.forEach(Runnable::run);
     }
 
