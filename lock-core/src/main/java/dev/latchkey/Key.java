@@ -121,7 +121,13 @@ public final class Key implements Serializable {
         return new Key(resource, newToken(), Optional.empty(), processBound);
     }
 
-    Key holding(Optional<Held> nowHeld) {
+    /**
+     * Returns an equal key that claims to hold something, as a store is told it in a request.
+     *
+     * @param nowHeld what is believed to be held; empty: nothing
+     * @return the same owner of the same resource
+     */
+    public Key holding(Optional<Held> nowHeld) {
         return new Key(resource, token, nowHeld, processBound);
     }
 

@@ -19,6 +19,7 @@ final class JavaSnippet {
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",
+            "dev.latchkey.tree.*",
             "java.nio.file.*",
             "java.time.*",
             "java.util.*");

@@ -3,22 +3,31 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StateCheck;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -27,10 +36,16 @@ import java.util.stream.Stream;
  *
  * <p>Waiters are served first come, first served, readers in a row together; a waiting promoter goes first. A lease ends
  * by {@link System#nanoTime()}. Fencing tokens count from 1 in each instance. Thread-safe; each instance is a world of
- * its own.
+ * its own. State indexes are kept until {@link #close()}.
  */
 public final class InMemoryStore
-        implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore, ProcessBound {
+        implements ExpiringStore,
+                SharedStore,
+                BlockingStore,
+                FenceStore,
+                InspectableStore,
+                IndexedBatchStore,
+                ProcessBound {
 
     private static final int STRIPES = 64;
 
@@ -38,6 +53,7 @@ public final class InMemoryStore
     private static final Duration RETENTION = Duration.ofMinutes(1);
 
     private final Stripe[] stripes;
+    private final Map<String, StateIndex> indexes = new ConcurrentHashMap<>();
 
     /** Makes an empty store. */
     public InMemoryStore() {
@@ -45,8 +61,8 @@ public final class InMemoryStore
     }
 
     InMemoryStore(Duration retention) {
-        stripes = Stream.generate(() -> new Stripe(retention.toNanos()))
-                .limit(STRIPES)
+        stripes = IntStream.range(0, STRIPES)
+                .mapToObj(number -> new Stripe(number, retention.toNanos()))
                 .toArray(Stripe[]::new);
     }
 
@@ -98,6 +114,38 @@ public final class InMemoryStore
     }
 
     @Override
+    public BatchAttempt saveAll(List<Request> requests) {
+        return saveAll(requests, Optional.empty());
+    }
+
+    @Override
+    public BatchAttempt saveAll(List<Request> requests, StateCheck check) {
+        return saveAll(requests, Optional.of(check));
+    }
+
+    private BatchAttempt saveAll(List<Request> requests, Optional<StateCheck> check) {
+        return new Batch(requests.stream().map(Request::key).toList(), this::stripe)
+                .alone(batch -> batch.saveAll(requests, check, indexes));
+    }
+
+    @Override
+    public int deleteAll(List<Key> keys) {
+        return new Batch(keys, this::stripe).alone(batch -> batch.deleteAll(keys));
+    }
+
+    @Override
+    public Map<String, StateIndex> indexes(Collection<String> resources) {
+        Map<String, StateIndex> found = new HashMap<>(indexes);
+        found.keySet().retainAll(Set.copyOf(resources));
+        return found;
+    }
+
+    @Override
+    public void raise(Map<String, StateIndex> raised) {
+        raised.forEach((resource, index) -> indexes.merge(resource, index, StateIndex::raisedTo));
+    }
+
+    @Override
     public String reason() {
         return "the in-memory store keeps it in this process alone";
     }
@@ -111,6 +159,7 @@ public final class InMemoryStore
         for (Stripe stripe : stripes) {
             stripe.close();
         }
+        indexes.clear();
     }
 
     /** How many resources are held, waited for, or expired not long ago. */

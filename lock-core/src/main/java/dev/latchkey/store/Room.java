@@ -58,17 +58,16 @@ final class Room {
     }
 
     Attempt save(Request request, long now) {
-        serve(now);
-        Grant own = liveGrant(request.key(), now);
-        if (request.key().held().isPresent()
-                && !isAsClaimed(request.key().held().get(), own)) {
-            return lost(request.key(), own, now);
+        Attempt refusal = refusal(request, now);
+        if (refusal != null) {
+            return refusal;
         }
+        Grant own = liveGrant(request.key(), now);
         if (own == null) {
-            return queue.isEmpty() && admits(request.key(), request.mode(), now) ? grant(request, now) : conflict(now);
+            return grant(request, now);
         }
         if (own.mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
-            return admits(request.key(), LockMode.EXCLUSIVE, now) ? promote(request, own, now) : conflict(now);
+            return promote(request, own, now);
         }
         OptionalLong fencingToken = request.mode() == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
         Attempt renewed = hold(request, fencingToken, now + request.ttl().toNanos(), now);
@@ -100,6 +99,22 @@ final class Room {
         }
         grants.put(key.token(), new Grant(own.mode(), OptionalLong.of(fence), own.endNanos()));
         return true;
+    }
+
+    /** Why a request cannot be granted now; null if it can. */
+    @Nullable Attempt refusal(Request request, long now) {
+        serve(now);
+        Key key = request.key();
+        Grant own = liveGrant(key, now);
+        if (key.held().isPresent() && !isAsClaimed(key.held().get(), own)) {
+            return lost(key, own, now);
+        }
+        boolean takes = own == null;
+        boolean promotes = own != null && own.mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
+        boolean fits = (takes && queue.isEmpty() && admits(key, request.mode(), now))
+                || (promotes && admits(key, LockMode.EXCLUSIVE, now))
+                || !(takes || promotes);
+        return fits ? null : conflict(now);
     }
 
     boolean delete(Key key, long now) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** The resources of an in-memory store that share one guard. */
 final class Stripe {
@@ -20,12 +21,14 @@ final class Stripe {
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Room> rooms = new HashMap<>();
+    private final int number;
     private final long retentionNanos;
     private long lastFencingToken;
     private int sweepAt = SWEEP_FROM;
     private boolean closed;
 
-    Stripe(long retentionNanos) {
+    Stripe(int number, long retentionNanos) {
+        this.number = number;
         this.retentionNanos = retentionNanos;
     }
 
@@ -40,15 +43,44 @@ final class Stripe {
     }
 
     private Attempt saveNow(Request request) {
+        return save(request, System.nanoTime());
+    }
+
+    /** As {@link #save(Request)}, at a moment that is the same for a whole batch; inside the guard. */
+    Attempt save(Request request, long now) {
         String resource = request.key().resource();
         if (closed) {
             throw closed(resource);
         }
         sweepIfGrown();
         Room room = rooms.computeIfAbsent(resource, name -> new Room(this));
-        Attempt attempt = room.save(request, System.nanoTime());
+        Attempt attempt = room.save(request, now);
         removeIfEmpty(resource, room);
         return attempt;
+    }
+
+    /** Why a request cannot be granted at a moment; null if it can. Inside the guard. */
+    @Nullable Attempt refusal(Request request, long now) {
+        String resource = request.key().resource();
+        if (closed) {
+            throw closed(resource);
+        }
+        Room room = rooms.get(resource);
+        if (room == null) {
+            return request.key().held().isPresent() ? Room.EXPIRED : null;
+        }
+        Attempt refusal = room.refusal(request, now);
+        removeIfEmpty(resource, room);
+        return refusal;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** What a batch over several stripes takes from all of them first, in their order. */
+    ReentrantLock guard() {
+        return guard;
     }
 
     Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {

@@ -5,19 +5,25 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StateCheck;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.Wakeup;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -39,10 +45,13 @@ import javax.sql.DataSource;
  *
  * <p>Thread-safe. Takes part in no transaction of the caller, except by {@link #guard}.
  */
-public final class JdbcStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore {
+public final class JdbcStore
+        implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, IndexedBatchStore {
 
     private final Database database;
     private final Holds holds;
+    private final Batches batches;
+    private final Indexes indexes;
     private final Listener listener;
     private final Runnable end;
 
@@ -59,8 +68,12 @@ public final class JdbcStore implements ExpiringStore, SharedStore, InspectableS
     }
 
     private JdbcStore(Builder builder) {
-        this.database = new Database(builder.dataSource, new TableName(builder.schema, builder.table), builder.owner);
-        this.holds = new Holds(database, new Pruning(builder.retention));
+        TableName table = new TableName(builder.schema, builder.table);
+        Pruning pruning = new Pruning(builder.retention);
+        this.database = new Database(builder.dataSource, table, builder.owner);
+        this.holds = new Holds(database, pruning);
+        this.indexes = new Indexes(database, table.ofIndexes(), builder.owner);
+        this.batches = new Batches(database, indexes, pruning);
         this.listener = new Listener(database, builder.table);
         this.end = builder.end;
     }
@@ -124,6 +137,33 @@ public final class JdbcStore implements ExpiringStore, SharedStore, InspectableS
                         Optional.of(Rules.micros(one.expiresAt() - row.now())),
                         Optional.of(one.holder()))));
         return holders;
+    }
+
+    /** {@inheritDoc} In one transaction, after everything is decided. */
+    @Override
+    public BatchAttempt saveAll(List<Request> requests) {
+        return batches.saveAll(requests, Optional.empty());
+    }
+
+    @Override
+    public BatchAttempt saveAll(List<Request> requests, StateCheck check) {
+        return batches.saveAll(requests, Optional.of(check));
+    }
+
+    @Override
+    public int deleteAll(List<Key> keys) {
+        return batches.deleteAll(keys);
+    }
+
+    /** {@inheritDoc} In a table beside that of the locks, its name with {@code _index}; created when it is first needed. */
+    @Override
+    public Map<String, StateIndex> indexes(Collection<String> resources) {
+        return indexes.read(resources);
+    }
+
+    @Override
+    public void raise(Map<String, StateIndex> raised) {
+        indexes.raise(raised);
     }
 
     @Override

@@ -37,10 +37,13 @@ record Row(
 
     /** Reads the columns of the dialect's {@code read}. The outer join leaves them null where there is no row. */
     static Row read(ResultSet columns) throws SQLException {
-        long now = columns.getLong("now_micros");
+        return read(columns, columns.getLong("now_micros"));
+    }
+
+    static Row read(ResultSet columns, long now) throws SQLException {
         String token = columns.getString("token");
         if (token == null) {
-            return new Row(Optional.empty(), 0, List.of(), Optional.empty(), false, 0, now);
+            return absent(now);
         }
         Writer writer = new Writer(
                 token, columns.getString("holder"), columns.getLong("acquired_at"), columns.getLong("expires_at"));
@@ -53,6 +56,10 @@ record Row(
                 columns.getInt("waited") != 0,
                 columns.getLong("version"),
                 now);
+    }
+
+    static Row absent(long now) {
+        return new Row(Optional.empty(), 0, List.of(), Optional.empty(), false, 0, now);
     }
 
     /** The values of the dialect's {@code insert} and {@code change}. */

@@ -27,6 +27,10 @@ record Schema(Dialect dialect, TableName table, String file) {
         return new Schema(dialect, table, dialect.name() + "-fence.sql");
     }
 
+    static Schema ofIndexes(Dialect dialect, TableName table) {
+        return new Schema(dialect, table, dialect.name() + "-index.sql");
+    }
+
     /** Creates the table if it is not there. */
     void create(Connection connection) throws SQLException {
         if (dialect.hasTable(connection, table)) {

@@ -15,9 +15,11 @@ record Sql(String text, List<String> names) {
 
     static final String TABLE = "latchkey_lock";
     static final String FENCE_TABLE = "latchkey_fence";
+    static final String INDEX_TABLE = "latchkey_index";
 
     private static final Pattern NAME = Pattern.compile(":([a-z_]+)");
-    private static final Pattern DEFAULT_TABLE = Pattern.compile("\\b(" + TABLE + "|" + FENCE_TABLE + ")\\b");
+    private static final Pattern DEFAULT_TABLE =
+            Pattern.compile("\\b(" + TABLE + "|" + FENCE_TABLE + "|" + INDEX_TABLE + ")\\b");
 
     /** Reads a statement that is written for the table of the default name. */
     static Sql of(String statement, TableName table) {

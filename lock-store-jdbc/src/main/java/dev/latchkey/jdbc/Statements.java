@@ -5,10 +5,17 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The statements of one dialect over one table. */
 final class Statements {
+
+    private static final String READ_SOME = """
+            SELECT resource, token, holder, acquired_at, expires_at, fencing_token, readers, promoter, promoter_until,
+                   waited, version
+            FROM latchkey_lock
+            WHERE resource IN (%s)""";
 
     private final TableName table;
     private final Acquire acquire;
@@ -44,6 +51,24 @@ final class Statements {
             }
             return Row.read(row);
         }
+    }
+
+    /**
+     * Reads several rows, by name. All get the clock of the first: nobody's lease can look over before it is.
+     */
+    Map<String, Row> readAll(Connection connection, List<String> resources) throws SQLException {
+        long now = read(connection, resources.get(0)).now();
+        Map<String, Row> rows = new HashMap<>();
+        resources.forEach(resource -> rows.put(resource, Row.absent(now)));
+        for (InList part : InList.parts(resources)) {
+            try (PreparedStatement prepared = part.prepare(READ_SOME, table, connection);
+                    ResultSet some = prepared.executeQuery()) {
+                while (some.next()) {
+                    rows.put(some.getString("resource"), Row.read(some, now));
+                }
+            }
+        }
+        return rows;
     }
 
     /** Writes what was decided; false if the row is no longer the one that was read. */

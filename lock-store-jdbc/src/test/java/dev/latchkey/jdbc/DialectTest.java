@@ -48,6 +48,9 @@ class DialectTest {
                 .noneMatch(text -> text.contains("latchkey") || text.matches("(?s).*:[a-z].*"));
         assertThat(Schema.ofLocks(dialect, OTHER).definition()).contains("ops.my_lock (");
         assertThat(Schema.ofFences(dialect, OTHER).definition()).contains("ops.my_lock (");
+        assertThat(Schema.ofIndexes(dialect, OTHER.ofIndexes()).definition())
+                .contains("ops.my_lock_index (")
+                .contains("exclusive_index", "shared_index");
     }
 
     @ParameterizedTest

@@ -4,6 +4,7 @@ import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -11,6 +12,7 @@ import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
+import dev.latchkey.testkit.TreeLeaseContract;
 
 /** What the store promises on every database. */
 interface JdbcContracts
@@ -23,5 +25,7 @@ interface JdbcContracts
                 SharedFencingContract,
                 InspectableStoreContract,
                 HandoverContract,
+                IndexedBatchContract,
+                TreeLeaseContract,
                 LeaseCrashContract,
                 ProcessContentionContract {}

@@ -24,12 +24,12 @@ final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
     }
 
     /** By its digest, for a server that has seen it before. */
-    static Call byDigest(Script script, byte[] key, byte[]... args) {
-        return new Call(script, CommandType.EVALSHA, args(script.digest(), key, args));
+    static Call byDigest(Script script, List<byte[]> keys, byte[]... args) {
+        return new Call(script, CommandType.EVALSHA, args(script.digest(), keys, args));
     }
 
-    static Call bySource(Script script, byte[] key, byte[]... args) {
-        return new Call(script, CommandType.EVAL, args(script.source(), key, args));
+    static Call bySource(Script script, List<byte[]> keys, byte[]... args) {
+        return new Call(script, CommandType.EVAL, args(script.source(), keys, args));
     }
 
     static Call waitFor(int replicas, long maxMillis) {
@@ -37,9 +37,9 @@ final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
         return new Call(null, CommandType.WAIT, args.add(replicas).add(maxMillis));
     }
 
-    private static CommandArgs<byte[], byte[]> args(byte[] script, byte[] key, byte[]... args) {
+    private static CommandArgs<byte[], byte[]> args(byte[] script, List<byte[]> keys, byte[]... args) {
         CommandArgs<byte[], byte[]> all = new CommandArgs<>(ByteArrayCodec.INSTANCE);
-        all.add(script).add(1).addKey(key);
+        all.add(script).add(keys.size()).addKeys(keys);
         for (byte[] arg : args) {
             all.add(arg);
         }

@@ -52,11 +52,13 @@ final class Dsn {
 
     private final String scheme;
     private final Optional<String> prefix;
+    private final Optional<String> hashTag;
     private final URI uri;
 
-    private Dsn(String scheme, Optional<String> prefix, URI uri) {
+    private Dsn(String scheme, Optional<String> prefix, Optional<String> hashTag, URI uri) {
         this.scheme = scheme;
         this.prefix = prefix;
+        this.hashTag = hashTag;
         this.uri = uri;
     }
 
@@ -64,6 +66,7 @@ final class Dsn {
         Dsn dsn = parse(text);
         RedisStore.Builder store = dsn.scheme.endsWith("-cluster") ? dsn.cluster() : dsn.server();
         dsn.prefix.ifPresent(store::keyPrefix);
+        dsn.hashTag.ifPresent(store::hashTag);
         return store.build();
     }
 
@@ -83,11 +86,13 @@ final class Dsn {
         int question = address.indexOf('?');
         List<String> options = new ArrayList<>();
         Optional<String> prefix = Optional.empty();
+        Optional<String> hashTag = Optional.empty();
         if (question >= 0) {
             for (String option : address.substring(question + 1).split("&", -1)) {
                 if (option.startsWith("prefix=")) {
-                    prefix = Optional.of(
-                            URLDecoder.decode(option.substring("prefix=".length()), StandardCharsets.UTF_8));
+                    prefix = Optional.of(decoded(option));
+                } else if (option.startsWith("hash-tag=")) {
+                    hashTag = Optional.of(decoded(option));
                 } else {
                     options.add(option);
                 }
@@ -96,7 +101,11 @@ final class Dsn {
         }
         checkHosts(scheme, address);
         String query = options.isEmpty() ? "" : '?' + String.join("&", options);
-        return new Dsn(scheme, prefix, uri(driverScheme(scheme) + "://" + address + query + fragment));
+        return new Dsn(scheme, prefix, hashTag, uri(driverScheme(scheme) + "://" + address + query + fragment));
+    }
+
+    private static String decoded(String option) {
+        return URLDecoder.decode(option.substring(option.indexOf('=') + 1), StandardCharsets.UTF_8);
     }
 
     private static void checkHosts(String scheme, String address) {

@@ -1,21 +1,47 @@
 package dev.latchkey.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /**
  * What things are called on the server: everything begins with the prefix, and all that belongs to a resource has its hash
  * tag, so that a cluster keeps it in one slot.
+ *
+ * <p>With a hash tag of the store all its resources are in one slot. No resource has such a key without one: a tag that
+ * begins with an equals sign is followed by another, by a brace, or by nothing.
  */
 final class Names {
 
+    private static final Pattern HASH_TAG = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,99}");
+
     private final String prefix;
+    private final String hashTag;
 
     Names(String prefix) {
+        this(prefix, "");
+    }
+
+    private Names(String prefix, String hashTag) {
         if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0) {
             throw new IllegalArgumentException(
                     "key prefix \"" + prefix + "\": a brace would change the hash tag; leave { and } out");
         }
         this.prefix = prefix;
+        this.hashTag = hashTag;
+    }
+
+    Names withPrefix(String other) {
+        return new Names(other, hashTag);
+    }
+
+    /** All resources in one slot. */
+    Names withHashTag(String tag) {
+        if (!HASH_TAG.matcher(tag).matches()) {
+            throw new IllegalArgumentException(
+                    "hash tag \"" + tag
+                            + "\": must be 1 to 100 letters, digits, dots, colons, hyphens or underscores, beginning with a letter or digit");
+        }
+        return new Names(prefix, tag);
     }
 
     String prefix() {
@@ -27,7 +53,7 @@ final class Names {
     }
 
     String keyText(String resource) {
-        return prefix + '{' + tag(resource) + '}';
+        return hashTag.isEmpty() ? prefix + '{' + tag(resource) + '}' : prefix + "{=" + hashTag + "}{" + resource + '}';
     }
 
     /** Where PUBLISH reaches a store. */

@@ -3,24 +3,30 @@ package dev.latchkey.redis;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StateCheck;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -45,7 +51,8 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe. Its connections are its own and end with {@link #close()}; a client or connections given to it stay the
  * caller's.
  */
-public final class RedisStore implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore {
+public final class RedisStore
+        implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore, IndexedBatchStore {
 
     /** A script can add one to it: its numbers are doubles. */
     private static final long LARGEST_FENCE = (1L << 53) - 2;
@@ -56,6 +63,7 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
     private final Waits waits;
     private final LazyInbox inbox;
     private final Replicas replicas;
+    private final Batches batches;
 
     /**
      * Uses a client, with what {@link #builder(RedisClient)} has for the rest.
@@ -76,6 +84,7 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
                 options.server,
                 names.channel(waits.id()));
         replicas = new Replicas(server, options.replicas, options.replicaWait);
+        batches = new Batches(names, requests, server, replicas, options.connections.isOneServer());
     }
 
     /**
@@ -176,7 +185,7 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
         }
         byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
         byte[] token = Requests.ascii(key.token());
-        return server.ask(resource, Script.RAISE, names.key(resource), token, digits)
+        return server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
                         .get(0)
                 == 1;
     }
@@ -190,6 +199,34 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
     @Override
     public List<Holder> holders(String resource) {
         return Replies.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
+    }
+
+    /** {@inheritDoc} By one command; on a cluster, of resources in one slot. */
+    @Override
+    public BatchAttempt saveAll(List<Request> all) {
+        return batches.saveAll(all, Optional.empty());
+    }
+
+    @Override
+    public BatchAttempt saveAll(List<Request> all, StateCheck check) {
+        return batches.saveAll(all, Optional.of(check));
+    }
+
+    /** {@inheritDoc} By one command, which hands over what others wait for. */
+    @Override
+    public int deleteAll(List<Key> keys) {
+        return batches.deleteAll(keys);
+    }
+
+    @Override
+    public Map<String, StateIndex> indexes(Collection<String> resources) {
+        return batches.indexes(resources);
+    }
+
+    /** {@inheritDoc} All of it by one command, to be kept without a TTL. */
+    @Override
+    public void raise(Map<String, StateIndex> indexes) {
+        batches.raise(indexes);
     }
 
     /**
@@ -241,7 +278,20 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
          * @throws IllegalArgumentException if it has a brace
          */
         public Builder keyPrefix(String prefix) {
-            names = new Names(prefix);
+            names = names.withPrefix(prefix);
+            return this;
+        }
+
+        /**
+         * Has a cluster keep all resources of this store in one slot, so that many of them can be taken at once: for the locks
+         * of one tree. Stores with different tags have nothing to do with each other.
+         *
+         * @param tag 1 to 100 letters, digits, dots, colons, hyphens or underscores, beginning with a letter or digit
+         * @return this
+         * @throws IllegalArgumentException if it is not
+         */
+        public Builder hashTag(String tag) {
+            names = names.withHashTag(tag);
             return this;
         }
 
@@ -326,7 +376,7 @@ public final class RedisStore implements ExpiringStore, SharedStore, BlockingSto
     /**
      * Opens {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS,
      * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]} and
-     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix.
+     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag.
      */
     public static final class Provider implements StoreProvider {
 

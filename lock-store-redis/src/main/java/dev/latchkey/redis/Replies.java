@@ -72,11 +72,10 @@ final class Replies {
     }
 
     private static Attempt.Lost lost(List<Long> reply) {
-        return new Attempt.Lost(
-                switch (reply.get(1).intValue()) {
-                    case 2 -> LossReason.TAKEN_OVER;
-                    case 3 -> LossReason.RELEASED_ELSEWHERE;
-                    default -> LossReason.EXPIRED;
-                });
+        return new Attempt.Lost(reason(reply.get(1)));
+    }
+
+    static LossReason reason(long why) {
+        return why == 2 ? LossReason.TAKEN_OVER : why == 3 ? LossReason.RELEASED_ELSEWHERE : LossReason.EXPIRED;
     }
 }

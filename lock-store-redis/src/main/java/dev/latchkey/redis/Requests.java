@@ -45,6 +45,12 @@ final class Requests {
                 };
     }
 
+    /** One of a batch. */
+    static byte[] batched(Request request) {
+        return ascii(String.join(
+                " ", request.key().token(), want(request), Long.toString(ttlMillis(request)), claim(request.key())));
+    }
+
     /** Asks for a place in the queue, or to keep the one of the ticket. */
     byte[][] acquire(Request request, String attempt, long pollMillis, long ticket, Inbox.Push push) {
         long ttl = ttlMillis(request);

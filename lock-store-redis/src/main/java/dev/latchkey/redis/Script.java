@@ -16,10 +16,14 @@ final class Script {
     static final Script ACQUIRE = new Script("clock", "acquire_free", "prelude", "acquire");
     static final Script RELEASE = new Script("clock", "release_alone", "prelude", "release");
     static final Script REFRESH = new Script("clock", "prelude", "refresh");
-    static final Script RAISE = new Script("clock", "prelude", "raise");
+    static final Script RAISE_FENCE = new Script("clock", "prelude", "raise_fence");
     static final Script CANCEL = new Script("clock", "prelude", "cancel");
     static final Script FIND = new Script("clock", "prelude", "find");
     static final Script HOLDERS = new Script("clock", "prelude", "holders");
+    static final Script SAVE_ALL = new Script("clock", "prelude", "save_all");
+    static final Script RELEASE_ALL = new Script("clock", "prelude", "release_all");
+    static final Script RAISE_INDEXES = new Script("clock", "prelude", "raise_indexes");
+    static final Script INDEXES = new Script("indexes");
 
     private final byte[] source;
     private final byte[] digest;
@@ -44,7 +48,7 @@ final class Script {
      * that the lock was not ours.
      */
     boolean isRepeatable() {
-        return this != RELEASE;
+        return this != RELEASE && this != RELEASE_ALL;
     }
 
     private static String load(String name) {

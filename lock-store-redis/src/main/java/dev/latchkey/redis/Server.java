@@ -129,11 +129,15 @@ final class Server implements RedisConnectionStateListener {
 
     /** Sends without waiting. A server that does not know the script is sent its text. */
     CompletableFuture<List<Long>> send(String resource, Script script, byte[] key, byte[]... args) {
+        return send(resource, script, List.of(key), args);
+    }
+
+    private CompletableFuture<List<Long>> send(String resource, Script script, List<byte[]> keys, byte[]... args) {
         StatefulConnection<byte[], byte[]> open = connected(resource);
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
-        dispatch(open, Call.byDigest(script, key, args), answer, failure -> {
+        dispatch(open, Call.byDigest(script, keys, args), answer, failure -> {
             if (Failures.isUnknownScript(failure)) {
-                dispatch(open, Call.bySource(script, key, args), answer, answer::completeExceptionally);
+                dispatch(open, Call.bySource(script, keys, args), answer, answer::completeExceptionally);
             } else {
                 answer.completeExceptionally(failure);
             }
@@ -176,10 +180,15 @@ final class Server implements RedisConnectionStateListener {
      * @throws LockStorageException if there is none within the limit, or the server refuses
      */
     List<Long> ask(String resource, Script script, byte[] key, byte[]... args) {
+        return ask(resource, script, List.of(key), args);
+    }
+
+    /** As {@link #ask(String, Script, byte[], byte[]...)}, about several resources; a failure names the first. */
+    List<Long> ask(String resource, Script script, List<byte[]> keys, byte[]... args) {
         long end = System.nanoTime() + limit.toNanos();
         while (true) {
             try {
-                return await(resource, send(resource, script, key, args), end);
+                return await(resource, send(resource, script, keys, args), end);
             } catch (ExecutionException e) {
                 boolean again = Failures.isSlotMoving(e) || (Failures.isConnection(e) && script.isRepeatable());
                 if (!again || end - System.nanoTime() <= PAUSE_NANOS) {

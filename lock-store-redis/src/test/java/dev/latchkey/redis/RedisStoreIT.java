@@ -5,6 +5,7 @@ import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FenceStoreContract;
 import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -13,6 +14,7 @@ import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.TreeLeaseContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +29,8 @@ class RedisStoreIT
                 FairStoreContract,
                 InspectableStoreContract,
                 HandoverContract,
+                IndexedBatchContract,
+                TreeLeaseContract,
                 LeaseCrashContract,
                 ProcessContentionContract {
 

@@ -14,6 +14,8 @@ class InMemoryStoreTest
                 FairStoreContract,
                 ProcessBoundContract,
                 InspectableStoreContract,
+                IndexedBatchContract,
+                TreeLeaseContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();

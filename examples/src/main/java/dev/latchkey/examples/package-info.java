@@ -1,0 +1,5 @@
+/** Programs that use Latchkey. */
+@NullMarked
+package dev.latchkey.examples;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,54 @@
+package dev.latchkey.tree;
+
+import java.util.Collections;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What was asked for is free, but was changed since the state this editor has: it must fetch the changes first. Nothing was
+ * taken.
+ */
+public final class PullRequiredException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final long known;
+    private final long required;
+    private final TreeSet<String> stale;
+
+    PullRequiredException(String tree, long known, Map<String, Long> stale) {
+        super("tree \"" + tree + "\": a pull is required to lock " + Shown.ids(stale.keySet()) + ": changed with index "
+                + Collections.max(stale.values()) + ", and this editor knows " + known + "; nothing was locked");
+        this.known = known;
+        this.required = Collections.max(stale.values());
+        this.stale = new TreeSet<>(stale.keySet());
+    }
+
+    /**
+     * Returns what this editor knew.
+     *
+     * @return the index given to {@link TreeLocks#pulled}
+     */
+    public long known() {
+        return known;
+    }
+
+    /**
+     * Returns what it has to know.
+     *
+     * @return the least index with which the request would not have been refused for this reason
+     */
+    public long required() {
+        return required;
+    }
+
+    /**
+     * Returns what was changed.
+     *
+     * @return the ids, ancestors included
+     */
+    public Set<String> stale() {
+        return Collections.unmodifiableSet(stale);
+    }
+}

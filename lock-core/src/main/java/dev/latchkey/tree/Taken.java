@@ -1,0 +1,94 @@
+package dev.latchkey.tree;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchStore;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request of a batch, with what is known of its fate.
+ *
+ * @param fencingToken of an exclusive grant; empty while it is shared or in doubt
+ */
+record Taken(Request request, OptionalLong fencingToken) {
+
+    static Taken granted(Request request, Attempt.Granted granted) {
+        return new Taken(request, granted.fencingToken());
+    }
+
+    /** What a store that did not answer may have granted. */
+    static Taken inDoubt(Request request) {
+        return new Taken(request, OptionalLong.empty());
+    }
+
+    /** The key with what was granted. */
+    Key key() {
+        return request.key().holding(Optional.of(new Key.Held(request.mode(), fencingToken)));
+    }
+
+    private boolean isFresh() {
+        return request.key().held().isEmpty();
+    }
+
+    private boolean isPromoted() {
+        return request.mode() == LockMode.EXCLUSIVE
+                && request.key()
+                        .held()
+                        .filter(held -> held.mode() == LockMode.SHARED)
+                        .isPresent();
+    }
+
+    private Request demotion() {
+        return new Request(key(), LockMode.SHARED, request.ttl(), Patience.ONCE);
+    }
+
+    /**
+     * Gives back what was not held before, and puts promotions back to shared. A promotion in doubt is left: its holder goes
+     * on believing in the shared hold, and asking again settles it.
+     *
+     * @param cause why; what goes wrong with giving back is added to it
+     * @throws dev.latchkey.LockStorageException if there is no cause, and the store failed
+     */
+    static void undo(BatchStore store, List<Taken> all, @Nullable RuntimeException cause) {
+        Runnable delete = () -> deleteFresh(store, all);
+        Runnable demote = () -> demotePromoted(store, all);
+        if (cause == null) {
+            try {
+                delete.run();
+            } finally {
+                demote.run();
+            }
+            return;
+        }
+        for (Runnable step : List.of(delete, demote)) {
+            try {
+                step.run();
+            } catch (RuntimeException e) {
+                cause.addSuppressed(e);
+            }
+        }
+    }
+
+    private static void deleteFresh(BatchStore store, List<Taken> all) {
+        List<Key> fresh = all.stream().filter(Taken::isFresh).map(Taken::key).toList();
+        if (!fresh.isEmpty()) {
+            store.deleteAll(fresh);
+        }
+    }
+
+    private static void demotePromoted(BatchStore store, List<Taken> all) {
+        List<Request> promoted = all.stream()
+                .filter(taken -> taken.isPromoted() && taken.fencingToken.isPresent())
+                .map(Taken::demotion)
+                .toList();
+        if (!promoted.isEmpty()) {
+            store.saveAll(promoted);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+CREATE TABLE IF NOT EXISTS latchkey_index (
+    resource        VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY,
+    exclusive_index BIGINT NOT NULL,
+    shared_index    BIGINT NOT NULL
+) ENGINE = InnoDB

@@ -1,0 +1,159 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.Key;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.StateCheck;
+import dev.latchkey.spi.StateIndex;
+import dev.latchkey.spi.StateRule;
+import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BiConsumer;
+
+/** Many resources by one script, which the server runs whole: on a cluster they must be in one slot. */
+final class Batches {
+
+    private static final int CONFLICT = -1;
+    private static final int LOST = -3;
+    private static final int STALE = -4;
+
+    private final Names names;
+    private final Requests requests;
+    private final Server server;
+    private final Replicas replicas;
+    private final boolean isOneServer;
+
+    Batches(Names names, Requests requests, Server server, Replicas replicas, boolean isOneServer) {
+        this.names = names;
+        this.requests = requests;
+        this.server = server;
+        this.replicas = replicas;
+        this.isOneServer = isOneServer;
+    }
+
+    BatchAttempt saveAll(List<Request> all, Optional<StateCheck> check) {
+        if (all.isEmpty()) {
+            return new BatchAttempt.Granted(List.of());
+        }
+        List<String> resources = all.stream().map(one -> one.key().resource()).toList();
+        List<byte[]> keys = keys(resources);
+        List<byte[]> args = new ArrayList<>();
+        args.add(requests.retention());
+        args.add(Requests.ascii(check.map(Batches::text).orElse("-")));
+        all.forEach(one -> args.add(Requests.batched(one)));
+        server.connected(resources.get(0));
+        long since = System.nanoTime();
+        List<Long> reply = ask(resources, Script.SAVE_ALL, keys, args);
+        return answer(reply, all, resources, since);
+    }
+
+    private static String text(StateCheck check) {
+        return (check.rule() == StateRule.BOTH_INDEXES ? "2 " : "1 ") + check.known();
+    }
+
+    private BatchAttempt answer(List<Long> reply, List<Request> all, List<String> resources, long since) {
+        return switch (reply.get(0).intValue()) {
+            case CONFLICT -> {
+                Set<String> blocked = new TreeSet<>();
+                reply.stream().skip(2).forEach(i -> blocked.add(resources.get(i.intValue() - 1)));
+                yield new BatchAttempt.Conflicted(blocked, Duration.ofMillis(reply.get(1)));
+            }
+            case LOST -> {
+                Map<String, LossReason> reasons = new TreeMap<>();
+                pairs(reply, resources, (resource, why) -> reasons.put(resource, Replies.reason(why)));
+                yield new BatchAttempt.Lost(reasons);
+            }
+            case STALE -> {
+                Map<String, Long> required = new TreeMap<>();
+                pairs(reply, resources, required::put);
+                yield new BatchAttempt.Stale(required);
+            }
+            default -> granted(reply, all, since);
+        };
+    }
+
+    private static void pairs(List<Long> reply, List<String> resources, BiConsumer<String, Long> each) {
+        for (int i = 1; i < reply.size(); i += 2) {
+            each.accept(resources.get(reply.get(i).intValue() - 1), reply.get(i + 1));
+        }
+    }
+
+    private BatchAttempt granted(List<Long> reply, List<Request> all, long since) {
+        List<Attempt.Granted> grants = new ArrayList<>();
+        for (int i = 0; i < all.size(); i++) {
+            Request request = all.get(i);
+            grants.add(Replies.granted(
+                    request.mode(), reply.get(i + 1), since, Duration.ofMillis(Requests.ttlMillis(request))));
+        }
+        Attempt unused = replicas.acknowledged(all.get(0).key().resource(), grants.get(0));
+        return new BatchAttempt.Granted(grants);
+    }
+
+    int deleteAll(List<Key> all) {
+        if (all.isEmpty()) {
+            return 0;
+        }
+        List<String> resources = all.stream().map(Key::resource).toList();
+        List<byte[]> args = new ArrayList<>();
+        args.add(requests.retention());
+        all.forEach(key -> args.add(Requests.ascii(key.token())));
+        return ask(resources, Script.RELEASE_ALL, keys(resources), args).get(0).intValue();
+    }
+
+    Map<String, StateIndex> indexes(Collection<String> wanted) {
+        List<String> resources = List.copyOf(wanted);
+        Map<String, StateIndex> found = new HashMap<>();
+        if (resources.isEmpty()) {
+            return found;
+        }
+        List<Long> reply = ask(resources, Script.INDEXES, keys(resources), List.of());
+        for (int i = 0; i < resources.size(); i++) {
+            StateIndex index = new StateIndex(reply.get(2 * i), reply.get(2 * i + 1));
+            if (!index.equals(StateIndex.NONE)) {
+                found.put(resources.get(i), index);
+            }
+        }
+        return found;
+    }
+
+    void raise(Map<String, StateIndex> raised) {
+        if (raised.isEmpty()) {
+            return;
+        }
+        List<String> resources = List.copyOf(raised.keySet());
+        List<byte[]> args = new ArrayList<>();
+        resources.forEach(resource -> {
+            StateIndex index = raised.getOrDefault(resource, StateIndex.NONE);
+            args.add(Requests.ascii(index.exclusive() + " " + index.shared()));
+        });
+        List<Long> unused = ask(resources, Script.RAISE_INDEXES, keys(resources), args);
+    }
+
+    private List<Long> ask(List<String> resources, Script script, List<byte[]> keys, List<byte[]> args) {
+        return server.ask(resources.get(0), script, keys, args.toArray(byte[][]::new));
+    }
+
+    private List<byte[]> keys(List<String> resources) {
+        List<byte[]> keys = resources.stream().map(names::key).toList();
+        boolean isSplit = !isOneServer
+                && keys.stream().mapToInt(SlotHash::getSlot).distinct().count() > 1;
+        if (isSplit) {
+            throw new IllegalArgumentException("these " + keys.size()
+                    + " resources are in different slots of the Redis cluster, and cannot be taken in one step: "
+                    + "make a store for them alone with hashTag(…) of its builder, or ?hash-tag=… in the DSN; "
+                    + "for locks on a tree, one tag for each tree");
+        }
+        return keys;
+    }
+}

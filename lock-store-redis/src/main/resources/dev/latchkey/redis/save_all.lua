@@ -1,0 +1,117 @@
+-- Takes, renews, promotes or demotes many resources, or none of them. Nobody waits here, and nobody who waits is overtaken.
+-- KEYS    their states; KEYS[i]:i is '<exclusive index> <shared index>' of the last changes of one
+-- ARGV    1 retention in ms
+--         2 check: '-' none; else '<rule> <known index>', rule 2 both indexes, rule 1 the exclusive one alone
+--         2 + i '<token> <want> <TTL in ms> <claim>' of KEYS[i], each as for acquire
+-- returns {1, the last fencing token of each}
+--         {-1, ms, i ...}: others hold or wait for these     {-3, i, why ...}: the claims of these are not true
+--         {-4, i, index ...}: these were changed since, and what has to be known
+--         But for the first, nothing has changed, save that some who waited were served.
+
+local at, retention, entries = clock(), ARGV[1], {}
+
+local function turn_to(i)
+  STATE, QUEUE, BEATS = KEYS[i], KEYS[i] .. ':q', KEYS[i] .. ':h'
+end
+
+-- All is read before anybody is served: an error in between would lose what was taken from a queue.
+for i, key in ipairs(KEYS) do
+  local raw = redis.call('GET', key)
+  if raw and string.sub(raw, 1, 2) ~= 'L1' then
+    return redis.error_reply(FOREIGN)
+  end
+  local token, want, ttl, claim = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+)$')
+  entries[i] = { state = read(raw, at), token = token, want = want, ttl = ttl, claim = claim }
+end
+
+local function fits(entry)
+  return #entry.state.live == 0 or (entry.want == 's' and entry.state.mode == 'S')
+end
+
+local function judge(entry)
+  local state = entry.state
+  local own, others = seek(state, entry.token)
+  entry.claimed = entry.want == 'X' or entry.want == 'S'
+  entry.want = string.lower(entry.want)
+  if entry.claimed and not (own and (entry.claim == '-' or (state.mode == 'X' and state.fence == entry.claim))) then
+    entry.why = lost(state, own, others, entry.claim)[2]
+  elseif own then
+    entry.blocked = state.mode == 'S' and entry.want == 'x' and others > 0
+  else
+    if fits(entry) then
+      serve(state)
+    end
+    entry.blocked = state.flag ~= '0' or not fits(entry)
+  end
+end
+
+local gone, blocked, wait = { -3 }, { -1, 0 }, 0
+for i, entry in ipairs(entries) do
+  turn_to(i)
+  judge(entry)
+  if entry.why then
+    gone[#gone + 1], gone[#gone + 2] = i, entry.why
+  elseif entry.blocked then
+    blocked[#blocked + 1] = i
+    wait = math.max(wait, patience(entry.state, seek(entry.state, entry.token)))
+  end
+end
+blocked[2] = wait
+
+local function stale()
+  local found = { -4 }
+  local rule, known = string.match(ARGV[2], '^(%S+) (%S+)$')
+  for i, entry in ipairs(entries) do
+    local exclusive, shared = string.match(rule and redis.call('GET', KEYS[i] .. ':i') or '0 0', '^(%d+) (%d+)$')
+    local required = 0
+    if entry.want == 'x' then
+      required = rule == '2' and math.max(exclusive, shared) or tonumber(exclusive)
+    elseif rule == '2' then
+      required = tonumber(exclusive)
+    end
+    if rule and required > tonumber(known) then
+      found[#found + 1], found[#found + 2] = i, required
+    end
+  end
+  return found
+end
+
+local refusal = #gone > 1 and gone or #blocked > 2 and blocked or nil
+if not refusal then
+  local found = stale()
+  refusal = #found > 1 and found or nil
+end
+
+local function take(entry)
+  local state = entry.state
+  local own = seek(state, entry.token)
+  if not own or (state.mode == 'S' and entry.want == 'x') then
+    grant(state, own, entry.token, '0', entry.want, entry.ttl)
+    return
+  end
+  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
+  lease(state, own, entry.ttl, entry.want == 'x' and entry.claimed and entry.claim == '-')
+  state.changed = true
+  if state.mode == 'X' and entry.want == 's' then
+    state.mode, state.letter = 'S', 'S'
+    own.attempt = string.gsub(own.attempt, '%^', '')
+    serve(state)
+  end
+end
+
+local granted = { 1 }
+for i, entry in ipairs(entries) do
+  turn_to(i)
+  if not refusal then
+    take(entry)
+    granted[#granted + 1] = tonumber(entry.state.fence)
+  end
+  if entry.state.changed or entry.state.granted then
+    -- Only the first write of a script can fail for want of memory.
+    local written = write(entry.state, retention)
+    if written.err then
+      return written
+    end
+  end
+end
+return refusal or granted

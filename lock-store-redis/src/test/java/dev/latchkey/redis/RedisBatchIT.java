@@ -1,0 +1,156 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.Requests;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Batches, counted by the server, and beside those who wait in queues. */
+class RedisBatchIT {
+
+    private static final RedisServer SERVER = RedisServer.start();
+
+    private final RedisKeys keys = new RedisKeys(SERVER);
+    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+    private final LockFactory locks = new LockFactory(store);
+
+    @AfterEach
+    void close() {
+        locks.close();
+        store.close();
+        SERVER.call("FLUSHALL");
+    }
+
+    @AfterAll
+    static void stop() {
+        SERVER.close();
+    }
+
+    @Test
+    void givenAThousandIds_whenLockedChangedAndGivenUp_thenOneCommandEach() {
+        Set<String> ids =
+                IntStream.range(0, 1_000).mapToObj(i -> "element " + i).collect(Collectors.toSet());
+        TreeLocks warm = TreeLocks.of(store, "warm", id -> List.of()).create();
+        warm.acquire(TreeRequest.shared("any"));
+        warm.pushed(1);
+        TreeLocks editor = TreeLocks.of(store, "model", id -> id.startsWith("element") ? List.of("root") : List.of())
+                .create();
+        keys.resetCommands();
+
+        editor.acquire(new TreeRequest(ids, Set.of()));
+        assertThat(editor.held()).hasSize(1_001);
+        assertThat(keys.commands()).containsEntry("evalsha", 1L).doesNotContainKey("eval");
+
+        editor.refresh();
+        assertThat(keys.commands()).containsEntry("evalsha", 2L);
+
+        editor.pushed(1);
+        assertThat(keys.commands()).containsEntry("evalsha", 4L).doesNotContainKey("eval");
+        assertThat(keys.held()).isEmpty();
+    }
+
+    @Test
+    void givenPushed_whenLookedAt_thenOnlyTheIndexesStayForEver() {
+        TreeLocks editor = TreeLocks.of(store, "model", id -> List.of()).create();
+        editor.acquire(new TreeRequest(Set.of("a"), Set.of("b")));
+
+        editor.pushed(7);
+
+        assertThat(keys.withoutTtl()).containsExactlyInAnyOrder("lock:{model/a}:i", "lock:{model/b}:i");
+        assertThat(SERVER.call("GET", "lock:{model/a}:i")).isEqualTo("7 0");
+        assertThat(SERVER.call("GET", "lock:{model/b}:i")).isEqualTo("0 7");
+    }
+
+    @Test
+    void givenAWriterWaitsForAReader_whenSharedInABatch_thenItIsNotOvertaken() throws Exception {
+        Lock reader = locks.createLock("one", LONG_TTL).acquireShared();
+        Lock writer = locks.createLock("one", LONG_TTL);
+        BackgroundCall<Lock> waiting = BackgroundCall.start(writer::acquire);
+        waiting.awaitWaiting();
+
+        BatchAttempt attempt = store.saveAll(List.of(Requests.shared(Key.of("one")), Requests.shared(Key.of("two"))));
+
+        assertThat(attempt)
+                .isInstanceOfSatisfying(
+                        BatchAttempt.Conflicted.class,
+                        conflict -> assertThat(conflict.resources()).containsExactly("one"));
+        assertThat(reader.release()).isTrue();
+        assertThat(waiting.result().isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenReadersWait_whenTheBatchInFrontIsGivenUp_thenAllOfThemAreServed() throws Exception {
+        Key one = Key.of("one");
+        Key two = Key.of("two");
+        assertThat(store.saveAll(List.of(Requests.exclusive(one), Requests.exclusive(two))))
+                .isInstanceOf(BatchAttempt.Granted.class);
+        List<BackgroundCall<Lock>> waiting = List.of(waitShared("one"), waitShared("one"), waitShared("two"));
+
+        assertThat(store.deleteAll(List.of(one, two))).isEqualTo(2);
+
+        for (BackgroundCall<Lock> wait : waiting) {
+            assertThat(wait.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAReaderWaitsBehindAWriterInABatch_whenThatIsDemoted_thenTheReaderIsServed() throws Exception {
+        Key key = Key.of("one");
+        Attempt.Granted granted = Requests.granted(store.save(Requests.exclusive(key)));
+        BackgroundCall<Lock> waiting = waitShared("one");
+
+        BatchAttempt attempt = store.saveAll(List.of(Requests.shared(Requests.holding(key, granted))));
+
+        assertThat(attempt).isInstanceOf(BatchAttempt.Granted.class);
+        assertThat(waiting.result().isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenAKeyHoldsSomethingElse_whenBatched_thenRefusedAndNothingTaken() {
+        SERVER.call("SET", "lock:{two}", "a letter");
+
+        assertThatThrownBy(() ->
+                        store.saveAll(List.of(Requests.exclusive(Key.of("one")), Requests.exclusive(Key.of("two")))))
+                .hasMessageContaining("something else than a lock");
+
+        assertThat(keys.held()).isEmpty();
+        assertThat(SERVER.call("GET", "lock:{two}")).isEqualTo("a letter");
+    }
+
+    @Test
+    void givenHashTag_whenUsed_thenAllKeysHaveIt() {
+        try (RedisStore tagged = (RedisStore) new RedisStore.Provider().open(SERVER.dsn() + "?hash-tag=model-42")) {
+            Key key = Key.of("a}b");
+            Requests.granted(tagged.save(Requests.exclusive(key)));
+            tagged.raise(Map.of("a}b", new dev.latchkey.spi.StateIndex(1, 2)));
+
+            assertThat(keys.all()).containsExactlyInAnyOrder("lock:{=model-42}{a}b}", "lock:{=model-42}{a}b}:i");
+            assertThat(tagged.delete(key)).isTrue();
+        }
+    }
+
+    private BackgroundCall<Lock> waitShared(String resource) {
+        Lock lock = locks.createLock(resource, LONG_TTL);
+        BackgroundCall<Lock> waiting = BackgroundCall.start(lock::acquireShared);
+        waiting.awaitWaiting();
+        return waiting;
+    }
+}

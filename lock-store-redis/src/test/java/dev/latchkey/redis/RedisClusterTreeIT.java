@@ -1,0 +1,74 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.Fixture;
+import dev.latchkey.testkit.IndexedBatchContract;
+import dev.latchkey.testkit.RedisCluster;
+import dev.latchkey.testkit.TreeLocksContract;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Trees on three masters, each in one slot. */
+class RedisClusterTreeIT implements IndexedBatchContract, TreeLocksContract {
+
+    private static final RedisCluster CLUSTER = RedisCluster.start();
+
+    private PersistingStore store;
+
+    @BeforeEach
+    void open() {
+        store = new RedisStore.Provider().open(CLUSTER.dsn() + "?hash-tag=a-tree");
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @AfterAll
+    static void stop() {
+        CLUSTER.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return new RedisStore.Provider().open(CLUSTER.dsn() + "?hash-tag=another-tree");
+    }
+
+    @Test
+    void givenNoHashTag_whenATreeIsLocked_thenAClearErrorAndNothingTaken(Fixture fixture) {
+        PersistingStore untagged = fixture.closing(new RedisStore.Provider().open(CLUSTER.dsn()));
+        TreeLocks editor = fixture.closing(
+                TreeLocks.of(untagged, fixture.resource(), PARENTS::get).create());
+
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.shared("child1")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("hashTag(")
+                .hasMessageContaining("different slots");
+
+        assertThat(editor.held()).isEmpty();
+    }
+
+    @Test
+    void givenTwoHashTags_whenTheSameTreeIsLocked_thenTheyDoNotMeet(Fixture fixture) {
+        fixture.closing(tree(fixture).create()).acquire(TreeRequest.exclusive("root"));
+        TreeLocks other = fixture.closing(TreeLocks.of(fixture.separateStore(), fixture.resource(), PARENTS::get)
+                .create());
+
+        other.acquire(TreeRequest.exclusive("root"));
+
+        assertThat(other.holdsExclusive("child1")).isTrue();
+    }
+}

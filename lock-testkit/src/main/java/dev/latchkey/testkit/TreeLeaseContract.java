@@ -1,0 +1,109 @@
+package dev.latchkey.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.LockLostException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.BatchStore;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.tree.PullRequiredException;
+import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+
+/** The locks of a dead editor end with their lease, and one that lives is told. */
+@ContractFor({ExpiringStore.class, BatchStore.class})
+public interface TreeLeaseContract extends TreeLocksContract {
+
+    @Test
+    default void givenNotRefreshed_whenTheLeaseIsOver_thenTheEditorIsToldOnceAndHoldsNothing(Fixture fixture) {
+        List<LossReason> told = new CopyOnWriteArrayList<>();
+        TreeLocks editor =
+                fixture.closing(tree(fixture).ttl(shortTtl()).onLost(told::add).create());
+        editor.acquire(TreeRequest.exclusive("child1"));
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+
+        assertThat(told).containsExactly(LossReason.EXPIRED);
+        assertThat(editor.holdsExclusive("child1")).isFalse();
+        assertThat(editor.held()).isEmpty();
+        assertThatThrownBy(() -> editor.checkExclusive("child1")).isInstanceOf(LockLostException.class);
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.shared("dictionary")))
+                .isInstanceOf(LockLostException.class);
+        editor.releaseAll();
+        editor.acquire(TreeRequest.shared("dictionary"));
+        assertThat(editor.holdsShared("dictionary")).isTrue();
+        assertThat(told).hasSize(1);
+    }
+
+    @Test
+    default void givenEditorDied_whenItsLeaseIsOver_thenOthersMayLock(Fixture fixture) throws InterruptedException {
+        TreeLocks dead = fixture.closing(tree(fixture).ttl(shortTtl()).create());
+        dead.acquire(TreeRequest.exclusive("root"));
+        TreeLocks editor = fixture.closing(tree(fixture).create());
+
+        editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60));
+
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+        assertThat(dead.holdsExclusive("child1")).isFalse();
+        dead.releaseAll();
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+    }
+
+    @Test
+    default void givenEditorPushedAndDiedHolding_whenItsLeaseIsOver_thenOthersHaveToPull(Fixture fixture)
+            throws InterruptedException {
+        TreeLocks dead = fixture.closing(tree(fixture).ttl(shortTtl()).create());
+        dead.acquire(TreeRequest.exclusive("child1"));
+        dead.pushedRetaining(1);
+        TreeLocks editor = fixture.closing(tree(fixture).create());
+
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60)))
+                .isInstanceOf(PullRequiredException.class);
+        dead.releaseAll();
+    }
+
+    @Test
+    default void givenLost_whenPushed_thenRecordedAndTold(Fixture fixture) {
+        TreeLocks author = fixture.closing(tree(fixture).ttl(shortTtl()).create());
+        author.acquire(TreeRequest.exclusive("child1"));
+        await().atMost(Duration.ofSeconds(30)).until(() -> author.held().isEmpty());
+
+        assertThatThrownBy(() -> author.pushed(1)).isInstanceOf(LockLostException.class);
+
+        TreeLocks editor = fixture.closing(tree(fixture).create());
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60)))
+                .isInstanceOf(PullRequiredException.class);
+    }
+
+    @Test
+    default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
+        TreeLocks editor = fixture.closing(
+                tree(fixture).ttl(shortTtl().multipliedBy(5)).autoRefresh().create());
+        editor.acquire(TreeRequest.exclusive("child1"));
+        TreeLocks rival = fixture.closing(tree(fixture).create());
+
+        assertThatThrownBy(() -> rival.acquire(
+                        TreeRequest.exclusive("child1"), shortTtl().multipliedBy(15)))
+                .isInstanceOf(TreeConflictException.class);
+
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+    }
+
+    @Test
+    default void givenHeld_whenRefreshed_thenHeldLonger(Fixture fixture) {
+        TreeLocks editor = fixture.closing(tree(fixture).create());
+        editor.refresh();
+        editor.acquire(TreeRequest.exclusive("child1"));
+
+        editor.refresh();
+
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+    }
+}

@@ -1,0 +1,355 @@
+package dev.latchkey.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.BatchStore;
+import dev.latchkey.spi.IndexStore;
+import dev.latchkey.spi.IndexedBatchStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.store.NullStore;
+import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class TreeLocksTest {
+
+    private final Recorder store = new Recorder();
+    private final TreeLocks editor = tree(TreeLocksContract.PARENTS).create();
+
+    @Test
+    void givenTheTreeOfFive_whenLockedStepByStep_thenEachStepIsOneCallForWhatIsMissing() {
+        editor.acquire(TreeRequest.shared("child1"));
+        assertThat(store.asked()).containsExactly("5 shared 0 exclusive");
+
+        editor.acquire(TreeRequest.exclusive("child1"));
+        assertThat(editor.held().values())
+                .containsExactlyInAnyOrder(
+                        LockMode.EXCLUSIVE, LockMode.SHARED, LockMode.SHARED, LockMode.SHARED, LockMode.SHARED);
+        assertThat(store.asked()).containsExactly("0 shared 1 exclusive");
+
+        editor.releaseAll();
+        editor.acquire(new TreeRequest(Set.of("parent"), Set.of("parent")));
+        assertThat(store.asked()).containsExactly("3 shared 1 exclusive");
+
+        editor.releaseAll();
+        editor.acquire(TreeRequest.exclusive("model"));
+        assertThat(store.asked()).containsExactly("2 shared 1 exclusive");
+
+        editor.releaseAll();
+        editor.acquire(TreeRequest.exclusive("root"));
+        assertThat(store.asked()).containsExactly("0 shared 1 exclusive");
+    }
+
+    @Test
+    void givenHeldOrCovered_whenLockedAgain_thenTheStoreIsNotAsked() {
+        editor.acquire(TreeRequest.exclusive("model"));
+        assertThat(store.asked()).hasSize(1);
+
+        editor.acquire(TreeRequest.exclusive("model"));
+        editor.acquire(TreeRequest.shared("model", "subject", "root"));
+        editor.acquire(TreeRequest.exclusive("child1", "child2", "parent"));
+        editor.acquire(new TreeRequest(Set.of(), Set.of()));
+
+        assertThat(store.asked()).isEmpty();
+    }
+
+    @Test
+    void givenSharedBelowTheSchemaLock_whenLockedExclusively_thenTheStoreIsNotAsked() {
+        editor.acquire(TreeRequest.shared("child1"));
+        editor.acquire(TreeRequest.exclusive("root"));
+        assertThat(store.asked()).hasSize(2);
+
+        editor.acquire(TreeRequest.exclusive("child1", "dictionary"));
+
+        assertThat(store.asked()).isEmpty();
+    }
+
+    @Test
+    void givenSeveralParents_whenOneOfThemIsHeld_thenOnlyTheOtherWaysAreAsked() {
+        TreeLocks one = tree(diamond()).create();
+        one.acquire(TreeRequest.exclusive("left"));
+        assertThat(store.asked()).hasSize(1);
+        assertThat(one.holdsExclusive("leaf")).isFalse();
+
+        one.acquire(TreeRequest.exclusive("leaf"));
+
+        assertThat(store.asked()).containsExactly("1 shared 1 exclusive");
+        assertThat(one.held())
+                .isEqualTo(Map.of(
+                        "top", LockMode.SHARED,
+                        "left", LockMode.EXCLUSIVE,
+                        "right", LockMode.SHARED,
+                        "leaf", LockMode.EXCLUSIVE));
+    }
+
+    @Test
+    void givenSeveralParents_whenTwoEditorsHoldOneEach_thenNeitherCoversTheChild() {
+        TreeLocks one = tree(diamond()).create();
+        TreeLocks two = tree(diamond()).create();
+        one.acquire(TreeRequest.exclusive("left"));
+        two.acquire(TreeRequest.exclusive("right"));
+
+        assertThat(one.holdsExclusive("leaf") || two.holdsExclusive("leaf")).isFalse();
+        assertThatThrownBy(() -> one.acquire(TreeRequest.exclusive("leaf")))
+                .isInstanceOf(TreeConflictException.class)
+                .hasMessageContaining("\"right\"");
+    }
+
+    @Test
+    void givenSeveralParents_whenAllAreHeld_thenTheChildIsCovered() {
+        TreeLocks one = tree(diamond()).create();
+
+        one.acquire(TreeRequest.exclusive("left", "right"));
+
+        assertThat(one.holdsExclusive("leaf")).isTrue();
+    }
+
+    @Test
+    void givenCycle_whenLocked_thenRefusedWithTheWayRoundAndNothingAsked() {
+        TreeLocks one = tree(Map.of("a", List.of("b"), "b", List.of("c"), "c", List.of("a")))
+                .create();
+
+        assertThatThrownBy(() -> one.acquire(TreeRequest.shared("a")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"a\" -> \"b\" -> \"c\" -> \"a\"");
+
+        assertThat(store.asked()).isEmpty();
+    }
+
+    @Test
+    void givenIdTheParentsFunctionDoesNotKnow_whenLocked_thenItsExceptionComesOutAndNothingIsAsked() {
+        TreeLocks one = TreeLocks.of(store, "tree", id -> {
+                    throw new IllegalStateException("no such id: " + id);
+                })
+                .create();
+
+        assertThatThrownBy(() -> one.acquire(TreeRequest.shared("nowhere"))).hasMessage("no such id: nowhere");
+
+        assertThat(store.asked()).isEmpty();
+    }
+
+    @Test
+    void givenDeepTree_whenLocked_thenOneCall() {
+        Map<String, List<String>> chain = new HashMap<>(Map.of("0", List.of()));
+        IntStream.range(1, 20_000).forEach(i -> chain.put(Integer.toString(i), List.of(Integer.toString(i - 1))));
+        TreeLocks one = tree(chain).create();
+
+        one.acquire(TreeRequest.exclusive("19999"));
+
+        assertThat(store.asked()).containsExactly("19999 shared 1 exclusive");
+    }
+
+    @Test
+    void givenNoAnswer_whenLocked_thenWhatItMayHaveGrantedIsGivenBack() {
+        TreeLocks one = tree(TreeLocksContract.PARENTS).create();
+        store.losesTheNextAnswer = true;
+
+        assertThatThrownBy(() -> one.acquire(TreeRequest.exclusive("model"))).isInstanceOf(LockStorageException.class);
+
+        assertThat(one.held()).isEmpty();
+        editor.acquire(TreeRequest.exclusive("root"));
+    }
+
+    @Test
+    void givenNoAnswer_whenPromoted_thenStillSharedAndAskingAgainSettlesIt() {
+        editor.acquire(TreeRequest.shared("model"));
+        store.losesTheNextAnswer = true;
+
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model")))
+                .isInstanceOf(LockStorageException.class);
+
+        assertThat(editor.held()).containsEntry("model", LockMode.SHARED);
+        editor.acquire(TreeRequest.exclusive("model"));
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+        editor.releaseAll();
+        tree(TreeLocksContract.PARENTS).create().acquire(TreeRequest.exclusive("root"));
+    }
+
+    @Test
+    void givenHeld_whenRefreshed_thenOneCallForAll() {
+        editor.acquire(TreeRequest.exclusive("child1"));
+        assertThat(store.asked()).hasSize(1);
+
+        editor.refresh();
+
+        assertThat(store.asked()).containsExactly("4 shared 1 exclusive");
+    }
+
+    @Test
+    void givenWaiting_whenClosed_thenTheWaitEnds() throws Exception {
+        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        other.acquire(TreeRequest.exclusive("root"));
+        BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> {
+            editor.acquire(TreeRequest.shared("model"), Duration.ofMinutes(5));
+            return true;
+        });
+        waiting.awaitWaiting();
+
+        editor.close();
+
+        assertThatThrownBy(waiting::result).isInstanceOf(TreeConflictException.class);
+    }
+
+    @Test
+    void givenWaiting_whenInterrupted_thenNothingIsHeld() throws Exception {
+        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        other.acquire(TreeRequest.exclusive("root"));
+        BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> {
+            editor.acquire(TreeRequest.shared("model"), Duration.ofMinutes(5));
+            return true;
+        });
+        waiting.awaitWaiting();
+
+        waiting.interrupt();
+
+        assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+        assertThat(editor.held()).isEmpty();
+    }
+
+    @Test
+    void givenPushedIndex_whenItIsNotGreaterThanWhatIsKnown_thenRefused() {
+        editor.pulled(5);
+
+        assertThatThrownBy(() -> editor.pushed(4)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> editor.pulled(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> tree(TreeLocksContract.PARENTS).create().pushed(0))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void givenStoreThatCannot_whenATreeIsBegun_thenAClearError() {
+        assertThatThrownBy(() -> TreeLocks.of(new Minimal(), "tree", id -> List.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("shares");
+        assertThatThrownBy(() ->
+                        TreeLocks.of(new NullStore(), "tree", id -> List.of()).create())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("withoutStateRule()");
+        assertThatThrownBy(() -> TreeLocks.of(store, "a/b", id -> List.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"a/b\"");
+    }
+
+    @Test
+    void givenNoLocks_whenUsedLikeAnyOther_thenNothingIsHeldAndEveryCheckPasses() throws InterruptedException {
+        try (TreeLocks none = TreeLocks.none()) {
+            none.pulled(1);
+            none.acquire(TreeRequest.exclusive("a"));
+            none.acquire(TreeRequest.exclusive("a"), Duration.ZERO);
+            none.checkExclusive("a");
+            none.checkShared("a");
+            none.refresh();
+            none.onLost(reason -> {});
+            none.pushedRetaining(2);
+            none.pushed(3);
+            none.releaseAll();
+
+            assertThat(none.holdsExclusive("a") || none.holdsShared("a")).isFalse();
+            assertThat(none.held()).isEmpty();
+        }
+    }
+
+    private TreeLocks.Builder tree(Map<String, List<String>> parents) {
+        return TreeLocks.of(store, "tree", parents::get);
+    }
+
+    private static Map<String, List<String>> diamond() {
+        return Map.of(
+                "top", List.of(), "left", List.of("top"), "right", List.of("top"), "leaf", List.of("left", "right"));
+    }
+
+    /** Records batches, and loses answers. */
+    private static final class Recorder implements SharedStore, BatchStore {
+
+        private final InMemoryStore store = new InMemoryStore();
+        private final List<String> asked = new ArrayList<>();
+        private boolean losesTheNextAnswer;
+
+        /** What was asked since the last time. */
+        List<String> asked() {
+            List<String> since = List.copyOf(asked);
+            asked.clear();
+            return since;
+        }
+
+        @Override
+        public BatchAttempt saveAll(List<Request> requests) {
+            Map<LockMode, Long> modes =
+                    requests.stream().collect(Collectors.groupingBy(Request::mode, Collectors.counting()));
+            asked.add(modes.getOrDefault(LockMode.SHARED, 0L) + " shared " + modes.getOrDefault(LockMode.EXCLUSIVE, 0L)
+                    + " exclusive");
+            BatchAttempt attempt = store.saveAll(requests);
+            if (losesTheNextAnswer) {
+                losesTheNextAnswer = false;
+                throw new LockStorageException("tree", "the answer was lost", null);
+            }
+            return attempt;
+        }
+
+        @Override
+        public int deleteAll(List<Key> keys) {
+            return store.deleteAll(keys);
+        }
+
+        @Override
+        public Attempt save(Request request) {
+            throw new AssertionError("asked for one resource alone");
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            throw new AssertionError("gave up one resource alone");
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key);
+        }
+
+        @Override
+        public <T> Optional<T> capability(Class<T> type) {
+            boolean isOwn = type.isInstance(this) || type == IndexedBatchStore.class;
+            return isOwn && type != IndexStore.class
+                    ? Optional.of(this).filter(type::isInstance).map(type::cast)
+                    : store.capability(type);
+        }
+    }
+
+    /** Cannot share. */
+    private static final class Minimal implements PersistingStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return false;
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return Optional.empty();
+        }
+    }
+}
