@@ -77,7 +77,7 @@ final class Batch {
     private BatchAttempt grant(List<Request> requests, long now) {
         List<Attempt.Granted> grants = new ArrayList<>();
         for (Request request : requests) {
-            Attempt attempt = stripeOf.apply(request.key().resource()).save(request, now);
+            Attempt attempt = stripeOf.apply(request.key().resource()).saveAt(now, request);
             if (!(attempt instanceof Attempt.Granted granted)) {
                 throw new IllegalStateException("two looks at the same moment differ: " + attempt);
             }

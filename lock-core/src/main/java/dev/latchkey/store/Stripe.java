@@ -43,11 +43,11 @@ final class Stripe {
     }
 
     private Attempt saveNow(Request request) {
-        return save(request, System.nanoTime());
+        return saveAt(System.nanoTime(), request);
     }
 
-    /** As {@link #save(Request)}, at a moment that is the same for a whole batch; inside the guard. */
-    Attempt save(Request request, long now) {
+    /** Takes at a moment that is the same for a whole batch; inside the guard. */
+    Attempt saveAt(long now, Request request) {
         String resource = request.key().resource();
         if (closed) {
             throw closed(resource);
