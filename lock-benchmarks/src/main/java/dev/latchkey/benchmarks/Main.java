@@ -48,6 +48,10 @@ public final class Main {
             PostgresAdvisory.run();
             return;
         }
+        if (List.of(args).equals(List.of("jdbc"))) {
+            Jdbc.run();
+            return;
+        }
         if (List.of(args).equals(List.of("memcached"))) {
             Memcached.run();
             return;
@@ -58,7 +62,7 @@ public final class Main {
         if (chosen.isEmpty()) {
             System.err.println("benchmark: no such store; there are "
                     + COMPARISONS.stream().map(Comparison::store).distinct().toList()
-                    + ", and each by itself: redis, postgres-advisory, memcached");
+                    + ", and each by itself: redis, postgres-advisory, jdbc, memcached");
             System.exit(64);
         }
         print(chosen, measure(chosen));
