@@ -16,7 +16,6 @@ import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.redisson.Redisson;
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -176,16 +175,12 @@ enum Contender {
     }
 
     @SuppressWarnings("LockNotBeforeTry") // What is measured is the lock and nothing in it.
-    private static Callable<Boolean> cycle(Lock lock) {
+    static Callable<Boolean> cycle(Lock lock) {
         return () -> {
             lock.lock();
             lock.unlock();
             return true;
         };
-    }
-
-    private static Callable<Boolean> cycle(RLock lock) {
-        return cycle((Lock) lock);
     }
 
     private static Cycles spring(String host, int port, RedisLockType type) {

@@ -60,7 +60,7 @@ record Holds(Link link, ServerClock clock, String prefix) {
         Attempt attempt = decideOnce(request, rule);
         boolean wasLate = attempt instanceof Attempt.Granted granted
                 && isLate(granted.lease().since().orElseThrow());
-        return wasLate ? decideOnce(request, rule) : attempt;
+        return wasLate ? decideOnce(request, rules -> rules.again().orElseGet(() -> rule.apply(rules))) : attempt;
     }
 
     private Attempt decideOnce(Request request, Function<Rules, Decision<Attempt>> rule) {

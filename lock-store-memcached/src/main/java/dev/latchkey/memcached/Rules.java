@@ -60,6 +60,11 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
                 : hold(own.get().mode(), seconds());
     }
 
+    /** Stores once more what was just granted, whatever was claimed before that; empty if it is gone. */
+    Optional<Decision<Attempt>> again() {
+        return own().map(own -> hold(own.mode(), own.seconds()));
+    }
+
     /** A reader that is listed has not been followed by a writer, also when its sign is gone. */
     static Decision<Boolean> delete(State listed, Key key) {
         Owner owner = Owner.of(key);

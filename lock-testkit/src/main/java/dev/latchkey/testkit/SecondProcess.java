@@ -63,7 +63,21 @@ public final class SecondProcess implements AutoCloseable {
      * @throws AssertionError if it does not start, or cannot open the store
      */
     public static SecondProcess connect(String dsn) {
-        SecondProcess started = start(dsn);
+        SecondProcess started = start(dsn, Map.of());
+        started.awaitReady();
+        return started;
+    }
+
+    /**
+     * Starts a process in another environment, such as another time zone, and has it open a store.
+     *
+     * @param dsn for {@link dev.latchkey.LockFactory#connect(String)}
+     * @param environment variables besides those of this process
+     * @return the process, ready
+     * @throws AssertionError as {@link #connect(String)}
+     */
+    public static SecondProcess connect(String dsn, Map<String, String> environment) {
+        SecondProcess started = start(dsn, environment);
         started.awaitReady();
         return started;
     }
@@ -80,7 +94,7 @@ public final class SecondProcess implements AutoCloseable {
         List<SecondProcess> started = new ArrayList<>();
         try {
             for (int i = 0; i < count; i++) {
-                started.add(start(dsn));
+                started.add(start(dsn, Map.of()));
             }
             started.forEach(SecondProcess::awaitReady);
             return List.copyOf(started);
@@ -90,7 +104,7 @@ public final class SecondProcess implements AutoCloseable {
         }
     }
 
-    private static SecondProcess start(String dsn) {
+    private static SecondProcess start(String dsn, Map<String, String> environment) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         ProcessBuilder builder = new ProcessBuilder(
                 java,
@@ -103,6 +117,7 @@ public final class SecondProcess implements AutoCloseable {
                 Worker.class.getName());
         // The DSN may hold a password, and arguments are for everybody to see.
         builder.environment().put(Worker.DSN, dsn);
+        builder.environment().putAll(environment);
         try {
             return new SecondProcess(builder.start());
         } catch (IOException e) {

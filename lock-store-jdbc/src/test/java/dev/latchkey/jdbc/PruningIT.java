@@ -1,0 +1,116 @@
+package dev.latchkey.jdbc;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.latchkey.Key;
+import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.testkit.PostgresServer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rows that were not used for the retention are deleted, no others, and no fencing token comes again by that. */
+@Timeout(120)
+class PruningIT {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "h2"})
+    void givenOldRows_whenPruned_thenOnlyTheUnusedGoAndTokensGrow(String name) throws Exception {
+        try (HikariDataSource pool = pool(name)) {
+            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
+            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            Key held = Key.of("held");
+            Key read = Key.of("read");
+            granted(lasting.save(exclusive(held)));
+            granted(lasting.save(shared(read)));
+            long oldToken = cycle(lasting, "old");
+            assertThat(rows(pool)).containsExactly("held", "old", "read");
+
+            while (rows(pool).contains("old")) {
+                cycle(pruning, "pruner");
+            }
+
+            assertThat(rows(pool)).contains("held", "read");
+            assertThat(lasting.find(held)).isPresent();
+            assertThat(lasting.find(read)).isPresent();
+            assertThat(cycle(lasting, "old")).isGreaterThan(oldToken);
+            assertThat(lasting.delete(held)).isTrue();
+            assertThat(lasting.delete(read)).isTrue();
+        }
+    }
+
+    /** A row whose token is ahead of the clock, as after a clock was set back, stays: the next token would be smaller. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "h2"})
+    void givenATokenAheadOfTheClock_whenPruned_thenItsRowStaysAndTokensGrow(String name) throws Exception {
+        try (HikariDataSource pool = pool(name)) {
+            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            long token = cycle(new Holds(database, new Pruning(Duration.ofHours(1))), "ahead");
+            execute(pool, "UPDATE pruned SET fencing_token = fencing_token + 3600000000 WHERE resource = 'ahead'");
+            cycle(pruning, "other");
+            while (rows(pool).contains("other")) {
+                cycle(pruning, "pruner");
+            }
+
+            assertThat(rows(pool)).contains("ahead");
+
+            assertThat(cycle(pruning, "ahead")).isGreaterThan(token + 3_600_000_000L);
+        }
+    }
+
+    private static long cycle(Holds holds, String resource) {
+        Key key = Key.of(resource);
+        long token = granted(holds.save(exclusive(key))).fencingToken().orElseThrow();
+        assertThat(holds.delete(key)).isTrue();
+        return token;
+    }
+
+    private static HikariDataSource pool(String name) throws SQLException {
+        HikariDataSource pool = new HikariDataSource();
+        switch (name) {
+            case "postgresql" -> pool.setJdbcUrl(PostgresServer.jdbcUrl(PostgresServer.sharedDsn()));
+            case "mariadb" -> {
+                Dsn dsn = Dsn.parse(MariaDbServer.sharedDsn());
+                pool.setJdbcUrl(dsn.url());
+                dsn.user().ifPresent(pool::setUsername);
+                dsn.password().ifPresent(pool::setPassword);
+            }
+            default -> pool.setJdbcUrl("jdbc:h2:mem:pruning;DB_CLOSE_DELAY=-1");
+        }
+        execute(pool, "DROP TABLE IF EXISTS pruned");
+        return pool;
+    }
+
+    private static Set<String> rows(HikariDataSource pool) throws SQLException {
+        Set<String> resources = new TreeSet<>();
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT resource FROM pruned")) {
+            while (rows.next()) {
+                resources.add(rows.getString(1));
+            }
+        }
+        return resources;
+    }
+
+    private static void execute(HikariDataSource pool, String sql) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+}
