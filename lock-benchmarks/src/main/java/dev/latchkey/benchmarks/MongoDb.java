@@ -17,7 +17,6 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +91,7 @@ final class MongoDb {
     private static Cycle updateAndDelete(MongoCollection<Document> collection) {
         return () -> {
             String token = UUID.randomUUID().toString();
-            Date end = new Date(System.currentTimeMillis() + TTL.toMillis());
+            Instant end = Instant.now().plus(TTL);
             collection.findOneAndUpdate(
                     Filters.eq("benchmark"),
                     Updates.combine(Updates.set("token", token), Updates.set("expires_at", end)),
@@ -104,7 +103,7 @@ final class MongoDb {
     private static Cycle insertAndDelete(MongoCollection<Document> collection) {
         return () -> {
             String token = UUID.randomUUID().toString();
-            Date end = new Date(System.currentTimeMillis() + TTL.toMillis());
+            Instant end = Instant.now().plus(TTL);
             collection.insertOne(
                     new Document("_id", "benchmark").append("token", token).append("expires_at", end));
             return collection.deleteOne(owned(token)).getDeletedCount() == 1;
