@@ -85,6 +85,11 @@ final class SaveRound {
         };
     }
 
+    /** Whether some members granted what others refused. */
+    boolean wasSplit() {
+        return isFresh() && !round.granted().isEmpty();
+    }
+
     /** Whether enough of those who keep tokens have answered, or too few of them still can. */
     private boolean canAgreeOnToken(List<Answer<Attempt>> answers) {
         if (!mintsToken() || !quorum.agreesOnTokens()) {
