@@ -48,7 +48,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** How often one request is tried again when rivals share the members out among them, so that one of them wins. */
-    private static final int SPLITS = 4;
+    private static final int SPLITS = 7;
 
     private static final long SPLIT_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
