@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +46,11 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
     private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** How often one request is tried again when rivals share the members out among them, so that one of them wins. */
+    private static final int SPLITS = 7;
+
+    private static final long SPLIT_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
     private final Quorum quorum;
     private final Fencing fencing;
@@ -153,7 +160,15 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
     @Override
     public Attempt save(Request request) {
         checkOpen(request.key());
-        return new SaveRound(quorum, request, fencing).finish();
+        for (int split = 0; ; split++) {
+            SaveRound round = new SaveRound(quorum, request, fencing);
+            Attempt attempt = round.finish();
+            if (split == SPLITS || !(attempt instanceof Attempt.Conflicted) || !round.wasSplit()) {
+                return attempt;
+            }
+            long pause = SPLIT_PAUSE_NANOS << split;
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + 1));
+        }
     }
 
     @Override

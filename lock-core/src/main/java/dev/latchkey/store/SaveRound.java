@@ -18,6 +18,12 @@ import org.jspecify.annotations.Nullable;
 /** Takes, renews, promotes or demotes at all members, and puts back what was granted in vain. */
 final class SaveRound {
 
+    /**
+     * How long a refusal waits for what it gives back, so that it leaves nothing for the next to run into. Where a member
+     * takes longer, it is given back later.
+     */
+    private static final long GRACE_NANOS = Duration.ofMillis(250).toNanos();
+
     private final Quorum quorum;
     private final Request request;
     private final Key key;
@@ -77,6 +83,11 @@ final class SaveRound {
                 throw round.failure();
             }
         };
+    }
+
+    /** Whether some members granted what others refused. */
+    boolean wasSplit() {
+        return isFresh() && !round.granted().isEmpty();
     }
 
     /** Whether enough of those who keep tokens have answered, or too few of them still can. */
@@ -178,15 +189,15 @@ final class SaveRound {
             quorum.forget(key);
         }
         Map<Member, Attempt.Granted> granted = round.granted();
-        Ballot<Object> undone = new Ballot<>(granted.size(), answer -> {});
-        for (Member member : round.inDoubt()) {
+        List<Member> inDoubt = round.inDoubt();
+        Ballot<Object> undone = new Ballot<>(inDoubt.size(), answer -> {});
+        for (Member member : inDoubt) {
             Attempt.Granted part = granted.get(member);
             CompletableFuture<Object> answer = member.call(key, () -> undo(member, part));
-            if (part != null) {
-                undone.expect(member, answer);
-            }
+            undone.expect(member, answer);
         }
-        List<Answer<Object>> unused = undone.await(soFar -> false, quorum.end());
+        List<Answer<Object>> unused =
+                undone.await(soFar -> false, Math.min(System.nanoTime() + GRACE_NANOS, quorum.end()));
     }
 
     private Object undo(Member member, Attempt.@Nullable Granted part) {

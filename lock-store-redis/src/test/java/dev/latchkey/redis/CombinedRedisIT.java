@@ -59,8 +59,8 @@ class CombinedRedisIT {
 
             Awaitility.await("the holder to be back on " + server.address())
                     .atMost(Duration.ofSeconds(60))
-                    .until(() ->
-                            server.text("GET", "lock:{x}").contains(holder.key().token()));
+                    .until(() -> String.valueOf(server.call("GET", "lock:{x}"))
+                            .contains(holder.key().token()));
             assertThat(others.createLock("x", LONG_TTL).tryAcquire()).isFalse();
             assertThat(cycle(others)).isGreaterThan(between);
         }
