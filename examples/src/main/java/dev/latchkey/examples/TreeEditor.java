@@ -124,7 +124,8 @@ public final class TreeEditor {
             return "nothing to push";
         }
         StringBuilder text = new StringBuilder();
-        changed.forEach((part, value) -> text.append(part).append('=').append(value).append('\n'));
+        changed.forEach(
+                (part, value) -> text.append(part).append('=').append(value).append('\n'));
         while (true) {
             String unused = pull();
             Path whole = Files.writeString(changes.resolve(name + ".tmp"), text);

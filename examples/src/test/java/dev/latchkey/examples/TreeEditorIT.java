@@ -93,7 +93,8 @@ class TreeEditorIT {
 
         static Editor start(Path directory, String name) throws IOException {
             Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
                             "-cp",
                             System.getProperty("java.class.path"),
                             TreeEditor.class.getName(),
