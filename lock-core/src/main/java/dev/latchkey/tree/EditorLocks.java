@@ -15,7 +15,6 @@ import dev.latchkey.spi.StateIndex;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,6 +37,7 @@ final class EditorLocks implements TreeLocks {
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
     private final String tree;
+    private final Ids ids;
     private final Function<String, ? extends Collection<String>> parents;
     private final Exchange exchange;
     private final Tenure tenure;
@@ -55,6 +55,7 @@ final class EditorLocks implements TreeLocks {
             Exchange exchange,
             Builder options) {
         this.tree = tree;
+        this.ids = new Ids(tree);
         this.parents = parents;
         this.exchange = exchange;
         this.tenure = new Tenure(store, exchange, options.ttl(), turn);
@@ -70,7 +71,7 @@ final class EditorLocks implements TreeLocks {
         try {
             BatchAttempt attempt = tryOnce(request);
             if (attempt instanceof BatchAttempt.Conflicted conflict) {
-                throw conflict(request, conflict);
+                throw ids.conflict(request, conflict);
             }
         } finally {
             turn.unlock();
@@ -89,11 +90,11 @@ final class EditorLocks implements TreeLocks {
             while (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
                 long left = end - System.nanoTime();
                 if (left <= 0) {
-                    throw conflict(request, conflict);
+                    throw ids.conflict(request, conflict);
                 }
                 long unused = changed.awaitNanos(Math.min(left, pauses.nextNanos(conflict.retryAfter())));
                 if (closed) {
-                    throw conflict(request, conflict);
+                    throw ids.conflict(request, conflict);
                 }
             }
         } finally {
@@ -113,7 +114,7 @@ final class EditorLocks implements TreeLocks {
         if (attempt instanceof BatchAttempt.Granted granted) {
             adopt(requests, granted);
         } else if (attempt instanceof BatchAttempt.Stale stale) {
-            throw new PullRequiredException(tree, known, byId(stale.required()));
+            throw ids.pullRequired(known, stale);
         } else if (attempt instanceof BatchAttempt.Lost gone) {
             // Has the Lock find out as well, which throws.
             lock.refresh();
@@ -137,19 +138,10 @@ final class EditorLocks implements TreeLocks {
         Map<String, Key> held = tenure.keys();
         List<Request> requests = new ArrayList<>();
         missing.forEach((id, mode) -> {
-            Key own = held.get(resource(id));
-            requests.add(tenure.request(own == null ? Key.of(resource(id)) : own, mode));
+            Key own = held.get(ids.resource(id));
+            requests.add(tenure.request(own == null ? Key.of(ids.resource(id)) : own, mode));
         });
         return requests;
-    }
-
-    private TreeConflictException conflict(TreeRequest request, BatchAttempt.Conflicted conflict) {
-        Map<String, LockMode> blocked = new TreeMap<>();
-        conflict.resources().forEach(resource -> {
-            String id = id(resource);
-            blocked.put(id, request.exclusive().contains(id) ? LockMode.EXCLUSIVE : LockMode.SHARED);
-        });
-        return new TreeConflictException(tree, blocked);
     }
 
     @Override
@@ -185,7 +177,7 @@ final class EditorLocks implements TreeLocks {
     @Override
     public Map<String, LockMode> held() {
         Map<String, LockMode> held = new TreeMap<>();
-        tenure.keys().forEach((resource, key) -> held.put(id(resource), mode(key)));
+        tenure.keys().forEach((resource, key) -> held.put(ids.id(resource), Tenure.mode(key)));
         return isLost() ? Map.of() : held;
     }
 
@@ -213,20 +205,12 @@ final class EditorLocks implements TreeLocks {
                 throw new IllegalArgumentException("index " + index + " of a pushed change: must be greater than zero,"
                         + " and not less than what this editor knows, " + known);
             }
-            Map<String, StateIndex> raised = new HashMap<>();
-            tenure.keys().forEach((resource, key) -> raised.put(resource, raisedBy(key, index)));
-            if (!raised.isEmpty()) {
-                exchange.record(raised);
-            }
+            tenure.record(index);
             known = index;
             checkNotLost("it was lost before its changes were pushed");
         } finally {
             turn.unlock();
         }
-    }
-
-    private static StateIndex raisedBy(Key key, long index) {
-        return mode(key) == LockMode.EXCLUSIVE ? new StateIndex(index, 0) : new StateIndex(0, index);
     }
 
     @Override
@@ -307,24 +291,6 @@ final class EditorLocks implements TreeLocks {
 
     private Ancestry ancestry(Map<String, Key> keys) {
         return new Ancestry(
-                parents, id -> Optional.ofNullable(keys.get(resource(id))).map(EditorLocks::mode));
-    }
-
-    private static LockMode mode(Key key) {
-        return key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-    }
-
-    private <T> Map<String, T> byId(Map<String, T> byResource) {
-        Map<String, T> byId = new TreeMap<>();
-        byResource.forEach((resource, value) -> byId.put(id(resource), value));
-        return byId;
-    }
-
-    private String resource(String id) {
-        return tree + '/' + id;
-    }
-
-    private String id(String resource) {
-        return resource.substring(tree.length() + 1);
+                parents, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(Tenure::mode));
     }
 }

@@ -10,6 +10,7 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.StateIndex;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -101,7 +102,7 @@ final class Tenure implements ExpiringStore {
         turn.lock();
         try {
             List<Request> renewals = new ArrayList<>();
-            keys.values().forEach(key -> renewals.add(renewal(key, request.ttl())));
+            keys.values().forEach(key -> renewals.add(new Request(key, mode(key), request.ttl(), Patience.ONCE)));
             BatchAttempt attempt = exchange.renew(renewals);
             if (attempt instanceof BatchAttempt.Granted granted) {
                 return new Attempt.Granted(request.mode(), OptionalLong.empty(), leaseOf(granted));
@@ -114,9 +115,18 @@ final class Tenure implements ExpiringStore {
         }
     }
 
-    private static Request renewal(Key key, Duration ttl) {
-        LockMode mode = key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        return new Request(key, mode, ttl, Patience.ONCE);
+    /** Has the store remember that a change was made under all that is held; inside the turn. */
+    void record(long index) {
+        Map<String, StateIndex> raised = new HashMap<>();
+        keys.forEach((resource, key) -> raised.put(
+                resource, mode(key) == LockMode.EXCLUSIVE ? new StateIndex(index, 0) : new StateIndex(0, index)));
+        if (!raised.isEmpty()) {
+            exchange.record(raised);
+        }
+    }
+
+    static LockMode mode(Key key) {
+        return key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
     }
 
     /** Gives up all, and begins anew. */
