@@ -66,7 +66,7 @@ public final class TreeEditor {
             TreeEditor editor = new TreeEditor(changes, args[1], locks);
             String line = in.readLine();
             while (line != null && !line.equals("quit")) {
-                System.out.println(editor.answer(List.of(line.split(" "))));
+                System.out.println(editor.answer(List.of(line.split(" ", -1))));
                 line = in.readLine();
             }
         }
@@ -96,8 +96,7 @@ public final class TreeEditor {
     private String pull() throws IOException {
         Path next = file(index + 1);
         while (Files.exists(next)) {
-            String[] lines = Files.readString(next).split("\n");
-            for (String line : lines) {
+            for (String line : Files.readAllLines(next)) {
                 state.put(line.substring(0, line.indexOf('=')), line.substring(line.indexOf('=') + 1));
             }
             index++;

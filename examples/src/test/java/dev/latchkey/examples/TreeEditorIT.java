@@ -37,8 +37,6 @@ class TreeEditorIT {
     void givenTwoEditors_whenTheyPullLockChangeAndPush_thenNeitherLosesAChange() throws IOException {
         Editor ann = start("ann");
         Editor bob = start("bob");
-        Editor ann = start("ann");
-        Editor bob = start("bob");
         assertThat(ann.says("pull")).isEqualTo("at 0");
         assertThat(ann.says("lock pump")).isEqualTo("locked: {hall=SHARED, plant=SHARED, pump=EXCLUSIVE}");
         assertThat(bob.says("lock valve")).isEqualTo("locked: {hall=SHARED, plant=SHARED, valve=EXCLUSIVE}");
