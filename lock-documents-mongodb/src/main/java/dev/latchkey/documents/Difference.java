@@ -2,11 +2,9 @@ package dev.latchkey.documents;
 
 import java.util.LinkedHashSet;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 
 /** The fields of a document that are set, or taken away, to make it another. */
 record Difference(BsonDocument set, Set<String> unset) {
@@ -32,12 +30,10 @@ record Difference(BsonDocument set, Set<String> unset) {
         return set.isEmpty() && unset.isEmpty();
     }
 
-    /** As update operators; empty where a name would be taken for a path or an operator. */
-    Optional<BsonDocument> update() {
-        if (!set.keySet().stream().allMatch(Difference::isPlain)
-                || !unset.stream().allMatch(Difference::isPlain)) {
-            return Optional.empty();
-        }
+    /** As update operators. */
+    BsonDocument update() {
+        set.keySet().forEach(Difference::checkPlain);
+        unset.forEach(Difference::checkPlain);
         BsonDocument update = new BsonDocument();
         if (!set.isEmpty()) {
             update.put("$set", set.clone());
@@ -47,20 +43,14 @@ record Difference(BsonDocument set, Set<String> unset) {
             unset.forEach(name -> names.put(name, new BsonString("")));
             update.put("$unset", names);
         }
-        return Optional.of(update);
+        return update;
     }
 
-    private static boolean isPlain(String name) {
-        return !name.isEmpty() && !name.startsWith("$") && !name.contains(".");
-    }
-
-    BsonDocument applyTo(BsonDocument document) {
-        BsonDocument changed = document.clone();
-        unset.forEach(changed::remove);
-        for (String name : set.keySet()) {
-            BsonValue value = set.get(name);
-            changed.put(name, value);
+    /** Others would be taken for a path, and change something else. */
+    private static void checkPlain(String name) {
+        if (name.isEmpty() || name.startsWith("$") || name.contains(".")) {
+            throw new IllegalArgumentException("the field \"" + name
+                    + "\" cannot be changed by itself, because of its name: replace the document instead");
         }
-        return changed;
     }
 }

@@ -40,6 +40,14 @@ sealed interface Guard {
     /** For who has been granted the lock under a token. */
     record Owner(String token, boolean releases) implements Guard {
 
+        static Owner keeping(String token) {
+            return new Owner(token, false);
+        }
+
+        static Owner releasing(String token) {
+            return new Owner(token, true);
+        }
+
         @Override
         public BsonDocument filter() {
             return where(LockFields.mayWrite(token));
@@ -47,7 +55,7 @@ sealed interface Guard {
 
         @Override
         public LockException refusal(String name, BsonDocument document) {
-            if (LockFields.names(document, token) && !LockFields.isNamedWriter(document, token)) {
+            if (LockFields.isNamedReader(document, token)) {
                 return new LockConflictedException(
                         name, "not written, others read it too, or the lease is over: promote the lock first");
             }

@@ -89,15 +89,6 @@ final class GuardedWrites {
         return object(to(LockFields.LOCK, merged(field(LockFields.LOCK), free)));
     }
 
-    /** Writes a difference from a stored document: fields the application knows nothing of stay. */
-    Optional<BsonDocument> write(
-            BsonValue id, Optional<Version> expected, Version next, Difference difference, BsonDocument stored) {
-        Optional<BsonDocument> update = difference.update();
-        return update.isPresent()
-                ? update(id, expected, next, update.get())
-                : replace(id, expected, next, difference.applyTo(stored));
-    }
-
     boolean delete(BsonValue id, Optional<Version> expected) {
         return commands.delete(filter(id, expected));
     }

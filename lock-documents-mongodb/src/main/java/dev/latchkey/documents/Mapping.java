@@ -93,12 +93,19 @@ final class Mapping<T> {
         }
     }
 
-    /** A document for people. */
     String name(BsonValue id) {
-        String text = id.isString()
-                ? id.asString().getValue()
-                : id.isObjectId() ? id.asObjectId().getValue().toHexString() : new BsonDocument("", id).toJson();
-        String plain = id.isString() || id.isObjectId() ? text : text.substring(5, text.length() - 1);
-        return namespace + "/" + plain;
+        return name(namespace, id);
+    }
+
+    /** A document for people. */
+    static String name(MongoNamespace namespace, BsonValue id) {
+        if (id.isString()) {
+            return namespace + "/" + id.asString().getValue();
+        }
+        if (id.isObjectId()) {
+            return namespace + "/" + id.asObjectId().getValue().toHexString();
+        }
+        String json = new BsonDocument("", id).toJson();
+        return namespace + "/" + json.substring("{\"\": ".length(), json.length() - 1);
     }
 }

@@ -133,7 +133,7 @@ final class Saving<T> {
         }
         BsonValue id = Mapping.idOf(stored);
         Optional<Version> expected = mapping.version(stored);
-        Optional<BsonDocument> saved = writes.write(id, expected, mapping.next(expected), difference, stored);
+        Optional<BsonDocument> saved = writes.update(id, expected, mapping.next(expected), difference.update());
         if (saved.isPresent()) {
             return Optional.of(new Outcome.Updated<>(mapping.decode(saved.get())));
         }

@@ -28,7 +28,7 @@ import org.bson.conversions.Bson;
  * version, is returned. So an attempt that fails, or a transaction that is aborted, leaves no wrong version in memory. An
  * object that was returned by one method can be given to the next.
  *
- * <p>Writes are also refused while somebody else holds the lock of the document. A version that
+ * <p>Writes are also refused while somebody else holds the {@linkplain DocumentLocks lock} of the document. A version that
  * is {@code null} or missing in a stored document, from before it was versioned, is a version of its own.
  *
  * <p>Only the root of a document has a version; a change of what is embedded in it is a change of the root. All who write

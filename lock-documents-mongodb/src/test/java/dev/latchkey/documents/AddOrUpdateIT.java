@@ -122,13 +122,26 @@ class AddOrUpdateIT {
     }
 
     @Test
-    void givenFieldNamesThatLookLikePathsOrOperators_whenUpdated_thenStoredAsTheyAre() throws InterruptedException {
-        counters.insert(new Document("_id", 1).append("plain", 1));
+    void givenTextThatLooksLikeAnExpression_whenWritten_thenStoredAsItIs() throws InterruptedException {
+        Document inserted = counters.insert(new Document("_id", 1).append("text", "$count"));
 
-        counters.update(1, document -> document.append("text", "$count").append("a.b", "$$NOW"));
-        counters.update(1, document -> document.append("a.b", "again"));
+        counters.update(1, document -> document.append("other", "$$NOW"));
+        counters.replace(counters.find(1).orElseThrow().append("third", new Document("deep", "$text")));
 
-        assertThat(load(1)).containsEntry("a.b", "again").containsEntry("text", "$count");
+        assertThat(load(1))
+                .containsEntry("text", inserted.getString("text"))
+                .containsEntry("other", "$$NOW")
+                .containsEntry("third", new Document("deep", "$text"));
+    }
+
+    @Test
+    void givenFieldNameThatIsAPath_whenUpdated_thenRefusedBecauseItWouldChangeSomethingElse() {
+        counters.insert(new Document("_id", 1).append("a", new Document("b", 1)));
+
+        assertThatThrownBy(() -> counters.update(1, document -> document.append("a.b", 2)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"a.b\"");
+        assertThat(load(1)).containsEntry("a", new Document("b", 1)).containsEntry("version", 1);
     }
 
     @Test
