@@ -106,11 +106,17 @@ final class DocumentLock {
         return new LockConflictedException(name, "somebody else holds it");
     }
 
+    /** Also of one who was interrupted: what may have been granted must not stay. */
     private void giveBackAfter(MongoException failure) {
+        boolean isInterrupted = Thread.interrupted();
         try {
             release();
         } catch (MongoException e) {
             failure.addSuppressed(e);
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -92,11 +92,6 @@ final class Expressions {
         return apply("$max", values);
     }
 
-    /** The greatest element; null of none. */
-    static BsonValue greatestOf(BsonValue list) {
-        return new BsonDocument("$max", list);
-    }
-
     static BsonValue orElse(BsonValue value, BsonValue otherwise) {
         return apply("$ifNull", value, otherwise);
     }

@@ -3,7 +3,7 @@ package dev.latchkey.documents;
 import java.util.Locale;
 
 /** How far a two-phase transaction is. */
-public enum TransactionState {
+enum TransactionState {
     /** Written down; nothing else has happened. */
     NEW,
     /** Some documents may have been changed. */

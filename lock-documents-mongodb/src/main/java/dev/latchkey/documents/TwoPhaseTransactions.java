@@ -1,8 +1,5 @@
 package dev.latchkey.documents;
 
-import static dev.latchkey.documents.Expressions.literal;
-import static dev.latchkey.documents.Expressions.to;
-
 import com.mongodb.MongoCommandException;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
@@ -12,13 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
-import java.util.function.Consumer;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonElement;
-import org.bson.BsonString;
 import org.bson.Document;
 import org.bson.types.ObjectId;
 import org.slf4j.Logger;
@@ -39,19 +31,6 @@ import org.slf4j.LoggerFactory;
  * transaction is canceled. While a transaction is under way its documents have marks in the field {@code _transactions} and
  * must not be deleted.
  *
- * <ol>
- *   <li>new → pending. Every document is marked as prepared.
- *   <li>The worker makes sure that the transaction is still pending, and its own. Then each document is changed, in one
- *       write with its mark, and only while it is prepared.
- *   <li>pending → applied. The marks are taken away; applied → done.
- *   <li>Or, if a document does not meet its condition, or the transaction is too old: pending → canceling. The marks are
- *       taken away, and changes that were made are undone; canceling → canceled.
- * </ol>
- *
- * <p>Why a worker that is late, however late, changes nothing any more: it changes only what is prepared. If its mark was
- * set before the others took the marks away, it is gone; if later, the transaction was no longer pending when the worker
- * made sure. No clock is needed for that; leases only keep workers from doing the same work.
- *
  * <p>Writes wait for a majority. Failures of the server or the network are the driver's own
  * {@link com.mongodb.MongoException}; the transaction is then finished by a {@linkplain #recover() recovery}. Thread-safe.
  */
@@ -59,17 +38,14 @@ public final class TwoPhaseTransactions {
 
     private static final Logger log = LoggerFactory.getLogger(TwoPhaseTransactions.class);
 
-    private final MongoDatabase database;
     private final MongoCollection<Document> collection;
     private final TransactionLog transactions;
-    private final Duration cancelAfter;
-    private final ConcurrentMap<String, Commands> participants = new ConcurrentHashMap<>();
+    private final Progress progress;
 
     private TwoPhaseTransactions(Builder settings) {
-        this.database = settings.database;
-        this.collection = database.getCollection(settings.collection);
+        this.collection = settings.database.getCollection(settings.collection);
         this.transactions = new TransactionLog(Commands.of(collection).durable(), settings.lease);
-        this.cancelAfter = settings.cancelAfter;
+        this.progress = new Progress(transactions, settings.database, settings.cancelAfter);
     }
 
     /**
@@ -107,13 +83,13 @@ public final class TwoPhaseTransactions {
      */
     public TwoPhaseOutcome run(ObjectId id, List<TransactionStep> steps) throws InterruptedException {
         BsonArray stored = new BsonArray();
-        steps.forEach(step -> stored.add(Participant.stored(step, participants(step.collection())::toBson)));
+        steps.forEach(step -> stored.add(Participant.stored(step, progress.participants(step.collection())::toBson)));
         String worker = newWorker();
         BsonDocument transaction = transactions.begin(id, stored, worker);
         Retry.Attempts attempts = Retry.within(Duration.ofDays(36_500)).start();
         while (true) {
             if (TransactionLog.isClaimedBy(transaction, worker)) {
-                transaction = proceed(transaction);
+                transaction = progress.proceed(transaction);
             }
             if (TransactionLog.state(transaction).isOver()) {
                 return outcome(transaction);
@@ -148,7 +124,7 @@ public final class TwoPhaseTransactions {
     /** One that the server refuses to finish must not keep the others from being finished. */
     private Optional<TwoPhaseOutcome> recover(BsonDocument claimed) {
         try {
-            BsonDocument ended = proceed(claimed);
+            BsonDocument ended = progress.proceed(claimed);
             return TransactionLog.state(ended).isOver() ? Optional.of(outcome(ended)) : Optional.empty();
         } catch (MongoCommandException e) {
             log.warn("transaction.recovery.failed id={}: tried again after its lease", TransactionLog.id(claimed), e);
@@ -164,87 +140,6 @@ public final class TwoPhaseTransactions {
      */
     public RecoveryWorker recoverEvery(Duration pause) {
         return new RecoveryWorker(this, pause);
-    }
-
-    /** Goes as far as it can; the transaction is not over then only if another worker has taken it over. */
-    private BsonDocument proceed(BsonDocument claimed) {
-        Optional<BsonDocument> next = Optional.of(claimed);
-        BsonDocument last = claimed;
-        while (next.isPresent() && !TransactionLog.state(next.get()).isOver()) {
-            last = next.get();
-            next = advance(last);
-        }
-        if (next.isPresent()) {
-            return next.get();
-        }
-        return overtaken(last);
-    }
-
-    private Optional<BsonDocument> advance(BsonDocument transaction) {
-        TransactionState state = TransactionLog.state(transaction);
-        boolean isEarly = state == TransactionState.NEW || state == TransactionState.PENDING;
-        if (isEarly && TransactionLog.age(transaction).compareTo(cancelAfter) > 0) {
-            return cancel(transaction, "older than " + cancelAfter);
-        }
-        return switch (state) {
-            case NEW -> transactions.move(transaction, TransactionState.PENDING);
-            case PENDING -> apply(transaction);
-            case APPLIED -> end(transaction, one -> Markers.clear(participants(one), one), TransactionState.DONE);
-            case CANCELING -> end(transaction, one -> Markers.undo(participants(one), one), TransactionState.CANCELED);
-            case DONE, CANCELED -> Optional.of(transaction);
-        };
-    }
-
-    private Optional<BsonDocument> apply(BsonDocument transaction) {
-        List<Participant> all = TransactionLog.participants(transaction);
-        for (Participant one : all) {
-            if (!Markers.prepare(participants(one), one)) {
-                return cancel(transaction, Markers.name(participants(one), one) + " does not exist");
-            }
-        }
-        // After the marks and before the first change: whoever is late must find out now.
-        if (transactions.move(transaction, TransactionState.PENDING).isEmpty()) {
-            return Optional.empty();
-        }
-        for (Participant one : all) {
-            Markers.Application application = Markers.apply(participants(one), one);
-            if (application instanceof Markers.Application.Refused refused) {
-                return cancel(transaction, refused.why());
-            }
-            if (application instanceof Markers.Application.Overtaken) {
-                return Optional.empty();
-            }
-        }
-        return transactions.move(transaction, TransactionState.APPLIED);
-    }
-
-    private Optional<BsonDocument> cancel(BsonDocument transaction, String reason) {
-        BsonElement why = to(TransactionLog.REASON, literal(new BsonString(reason)));
-        return transactions.move(transaction, TransactionState.CANCELING, why);
-    }
-
-    private Optional<BsonDocument> end(BsonDocument transaction, Consumer<Participant> last, TransactionState state) {
-        TransactionLog.participants(transaction).forEach(last);
-        return transactions.move(transaction, state);
-    }
-
-    /** Marks that were set too late mean nothing to anybody, but should not stay. */
-    private BsonDocument overtaken(BsonDocument transaction) {
-        BsonDocument current = transactions.load(TransactionLog.id(transaction));
-        TransactionState state = TransactionLog.state(current);
-        if (state != TransactionState.NEW && state != TransactionState.PENDING) {
-            TransactionLog.participants(transaction).forEach(one -> Markers.unprepare(participants(one), one));
-        }
-        return current;
-    }
-
-    private Commands participants(Participant one) {
-        return participants(one.collection());
-    }
-
-    private Commands participants(String name) {
-        return participants.computeIfAbsent(
-                name, one -> Commands.of(database.getCollection(one)).durable());
     }
 
     private static TwoPhaseOutcome outcome(BsonDocument transaction) {

@@ -27,6 +27,9 @@ class TwoPhaseIT {
     private static final List<TransactionStep> TRANSFER = List.of(
             TransactionStep.increment("accounts", "alice", "balance", -30).when(Filters.gte("balance", 30)),
             TransactionStep.increment("accounts", "bob", "balance", 30));
+    private static final List<TransactionStep> REFUSED = List.of(
+            TRANSFER.get(1),
+            TransactionStep.increment("accounts", "alice", "balance", -1).when(Filters.gte("balance", 900)));
 
     private final MongoDatabase database = TestDatabase.CLIENT.getDatabase(
             "two_phase_" + UUID.randomUUID().toString().substring(0, 8));
@@ -172,11 +175,8 @@ class TwoPhaseIT {
 
     @Test
     void givenCrashAtEveryCommandOfARollback_whenRecovered_thenCanceledAndTheSumIsTheSame() {
-        List<TransactionStep> refused = List.of(
-                TRANSFER.get(1),
-                TransactionStep.increment("accounts", "alice", "balance", -1).when(Filters.gte("balance", 900)));
         int crashes = 0;
-        for (int at = 1; crash(at, refused); at++) {
+        for (int at = 1; crash(at, REFUSED); at++) {
             recoverAll();
             if (!state().equals("none")) {
                 assertThat(state()).isEqualTo("canceled");
@@ -215,7 +215,7 @@ class TwoPhaseIT {
 
     @Test
     void givenLateWorkerAtEveryCommand_whenOthersHaveFinished_thenItChangesNothingAnyMore() throws Exception {
-        for (int at = 1; late(at, transactions(database)); at++) {
+        for (int at = 1; late(at, TRANSFER, transactions(database)); at++) {
             assertThat(state()).as("late at command %d", at).isEqualTo("done");
             assertOver();
             assertNoMarks();
@@ -230,7 +230,7 @@ class TwoPhaseIT {
                 .cancelAfter(Duration.ofMillis(1))
                 .build();
         int canceled = 0;
-        for (int at = 1; late(at, canceling); at++) {
+        for (int at = 1; late(at, TRANSFER, canceling); at++) {
             assertOver();
             assertNoMarks();
             canceled += state().equals("canceled") ? 1 : 0;
@@ -239,11 +239,22 @@ class TwoPhaseIT {
         assertThat(canceled).isPositive();
     }
 
+    @Test
+    void givenLateWorkerAtEveryCommandOfARollback_whenOthersHaveCanceled_thenItChangesNothingAnyMore()
+            throws Exception {
+        for (int at = 1; late(at, REFUSED, transactions(database)); at++) {
+            assertThat(state()).as("late at command %d", at).isEqualTo("canceled");
+            assertOver();
+            assertNoMarks();
+            newAccounts();
+        }
+    }
+
     /** Has a worker stop at a command until others have recovered. False: it ended before that command. */
-    private boolean late(int at, TwoPhaseTransactions others) throws Exception {
+    private boolean late(int at, List<TransactionStep> steps, TwoPhaseTransactions others) throws Exception {
         Interposed.Stop stop = new Interposed.Stop(at);
         BackgroundCall<TwoPhaseOutcome> worker = BackgroundCall.start(
-                () -> transactions(new Interposed(stop).database(database)).run(ID, TRANSFER));
+                () -> transactions(new Interposed(stop).database(database)).run(ID, steps));
         Awaitility.await().atMost(LIMIT).until(() -> stop.isThere() || worker.isDone());
         boolean isLate = stop.isThere();
         if (isLate) {
