@@ -11,8 +11,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ final class EmbeddedBackend extends MemoryBackend {
     private final Clock clock;
     private final boolean isReplicaSet;
     private final EmbeddedChanges changes;
+    private final Map<String, Object> ends = new HashMap<>();
 
     EmbeddedBackend(Clock clock, boolean isReplicaSet) {
         super(clock);
@@ -55,6 +58,9 @@ final class EmbeddedBackend extends MemoryBackend {
                 case "findAndModify", "findandmodify" -> prepareFindAndModify(name, command, now);
                 case "update" ->
                     ((List<?>) part(command, "updates")).forEach(one -> prepareUpdate(command, (Document) one, now));
+                case "createIndexes" ->
+                    ((List<?>) part(command, "indexes"))
+                            .forEach(index -> refuseOtherOptions(namespace(command, name), (Document) index));
                 case "aggregate" -> prepareAggregate(command, now);
                 default -> {}
             }
@@ -97,6 +103,15 @@ final class EmbeddedBackend extends MemoryBackend {
         if (filter.containsKey("$expr") && Utils.isTrue(command.get("upsert"))) {
             throw new MongoServerError(
                     224, "QueryFeatureNotAllowed", "$expr is not allowed in the query predicate for an upsert");
+        }
+    }
+
+    private void refuseOtherOptions(String namespace, Document index) {
+        Object end = index.getOrDefault("expireAfterSeconds", "never");
+        Object before = ends.putIfAbsent(namespace + index.get("key"), end);
+        if (before != null && !String.valueOf(before).equals(String.valueOf(end))) {
+            throw new MongoServerError(
+                    85, "IndexOptionsConflict", "An equivalent index already exists with different options");
         }
     }
 
