@@ -52,4 +52,16 @@ public record TransactionStep(String collection, Object id, Bson condition, Bson
     public TransactionStep when(Bson onlyIf) {
         return new TransactionStep(collection, id, onlyIf, change, inverse);
     }
+
+    /**
+     * Makes the same step on a versioned document: whoever loaded it before, and saves it after, finds out.
+     *
+     * @param field the version, a number
+     * @return the step, which raises the version with the change, and again with the inverse
+     */
+    public TransactionStep versioned(String field) {
+        Bson raised = Updates.inc(field, 1);
+        return new TransactionStep(
+                collection, id, condition, Updates.combine(change, raised), Updates.combine(inverse, raised));
+    }
 }

@@ -216,7 +216,8 @@ public final class VersionedCollection<T> {
      *     another object with the same id
      * @return what became of it; a document that is deleted between loading and saving is not made again
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws MongoWriteException if another unique index refuses the document
+     * @throws com.mongodb.MongoServerException if the server refuses the document, for instance because of another unique
+     *     index: at once, and never repeated
      * @throws InterruptedException while pausing; nothing was written then
      */
     public Outcome<T> addOrUpdate(Object id, Supplier<T> factory, UnaryOperator<T> change) throws InterruptedException {

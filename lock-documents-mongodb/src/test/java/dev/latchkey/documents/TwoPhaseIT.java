@@ -148,6 +148,19 @@ class TwoPhaseIT {
     }
 
     @Test
+    void givenVersionedDocument_whenChangedInATransaction_thenWhoLoadedItBeforeIsRefused() throws InterruptedException {
+        VersionedCollection<Document> versioned = VersionedCollection.of(accounts);
+        Document before = versioned.replace(versioned.find("bob").orElseThrow());
+
+        transactions(database).run(List.of(TRANSFER.get(1).versioned("version")));
+
+        assertThatThrownBy(() -> versioned.replace(before)).isInstanceOf(OptimisticLockException.class);
+        assertThat(versioned.find("bob").orElseThrow())
+                .containsEntry("version", 2)
+                .containsEntry("balance", 130L);
+    }
+
+    @Test
     void givenWhatIsNoUpdate_whenRun_thenArgumentIsRefusedAndNothingIsWrittenDown() {
         for (var change : List.of(new Document("balance", 1), Updates.set("_transactions", "mine"))) {
             assertThatThrownBy(() ->
