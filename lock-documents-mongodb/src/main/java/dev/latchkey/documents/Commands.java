@@ -1,0 +1,117 @@
+package dev.latchkey.documents;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoNamespace;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.AggregateIterable;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.FindIterable;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import java.util.List;
+import java.util.Optional;
+import org.bson.BsonDocument;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.bson.codecs.configuration.CodecRegistry;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+
+/** The commands sent for one collection, within a session where there is one. Reads on the primary: others lag behind. */
+final class Commands {
+
+    private static final FindOneAndUpdateOptions AFTER =
+            new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER);
+    private static final FindOneAndUpdateOptions AFTER_OR_INSERT =
+            new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER).upsert(true);
+
+    private final MongoCollection<BsonDocument> collection;
+    private final @Nullable ClientSession session;
+
+    private Commands(MongoCollection<BsonDocument> collection, @Nullable ClientSession session) {
+        this.collection = collection;
+        this.session = session;
+    }
+
+    static Commands of(MongoCollection<?> collection) {
+        CodecRegistry registry = CodecRegistries.fromRegistries(
+                collection.getCodecRegistry(), MongoClientSettings.getDefaultCodecRegistry());
+        return new Commands(
+                collection
+                        .withDocumentClass(BsonDocument.class)
+                        .withCodecRegistry(registry)
+                        .withReadPreference(ReadPreference.primary()),
+                null);
+    }
+
+    Commands in(ClientSession unit) {
+        return new Commands(collection, unit);
+    }
+
+    /** What a failover must not undo. The transaction decides about that in a session. */
+    Commands durable() {
+        return session != null
+                ? this
+                : new Commands(collection.withWriteConcern(WriteConcern.MAJORITY.withJournal(true)), null);
+    }
+
+    MongoNamespace namespace() {
+        return collection.getNamespace();
+    }
+
+    BsonDocument toBson(Bson part) {
+        return part.toBsonDocument(BsonDocument.class, collection.getCodecRegistry());
+    }
+
+    Optional<BsonDocument> find(Bson filter) {
+        FindIterable<BsonDocument> found = session == null ? collection.find(filter) : collection.find(session, filter);
+        return Optional.ofNullable(found.first());
+    }
+
+    /** Reads one document as an expression makes it, which knows the server's clock. */
+    Optional<BsonDocument> find(Bson filter, BsonDocument stage) {
+        List<Bson> stages = List.of(Aggregates.match(filter), stage);
+        AggregateIterable<BsonDocument> found =
+                session == null ? collection.aggregate(stages) : collection.aggregate(session, stages);
+        return Optional.ofNullable(found.first());
+    }
+
+    void insert(BsonDocument document) {
+        if (session == null) {
+            collection.insertOne(document);
+        } else {
+            collection.insertOne(session, document);
+        }
+    }
+
+    /** Changes one document, and returns it as it is then; empty if the filter fits none. */
+    Optional<BsonDocument> change(Bson filter, Bson update) {
+        return Optional.ofNullable(
+                session == null
+                        ? collection.findOneAndUpdate(filter, update, AFTER)
+                        : collection.findOneAndUpdate(session, filter, update, AFTER));
+    }
+
+    Optional<BsonDocument> change(Bson filter, List<? extends Bson> stages) {
+        return Optional.ofNullable(
+                session == null
+                        ? collection.findOneAndUpdate(filter, stages, AFTER)
+                        : collection.findOneAndUpdate(session, filter, stages, AFTER));
+    }
+
+    /** As {@link #change}, but makes the document if there is none. */
+    Optional<BsonDocument> changeOrInsert(Bson filter, List<? extends Bson> stages) {
+        return Optional.ofNullable(
+                session == null
+                        ? collection.findOneAndUpdate(filter, stages, AFTER_OR_INSERT)
+                        : collection.findOneAndUpdate(session, filter, stages, AFTER_OR_INSERT));
+    }
+
+    boolean delete(Bson filter) {
+        return (session == null ? collection.deleteOne(filter) : collection.deleteOne(session, filter))
+                        .getDeletedCount()
+                > 0;
+    }
+}

@@ -1,0 +1,178 @@
+package dev.latchkey.documents;
+
+import dev.latchkey.LockConflictedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+
+/**
+ * Loads documents together with a lock on them, which is a part of the document: one command does both. A lock has an owner,
+ * who alone can refresh and release it, and a lease, after which it is free, whatever became of the owner. The server's
+ * clock decides.
+ *
+ * <pre>{@code
+ * DocumentLocks<Document> locks = new DocumentLocks<>(posts, Duration.ofSeconds(30));
+ * try (LockedDocument<Document> post =
+ *         locks.find(42, DocumentLockMode.PESSIMISTIC_WRITE, Duration.ofSeconds(5)).orElseThrow()) {
+ *     post.writes().update(42, document -> document.append("title", "New"));
+ * }
+ * }</pre>
+ *
+ * <p>While somebody holds a lock, the writes of every {@link VersionedCollection} on the same collection are refused, but
+ * for those of the owner, by {@link LockedDocument#writes()}. Writes that go past this module are not.
+ *
+ * <p>Nobody waits while holding: to lock several documents, use {@link #findAll}. Failures of the server or the network are
+ * the driver's own {@link com.mongodb.MongoException}; what may have been granted then is given back as far as possible, and
+ * ends with its lease in any case. Thread-safe.
+ *
+ * @param <T> the documents
+ */
+public final class DocumentLocks<T> {
+
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
+    private final VersionedCollection<T> collection;
+    private final Duration ttl;
+
+    /**
+     * Locks documents of a collection.
+     *
+     * @param collection whose writes respect these locks
+     * @param ttl how long a lease is, from 10 ms to 100 years: longer than the work, or than the time between two refreshes
+     */
+    public DocumentLocks(VersionedCollection<T> collection, Duration ttl) {
+        if (ttl.compareTo(Duration.ofMillis(10)) < 0 || ttl.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "a TTL of " + ttl + " is out of range: it must be from PT0.01S to " + LONGEST);
+        }
+        this.collection = collection;
+        this.ttl = ttl;
+    }
+
+    /**
+     * Loads a document, and locks it as the mode says, without waiting.
+     *
+     * @param id of any type the collection has a codec for
+     * @param mode what others are kept from
+     * @return empty if there is no such document
+     * @throws LockConflictedException if somebody else holds a lock that the mode does not go with
+     * @throws IllegalStateException if the mode is {@link DocumentLockMode#OPTIMISTIC} and the document has no version
+     */
+    public Optional<LockedDocument<T>> find(Object id, DocumentLockMode mode) {
+        BsonValue bsonId = collection.id(id);
+        DocumentLock lock = lock(bsonId);
+        Optional<BsonDocument> found = load(lock, mode);
+        return found.map(document -> new LockedDocument<>(collection, lock, document));
+    }
+
+    private DocumentLock lock(BsonValue id) {
+        return new DocumentLock(
+                collection.commands().durable(), id, collection.mapping().name(id), ttl);
+    }
+
+    private Optional<BsonDocument> load(DocumentLock lock, DocumentLockMode mode) {
+        Optional<BsonDocument> loaded = switch (mode) {
+            case NONE, OPTIMISTIC -> lock.read();
+            case PESSIMISTIC_READ, PESSIMISTIC_WRITE -> lock.take(mode);
+        };
+        if (mode == DocumentLockMode.OPTIMISTIC) {
+            loaded.ifPresent(this::checkVersioned);
+        }
+        return loaded;
+    }
+
+    private void checkVersioned(BsonDocument document) {
+        if (collection.mapping().version(document).isEmpty()) {
+            throw new IllegalStateException(collection.mapping().name(Mapping.idOf(document)) + " has no version in \""
+                    + collection.mapping().versionField()
+                    + "\": a change of it cannot be checked. Save it once, or load it with a lock");
+        }
+    }
+
+    /**
+     * Loads a document, and locks it as the mode says, waiting while somebody else holds its lock.
+     *
+     * @param id of any type the collection has a codec for
+     * @param mode what others are kept from
+     * @param maxWait how long to try; zero tries once
+     * @return empty if there is no such document
+     * @throws LockConflictedException if somebody else still held the lock then
+     * @throws IllegalStateException if the mode is {@link DocumentLockMode#OPTIMISTIC} and the document has no version
+     * @throws InterruptedException while pausing between two tries; nothing is held then
+     */
+    public Optional<LockedDocument<T>> find(Object id, DocumentLockMode mode, Duration maxWait)
+            throws InterruptedException {
+        Retry.Attempts attempts = Retry.within(maxWait).start();
+        while (true) {
+            try {
+                return find(id, mode);
+            } catch (LockConflictedException e) {
+                if (!attempts.again()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /**
+     * Loads several documents, and locks all of them or none. While one is not to be had, none is held: callers that want
+     * the same documents in whatever order never wait for each other.
+     *
+     * @param ids of any type the collection has a codec for; one that is there twice counts once
+     * @param mode what others are kept from
+     * @param maxWait how long to try; zero tries once
+     * @return the documents, in the order of the ids; each lease is as old as its document's part of the call
+     * @throws NoSuchElementException if one does not exist; none is held then
+     * @throws LockConflictedException if somebody else still held the lock of one then; none is held
+     * @throws InterruptedException while pausing between two tries; none is held then
+     */
+    public LockedDocuments<T> findAll(Collection<?> ids, DocumentLockMode mode, Duration maxWait)
+            throws InterruptedException {
+        Map<BsonValue, Object> wanted = new LinkedHashMap<>();
+        ids.forEach(id -> wanted.put(collection.id(id), id));
+        Retry.Attempts attempts = Retry.within(maxWait).start();
+        while (true) {
+            try {
+                return new LockedDocuments<>(tryAll(wanted, mode));
+            } catch (LockConflictedException e) {
+                if (!attempts.again()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** In one order for all callers, so that of two who want the same documents one gets them at the first try. */
+    private List<LockedDocument<T>> tryAll(Map<BsonValue, Object> wanted, DocumentLockMode mode) {
+        Map<String, BsonValue> ordered = new TreeMap<>();
+        wanted.keySet().forEach(id -> ordered.put(collection.mapping().name(id), id));
+        Map<BsonValue, LockedDocument<T>> held = new LinkedHashMap<>();
+        boolean hasAll = false;
+        try {
+            for (BsonValue id : ordered.values()) {
+                held.put(
+                        id,
+                        find(id, mode)
+                                .orElseThrow(() -> new NoSuchElementException(
+                                        collection.mapping().name(id)
+                                                + " does not exist: none of the documents is locked")));
+            }
+            hasAll = true;
+        } finally {
+            if (!hasAll) {
+                held.values().forEach(LockedDocument::giveBack);
+            }
+        }
+        List<LockedDocument<T>> all = new ArrayList<>();
+        wanted.keySet().forEach(id -> all.add(held.get(id)));
+        return all;
+    }
+}

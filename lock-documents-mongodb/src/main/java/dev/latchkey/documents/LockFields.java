@@ -1,0 +1,109 @@
+package dev.latchkey.documents;
+
+import static dev.latchkey.documents.Expressions.NONE;
+import static dev.latchkey.documents.Expressions.NOW;
+import static dev.latchkey.documents.Expressions.and;
+import static dev.latchkey.documents.Expressions.differ;
+import static dev.latchkey.documents.Expressions.equal;
+import static dev.latchkey.documents.Expressions.field;
+import static dev.latchkey.documents.Expressions.filter;
+import static dev.latchkey.documents.Expressions.later;
+import static dev.latchkey.documents.Expressions.not;
+import static dev.latchkey.documents.Expressions.or;
+import static dev.latchkey.documents.Expressions.orElse;
+import static dev.latchkey.documents.Expressions.text;
+import static dev.latchkey.documents.Expressions.variable;
+
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+
+/** How a lock is kept in its document, and who holds it, by the server's clock. */
+final class LockFields {
+
+    static final String LOCK = "_lock";
+
+    /** The token of who holds it exclusively, or null. */
+    static final String WRITER = "writer";
+
+    /** A list, each with token and end. */
+    static final String READERS = "readers";
+
+    static final String TOKEN = "token";
+
+    /** When a hold ends: that of the writer, or of one reader. */
+    static final String UNTIL = "until";
+
+    static final String FENCING_TOKEN = "fencingToken";
+
+    private LockFields() {}
+
+    static BsonValue of(String name) {
+        return field(LOCK + "." + name);
+    }
+
+    static BsonValue isHeld() {
+        return or(isWritten(), differ(filter(readers(), isLive()), NONE));
+    }
+
+    /** What is not there is less than any date. */
+    private static BsonValue isWritten() {
+        return later(of(UNTIL), NOW);
+    }
+
+    static BsonValue isWriter(String token) {
+        return and(isWritten(), equal(of(WRITER), text(token)));
+    }
+
+    static BsonValue isWrittenByOther(String token) {
+        return and(isWritten(), differ(of(WRITER), text(token)));
+    }
+
+    static BsonValue isReader(String token) {
+        return differ(filter(readers(), and(isOwn(token), isLive())), NONE);
+    }
+
+    static BsonValue otherReaders(String token) {
+        return filter(readers(), and(not(isOwn(token)), isLive()));
+    }
+
+    /** Whether a token's holder may write: nobody else holds. */
+    static BsonValue mayWrite(String token) {
+        return or(isWriter(token), and(isReader(token), equal(otherReaders(token), NONE)));
+    }
+
+    private static BsonValue readers() {
+        return orElse(of(READERS), NONE);
+    }
+
+    private static BsonValue isOwn(String token) {
+        return equal(variable("one." + TOKEN), text(token));
+    }
+
+    private static BsonValue isLive() {
+        return later(variable("one." + UNTIL), NOW);
+    }
+
+    /** Whether a token is written in a document that was read, be its lease over or not. */
+    static boolean names(BsonDocument document, String token) {
+        return isNamedWriter(document, token) || isNamedReader(document, token);
+    }
+
+    static boolean isNamedWriter(BsonDocument document, String token) {
+        return lock(document).get(WRITER, text("")).equals(text(token));
+    }
+
+    static boolean isNamedReader(BsonDocument document, String token) {
+        BsonArray readers = lock(document).getArray(READERS, new BsonArray());
+        return readers.stream()
+                .anyMatch(reader -> text(token).equals(reader.asDocument().get(TOKEN)));
+    }
+
+    private static BsonDocument lock(BsonDocument document) {
+        return document.getDocument(LOCK, new BsonDocument());
+    }
+
+    static long fencingToken(BsonDocument document) {
+        return document.getDocument(LOCK).getInt64(FENCING_TOKEN).getValue();
+    }
+}

@@ -1,0 +1,140 @@
+package dev.latchkey.documents;
+
+import static dev.latchkey.documents.Expressions.NONE;
+import static dev.latchkey.documents.Expressions.NOW;
+import static dev.latchkey.documents.Expressions.UNCHANGED;
+import static dev.latchkey.documents.Expressions.array;
+import static dev.latchkey.documents.Expressions.concat;
+import static dev.latchkey.documents.Expressions.cond;
+import static dev.latchkey.documents.Expressions.equal;
+import static dev.latchkey.documents.Expressions.greatest;
+import static dev.latchkey.documents.Expressions.merged;
+import static dev.latchkey.documents.Expressions.not;
+import static dev.latchkey.documents.Expressions.number;
+import static dev.latchkey.documents.Expressions.object;
+import static dev.latchkey.documents.Expressions.or;
+import static dev.latchkey.documents.Expressions.orElse;
+import static dev.latchkey.documents.Expressions.product;
+import static dev.latchkey.documents.Expressions.stages;
+import static dev.latchkey.documents.Expressions.sum;
+import static dev.latchkey.documents.Expressions.text;
+import static dev.latchkey.documents.Expressions.to;
+import static dev.latchkey.documents.Expressions.toLong;
+import static dev.latchkey.documents.Expressions.where;
+
+import com.mongodb.client.model.Filters;
+import java.time.Duration;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonNull;
+import org.bson.BsonValue;
+import org.bson.conversions.Bson;
+
+/**
+ * Who may lock what: filters and pipelines that the server evaluates by its own clock, within the one command that changes
+ * the document.
+ *
+ * <ol>
+ *   <li>A write lock needs that nobody else holds any; a read lock, that nobody else holds a write lock.
+ *   <li>There is a writer, or there are readers, never both.
+ *   <li>The fencing token is greater with each write lock, also in a document that was deleted and made again.
+ *   <li>An ended lease counts for nothing, but its token stays until somebody else is granted the lock.
+ * </ol>
+ */
+final class LockRules {
+
+    private final String token;
+    private final long ttlMillis;
+
+    /**
+     * Begins with one call.
+     *
+     * @param token of who asks: 32 hexadecimal digits
+     * @param ttl of what is granted; a date has whole milliseconds, and a lease must not end before it should
+     */
+    LockRules(String token, Duration ttl) {
+        this.token = token;
+        this.ttlMillis = ttl.plusNanos(999_999).toMillis();
+    }
+
+    /** Takes the lock where it is free, and leaves the document as it is where not. */
+    List<BsonDocument> take(DocumentLockMode mode) {
+        return mode == DocumentLockMode.PESSIMISTIC_WRITE
+                ? stages(cond(not(LockFields.isHeld()), with(writing(nextFencingToken())), UNCHANGED))
+                : stages(cond(LockFields.isWrittenByOther(token), UNCHANGED, with(reading())));
+    }
+
+    /** Holds where nobody else reads. */
+    Bson mayPromote() {
+        return where(LockFields.mayWrite(token));
+    }
+
+    List<BsonDocument> promote() {
+        BsonValue kept = LockFields.of(LockFields.FENCING_TOKEN);
+        return stages(with(writing(cond(LockFields.isWriter(token), kept, nextFencingToken()))));
+    }
+
+    Bson isHolder() {
+        return where(or(LockFields.isWriter(token), LockFields.isReader(token)));
+    }
+
+    List<BsonDocument> demote() {
+        return stages(with(reading()));
+    }
+
+    /** Renews what is held, in its mode. */
+    List<BsonDocument> refresh() {
+        BsonValue writing = writing(LockFields.of(LockFields.FENCING_TOKEN));
+        return stages(with(cond(LockFields.isWriter(token), writing, reading())));
+    }
+
+    /** Holds while the token is written in the document, also after its lease, if nobody took the lock since. */
+    Bson isNamed() {
+        return Filters.or(
+                Filters.eq(LockFields.LOCK + "." + LockFields.WRITER, token),
+                Filters.eq(LockFields.LOCK + "." + LockFields.READERS + "." + LockFields.TOKEN, token));
+    }
+
+    List<BsonDocument> release() {
+        BsonDocument freed = object(
+                to(LockFields.WRITER, BsonNull.VALUE),
+                to(LockFields.UNTIL, BsonNull.VALUE),
+                to(LockFields.READERS, NONE),
+                to(LockFields.FENCING_TOKEN, LockFields.of(LockFields.FENCING_TOKEN)));
+        BsonDocument left = merged(
+                Expressions.field(LockFields.LOCK), object(to(LockFields.READERS, LockFields.otherReaders(token))));
+        BsonValue isWriter = equal(LockFields.of(LockFields.WRITER), text(token));
+        return stages(with(cond(isWriter, freed, left)));
+    }
+
+    private static BsonValue nextFencingToken() {
+        return greatest(
+                sum(orElse(LockFields.of(LockFields.FENCING_TOKEN), number(0)), number(1)),
+                product(toLong(NOW), number(1_000)));
+    }
+
+    private BsonDocument writing(BsonValue fencingToken) {
+        return object(
+                to(LockFields.WRITER, text(token)),
+                to(LockFields.UNTIL, end()),
+                to(LockFields.READERS, NONE),
+                to(LockFields.FENCING_TOKEN, fencingToken));
+    }
+
+    private BsonDocument reading() {
+        BsonDocument own = object(to(LockFields.TOKEN, text(token)), to(LockFields.UNTIL, end()));
+        return object(
+                to(LockFields.WRITER, BsonNull.VALUE),
+                to(LockFields.UNTIL, BsonNull.VALUE),
+                to(LockFields.READERS, concat(LockFields.otherReaders(token), array(own))),
+                to(LockFields.FENCING_TOKEN, orElse(LockFields.of(LockFields.FENCING_TOKEN), number(0))));
+    }
+
+    private BsonValue end() {
+        return sum(NOW, number(ttlMillis));
+    }
+
+    private static BsonDocument with(BsonValue lock) {
+        return merged(UNCHANGED, object(to(LockFields.LOCK, lock)));
+    }
+}

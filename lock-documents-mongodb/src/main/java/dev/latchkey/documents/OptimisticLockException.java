@@ -1,0 +1,52 @@
+package dev.latchkey.documents;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Somebody else changed or deleted the document since it was loaded: nothing was written. */
+public final class OptimisticLockException extends RuntimeException {
+
+    private final String document;
+    private final @Nullable Version expected;
+    private final @Nullable Version actual;
+
+    OptimisticLockException(String document, Optional<Version> expected, Optional<Version> actual, boolean isThere) {
+        super(document + ": " + shown(expected) + " was expected, but "
+                + (isThere ? "it has " + shown(actual) : "it is gone")
+                + ": load it again and repeat the change, or merge");
+        this.document = document;
+        this.expected = expected.orElse(null);
+        this.actual = actual.orElse(null);
+    }
+
+    private static String shown(Optional<Version> version) {
+        return version.map(known -> "version " + known).orElse("no version");
+    }
+
+    /**
+     * Returns which document it is about.
+     *
+     * @return database, collection and id
+     */
+    public String document() {
+        return document;
+    }
+
+    /**
+     * Returns what the writer had seen.
+     *
+     * @return empty if that document had no version
+     */
+    public Optional<Version> expected() {
+        return Optional.ofNullable(expected);
+    }
+
+    /**
+     * Returns what the document has now.
+     *
+     * @return empty if it is gone, or has no version
+     */
+    public Optional<Version> actual() {
+        return Optional.ofNullable(actual);
+    }
+}

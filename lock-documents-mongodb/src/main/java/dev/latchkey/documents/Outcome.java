@@ -1,0 +1,90 @@
+package dev.latchkey.documents;
+
+import java.util.NoSuchElementException;
+import java.util.Optional;
+
+/**
+ * What became of a change that is repeated when others are faster.
+ *
+ * @param <T> the documents
+ */
+public sealed interface Outcome<T> {
+
+    /**
+     * The document was not there, and is now.
+     *
+     * @param stored as it is in the database
+     * @param <T> the documents
+     */
+    record Created<T>(T stored) implements Outcome<T> {}
+
+    /**
+     * The document was changed.
+     *
+     * @param stored as it is in the database
+     * @param <T> the documents
+     */
+    record Updated<T>(T stored) implements Outcome<T> {}
+
+    /**
+     * Nothing was to be changed, and nothing was written.
+     *
+     * @param stored as it is in the database
+     * @param <T> the documents
+     */
+    record Unchanged<T>(T stored) implements Outcome<T> {}
+
+    /**
+     * The document was deleted by this call.
+     *
+     * @param <T> the documents
+     */
+    record Deleted<T>() implements Outcome<T> {}
+
+    /**
+     * Somebody else deleted the document after it was loaded. It was not created again.
+     *
+     * @param <T> the documents
+     */
+    record DeletedMeanwhile<T>() implements Outcome<T> {}
+
+    /**
+     * There is no such document, and nothing to create it with.
+     *
+     * @param <T> the documents
+     */
+    record Absent<T>() implements Outcome<T> {}
+
+    /**
+     * Others were faster each time; nothing was written.
+     *
+     * @param attempts how often it was tried
+     * @param <T> the documents
+     */
+    record GaveUp<T>(int attempts) implements Outcome<T> {}
+
+    /**
+     * Returns the document as it is in the database.
+     *
+     * @return empty if it is not there, or if this call gave up
+     */
+    default Optional<T> document() {
+        if (this instanceof Created<T> created) {
+            return Optional.of(created.stored());
+        }
+        if (this instanceof Updated<T> updated) {
+            return Optional.of(updated.stored());
+        }
+        return this instanceof Unchanged<T> unchanged ? Optional.of(unchanged.stored()) : Optional.empty();
+    }
+
+    /**
+     * Returns the document as it is in the database.
+     *
+     * @return the document
+     * @throws NoSuchElementException if it is not there, or if this call gave up: with the outcome
+     */
+    default T orElseThrow() {
+        return document().orElseThrow(() -> new NoSuchElementException("no document: " + this));
+    }
+}

@@ -1,0 +1,44 @@
+package dev.latchkey.documents;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A daemon thread that finishes what others have begun, until it is closed. Thread-safe. */
+public final class RecoveryWorker implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(RecoveryWorker.class);
+
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread made = new Thread(work, "latchkey-transaction-recovery");
+        made.setDaemon(true);
+        return made;
+    });
+
+    private final Future<?> repetition;
+
+    RecoveryWorker(TwoPhaseTransactions transactions, Duration pause) {
+        repetition =
+                thread.scheduleWithFixedDelay(() -> recover(transactions), 0, pause.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** An exception that came through would end the repetition. */
+    private static void recover(TwoPhaseTransactions transactions) {
+        try {
+            transactions.recover().forEach(outcome -> log.debug("transaction.recovered outcome={}", outcome));
+        } catch (RuntimeException e) {
+            log.warn("transaction.recovery.failed: tried again after the pause", e);
+        }
+    }
+
+    /** Ends the thread. A transaction it is at is gone on with by others after its lease. */
+    @Override
+    public void close() {
+        repetition.cancel(true);
+        thread.shutdownNow();
+    }
+}

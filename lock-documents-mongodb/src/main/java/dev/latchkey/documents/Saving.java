@@ -1,0 +1,153 @@
+package dev.latchkey.documents;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoWriteException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+
+/** Loads, changes and saves, again and again while others are faster. An attempt is an outcome, or empty if one was. */
+final class Saving<T> {
+
+    /** One attempt, with the document as it is stored now. */
+    private interface Attempt<T> {
+
+        Optional<Outcome<T>> make(Optional<BsonDocument> stored);
+    }
+
+    private final Mapping<T> mapping;
+    private final GuardedWrites writes;
+    private final Retry retry;
+
+    Saving(Mapping<T> mapping, GuardedWrites writes, Retry retry) {
+        this.mapping = mapping;
+        this.writes = writes;
+        this.retry = retry;
+    }
+
+    private Outcome<T> repeat(BsonValue id, Attempt<T> attempt) throws InterruptedException {
+        Retry.Attempts attempts = retry.start();
+        do {
+            Optional<Outcome<T>> outcome = attempt.make(writes.load(id));
+            if (outcome.isPresent()) {
+                return outcome.get();
+            }
+        } while (attempts.again());
+        return new Outcome.GaveUp<>(attempts.made());
+    }
+
+    Outcome<T> change(BsonValue id, Optional<Supplier<T>> factory, UnaryOperator<T> change)
+            throws InterruptedException {
+        return repeat(id, stored -> {
+            if (stored.isPresent()) {
+                BsonDocument changed = changed(id, mapping.decode(stored.get()), change);
+                return save(stored.get(), difference(mapping.seen(stored.get()), changed));
+            }
+            if (factory.isEmpty()) {
+                return Optional.of(new Outcome.Absent<>());
+            }
+            BsonDocument made = changed(id, factory.get().get(), change);
+            return create(id, made, mapping.versionType().first());
+        });
+    }
+
+    private BsonDocument changed(BsonValue id, T before, UnaryOperator<T> change) {
+        T after = Objects.requireNonNull(change.apply(before), "the change must not return null");
+        return withId(id, mapping.encode(after));
+    }
+
+    private BsonDocument withId(BsonValue id, BsonDocument document) {
+        document.putIfAbsent(Mapping.ID, id);
+        if (!Mapping.idOf(document).equals(id)) {
+            throw new IllegalArgumentException(mapping.name(id) + ": the change must not give it another _id");
+        }
+        return document;
+    }
+
+    Outcome<T> merge(BsonDocument base, Optional<BsonDocument> mine, MergePolicy policy) throws InterruptedException {
+        BsonValue id = Mapping.idOf(base);
+        ThreeWay threeWay = new ThreeWay(policy);
+        Optional<BsonDocument> wanted = mine.map(document -> withId(id, document));
+        return repeat(id, stored -> {
+            try {
+                return wanted.isPresent()
+                        ? merge(threeWay, base, wanted.get(), stored)
+                        : mergeDeletion(threeWay, base, stored);
+            } catch (MergePolicy.Refusal e) {
+                throw writes.conflict(id, mapping.version(base), stored);
+            }
+        });
+    }
+
+    private Optional<Outcome<T>> merge(
+            ThreeWay threeWay, BsonDocument base, BsonDocument mine, Optional<BsonDocument> stored) {
+        if (stored.isPresent()) {
+            BsonDocument theirs = mapping.seen(stored.get());
+            return save(stored.get(), difference(theirs, threeWay.merge(base, mine, theirs)));
+        }
+        Optional<BsonValue> decided = threeWay.wholeDocument(base, Optional.of(mine), Optional.empty());
+        return decided.isEmpty()
+                ? Optional.of(new Outcome.DeletedMeanwhile<>())
+                : create(Mapping.idOf(base), decided.get().asDocument(), mapping.next(mapping.version(base)));
+    }
+
+    private Optional<Outcome<T>> mergeDeletion(ThreeWay threeWay, BsonDocument base, Optional<BsonDocument> stored) {
+        if (stored.isEmpty()) {
+            return Optional.of(new Outcome.DeletedMeanwhile<>());
+        }
+        BsonDocument theirs = mapping.seen(stored.get());
+        boolean isKept = !theirs.equals(base)
+                && threeWay.wholeDocument(base, Optional.empty(), Optional.of(theirs))
+                        .isPresent();
+        return isKept ? Optional.of(new Outcome.Unchanged<>(mapping.decode(stored.get()))) : delete(stored.get());
+    }
+
+    private Optional<Outcome<T>> create(BsonValue id, BsonDocument document, Version version) {
+        try {
+            return Optional.of(new Outcome.Created<>(mapping.decode(writes.insert(document, version))));
+        } catch (MongoWriteException e) {
+            if (isAboutId(id, e)) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /** Whether somebody else was faster; a violation of another unique index would be met again in each attempt. */
+    private boolean isAboutId(BsonValue id, MongoWriteException e) {
+        return e.getError().getCategory() == ErrorCategory.DUPLICATE_KEY
+                && (e.getError().getMessage().contains("index: _id_")
+                        || writes.load(id).isPresent());
+    }
+
+    private Difference difference(BsonDocument before, BsonDocument after) {
+        return Difference.between(before, after, mapping.versionField());
+    }
+
+    private Optional<Outcome<T>> save(BsonDocument stored, Difference difference) {
+        if (difference.isEmpty()) {
+            return Optional.of(new Outcome.Unchanged<>(mapping.decode(stored)));
+        }
+        BsonValue id = Mapping.idOf(stored);
+        Optional<Version> expected = mapping.version(stored);
+        Optional<BsonDocument> saved = writes.update(id, expected, mapping.next(expected), difference.update());
+        if (saved.isPresent()) {
+            return Optional.of(new Outcome.Updated<>(mapping.decode(saved.get())));
+        }
+        Optional<BsonDocument> current = writes.load(id);
+        current.ifPresent(document -> writes.refuse(expected, document));
+        return current.isEmpty() ? Optional.of(new Outcome.DeletedMeanwhile<>()) : Optional.empty();
+    }
+
+    private Optional<Outcome<T>> delete(BsonDocument stored) {
+        Optional<Version> expected = mapping.version(stored);
+        if (writes.delete(Mapping.idOf(stored), expected)) {
+            return Optional.of(new Outcome.Deleted<>());
+        }
+        writes.load(Mapping.idOf(stored)).ifPresent(current -> writes.refuse(expected, current));
+        return Optional.empty();
+    }
+}

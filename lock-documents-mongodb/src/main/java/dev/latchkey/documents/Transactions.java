@@ -1,0 +1,193 @@
+package dev.latchkey.documents;
+
+import com.mongodb.MongoClientException;
+import com.mongodb.TransactionOptions;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.connection.ClusterType;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Several writes that all happen, or none, in one transaction of MongoDB: on replica sets, also of one member, and sharded
+ * clusters. Where there are none, {@link TwoPhaseTransactions} does what can be done.
+ *
+ * <pre>{@code
+ * new Transactions(client).run(unit -> {
+ *     unit.in(posts).update(1, Version.of(3), Updates.set("title", "New"));
+ *     unit.in(authors).update("alice", Version.of(7), Updates.inc("posts", 1));
+ *     unit.afterCommit(() -> cache.remove(1));
+ *     return null;
+ * });
+ * }</pre>
+ *
+ * <p>The work is repeated, and the commit is, by the rules of the driver: while the server says that an error is transient,
+ * for two minutes at most. So the work must have no effects but its writes; others go into {@link UnitOfWork#once} and
+ * {@link UnitOfWork#afterCommit}. What was loaded before the work began is not protected by the transaction but by its
+ * version.
+ *
+ * <p>Failures of the server or the network are the driver's own {@link com.mongodb.MongoException}. Thread-safe.
+ */
+public final class Transactions {
+
+    /** Whether a unit of work is a transaction. */
+    public enum Use {
+        /** All writes happen, or none. */
+        TRANSACTION,
+        /** Each write for itself: what was written before a failure stays, and nothing is repeated. */
+        SINGLE_WRITES
+    }
+
+    /**
+     * Several writes that belong together.
+     *
+     * @param <R> what they give
+     */
+    @FunctionalInterface
+    public interface Work<R> {
+
+        /**
+         * Does the work once.
+         *
+         * @param unit of this attempt
+         * @return what {@link #run} returns
+         * @throws InterruptedException comes through, and nothing is written
+         */
+        R run(UnitOfWork unit) throws InterruptedException;
+    }
+
+    /** Carries an interrupt through the driver. */
+    private static final class Interruption extends RuntimeException {
+
+        private final InterruptedException original;
+
+        private Interruption(InterruptedException original) {
+            super(original);
+            this.original = original;
+        }
+    }
+
+    private static final TransactionOptions DURABLE =
+            TransactionOptions.builder().writeConcern(WriteConcern.MAJORITY).build();
+
+    private final MongoClient client;
+    private final Use byDefault;
+    private final TransactionOptions options;
+    private final ThreadLocal<Boolean> isRunning = ThreadLocal.withInitial(() -> false);
+
+    /**
+     * Runs units of work as transactions, with majority write concern, unless a call says otherwise.
+     *
+     * @param client of all collections that are written
+     */
+    public Transactions(MongoClient client) {
+        this(client, Use.TRANSACTION, DURABLE);
+    }
+
+    /**
+     * Runs units of work.
+     *
+     * @param client of all collections that are written
+     * @param byDefault what calls have that do not say
+     * @param options of the transactions, such as the maximal time of a commit; not of single writes
+     */
+    public Transactions(MongoClient client, Use byDefault, TransactionOptions options) {
+        this.client = client;
+        this.byDefault = byDefault;
+        this.options = options;
+    }
+
+    /**
+     * Does several writes, by the default.
+     *
+     * @param work called again for each attempt
+     * @param <R> what it gives
+     * @return what the work gave in the attempt that was committed
+     * @throws UnsupportedOperationException if the server has no transactions; nothing is written
+     * @throws IllegalStateException in the work of another unit: they cannot be nested; also if all is committed, but a hook
+     *     after it failed
+     * @throws InterruptedException from the work; nothing is written, if it is a transaction
+     */
+    public <R> R run(Work<R> work) throws InterruptedException {
+        return run(byDefault, work);
+    }
+
+    /**
+     * Does several writes.
+     *
+     * @param use whether in a transaction, whatever the default
+     * @param work called again for each attempt
+     * @param <R> what it gives
+     * @return what the work gave in the attempt that was committed
+     * @throws UnsupportedOperationException if the server has no transactions; nothing is written
+     * @throws IllegalStateException in the work of another unit: they cannot be nested; also if all is committed, but a hook
+     *     after it failed
+     * @throws InterruptedException from the work; nothing is written, if it is a transaction
+     */
+    public <R> R run(Use use, Work<R> work) throws InterruptedException {
+        if (isRunning.get()) {
+            throw new IllegalStateException(
+                    "this thread is at a unit of work already, and they cannot be nested: use the unit that the work got");
+        }
+        AtomicReference<UnitOfWork> last = new AtomicReference<>();
+        R result;
+        isRunning.set(true);
+        try {
+            result = use == Use.TRANSACTION
+                    ? inTransaction(work, last)
+                    : attempt(work, last, new UnitOfWork(null, UnitOfWork.memory()));
+        } finally {
+            isRunning.remove();
+        }
+        Objects.requireNonNull(last.get()).committed();
+        return result;
+    }
+
+    private static <R> R attempt(Work<R> work, AtomicReference<UnitOfWork> last, UnitOfWork unit)
+            throws InterruptedException {
+        last.set(unit);
+        return work.run(unit);
+    }
+
+    private <R> R inTransaction(Work<R> work, AtomicReference<UnitOfWork> last) throws InterruptedException {
+        Map<String, Object> memory = UnitOfWork.memory();
+        try (ClientSession session = startSession()) {
+            return session.withTransaction(
+                    () -> {
+                        try {
+                            return attempt(work, last, new UnitOfWork(session, memory));
+                        } catch (InterruptedException e) {
+                            throw new Interruption(e);
+                        }
+                    },
+                    options);
+        } catch (Interruption e) {
+            throw e.original;
+        }
+    }
+
+    /** A standalone server would begin a transaction, and refuse the first write of it with an error that helps nobody. */
+    private ClientSession startSession() {
+        client.getDatabase("admin").runCommand(new Document("ping", 1));
+        ClusterType type = client.getClusterDescription().getType();
+        if (type == ClusterType.STANDALONE) {
+            throw unsupported(null);
+        }
+        try {
+            return client.startSession();
+        } catch (MongoClientException e) {
+            throw unsupported(e);
+        }
+    }
+
+    private static UnsupportedOperationException unsupported(@Nullable Exception cause) {
+        return new UnsupportedOperationException(
+                "this MongoDB server has no transactions: they need a replica set, of which one member is enough"
+                        + " (mongod --replSet), or a sharded cluster. Or use TwoPhaseTransactions, or Use.SINGLE_WRITES",
+                cause);
+    }
+}

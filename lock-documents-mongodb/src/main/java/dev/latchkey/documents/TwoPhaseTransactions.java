@@ -1,0 +1,214 @@
+package dev.latchkey.documents;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Indexes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.bson.types.ObjectId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Changes of several documents that all happen, or none, on servers without transactions. What is to be done is written
+ * down first; whoever dies in the middle, another goes on, or undoes it.
+ *
+ * <pre>{@code
+ * TwoPhaseTransactions transfers = TwoPhaseTransactions.builder(database).build();
+ * TwoPhaseOutcome outcome = transfers.run(List.of(
+ *         TransactionStep.increment("accounts", "alice", "balance", -100).when(Filters.gte("balance", 100)),
+ *         TransactionStep.increment("accounts", "bob", "balance", 100)));
+ * }</pre>
+ *
+ * <p>There is no isolation: others see one document changed and the other not yet, and one that is changed back when the
+ * transaction is canceled. While a transaction is under way its documents have marks in the field {@code _transactions} and
+ * must not be deleted.
+ *
+ * <p>Writes wait for a majority. Failures of the server or the network are the driver's own
+ * {@link com.mongodb.MongoException}; the transaction is then finished by a {@linkplain #recover() recovery}. Thread-safe.
+ */
+public final class TwoPhaseTransactions {
+
+    private static final Logger log = LoggerFactory.getLogger(TwoPhaseTransactions.class);
+
+    private final MongoCollection<Document> collection;
+    private final TransactionLog transactions;
+    private final Progress progress;
+
+    private TwoPhaseTransactions(Builder settings) {
+        this.collection = settings.database.getCollection(settings.collection);
+        this.transactions = new TransactionLog(Commands.of(collection).durable(), settings.lease);
+        this.progress = new Progress(transactions, settings.database, settings.cancelAfter);
+    }
+
+    /**
+     * Begins to say where transactions are kept.
+     *
+     * @param database of the transactions and of all documents they change
+     * @return a builder
+     */
+    public static Builder builder(MongoDatabase database) {
+        return new Builder(database);
+    }
+
+    /**
+     * Makes and runs a transaction.
+     *
+     * @param steps in any order; several may be about one document
+     * @return how it ended
+     * @throws IllegalArgumentException if a change or an inverse does not consist of update operators
+     * @throws InterruptedException while waiting for another worker that goes on with it
+     */
+    public TwoPhaseOutcome run(List<TransactionStep> steps) throws InterruptedException {
+        return run(new ObjectId(), steps);
+    }
+
+    /**
+     * Runs a transaction, or finds out how it ended, or goes on with it: whoever did not get an answer can ask again with
+     * the same id, and nothing happens twice.
+     *
+     * @param id of this transaction
+     * @param steps the same whenever the id is
+     * @return how it ended
+     * @throws IllegalArgumentException if there is a transaction with that id and other steps, or if a change or an inverse
+     *     does not consist of update operators
+     * @throws InterruptedException while waiting for another worker that goes on with it
+     */
+    public TwoPhaseOutcome run(ObjectId id, List<TransactionStep> steps) throws InterruptedException {
+        BsonArray stored = new BsonArray();
+        steps.forEach(step -> stored.add(Participant.stored(step, progress.participants(step.collection())::toBson)));
+        String worker = newWorker();
+        BsonDocument transaction = transactions.begin(id, stored, worker);
+        Retry.Attempts attempts = Retry.within(Duration.ofDays(36_500)).start();
+        while (true) {
+            if (TransactionLog.isClaimedBy(transaction, worker)) {
+                transaction = progress.proceed(transaction);
+            }
+            if (TransactionLog.state(transaction).isOver()) {
+                return outcome(transaction);
+            }
+            attempts.again();
+            worker = newWorker();
+            transaction = transactions.claim(id, worker);
+        }
+    }
+
+    private static String newWorker() {
+        return UUID.randomUUID().toString();
+    }
+
+    /**
+     * Goes on with all transactions that are not over and that nobody is working on: finishes them, or undoes those that
+     * are too old.
+     *
+     * @return how they ended; those are left out that another worker has taken over
+     */
+    public List<TwoPhaseOutcome> recover() {
+        collection.createIndex(Indexes.ascending(TransactionLog.STATE, TransactionLog.LEASE_END));
+        List<TwoPhaseOutcome> outcomes = new ArrayList<>();
+        Optional<BsonDocument> next = transactions.claimNext(newWorker());
+        while (next.isPresent() && !Thread.currentThread().isInterrupted()) {
+            recover(next.get()).ifPresent(outcomes::add);
+            next = transactions.claimNext(newWorker());
+        }
+        return outcomes;
+    }
+
+    /** One that the server refuses to finish must not keep the others from being finished. */
+    private Optional<TwoPhaseOutcome> recover(BsonDocument claimed) {
+        try {
+            BsonDocument ended = progress.proceed(claimed);
+            return TransactionLog.state(ended).isOver() ? Optional.of(outcome(ended)) : Optional.empty();
+        } catch (MongoCommandException e) {
+            log.warn("transaction.recovery.failed id={}: tried again after its lease", TransactionLog.id(claimed), e);
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Has a thread of its own {@linkplain #recover() recover} again and again. Any number of processes can do so.
+     *
+     * @param pause between two times
+     * @return to be closed in the end
+     */
+    public RecoveryWorker recoverEvery(Duration pause) {
+        return new RecoveryWorker(this, pause);
+    }
+
+    private static TwoPhaseOutcome outcome(BsonDocument transaction) {
+        ObjectId id = TransactionLog.id(transaction);
+        return TransactionLog.state(transaction) == TransactionState.DONE
+                ? new TwoPhaseOutcome.Done(id)
+                : new TwoPhaseOutcome.Canceled(
+                        id, transaction.getString(TransactionLog.REASON).getValue());
+    }
+
+    /** Says where transactions are kept. */
+    public static final class Builder {
+
+        private final MongoDatabase database;
+        private String collection = "transactions";
+        private Duration lease = Duration.ofSeconds(30);
+        private Duration cancelAfter = Duration.ofMinutes(5);
+
+        private Builder(MongoDatabase database) {
+            this.database = database;
+        }
+
+        /**
+         * Names the collection of the transactions. It is {@code transactions} unless set.
+         *
+         * @param name in the database
+         * @return this builder
+         */
+        public Builder collection(String name) {
+            this.collection = name;
+            return this;
+        }
+
+        /**
+         * Says how long others wait for a worker that is silent. It is 30 s unless set. One that is slower does no harm.
+         *
+         * @param duration more than zero
+         * @return this builder
+         */
+        public Builder lease(Duration duration) {
+            this.lease = positive(duration);
+            return this;
+        }
+
+        /**
+         * Says when a transaction that is not applied is canceled rather than gone on with. It is 5 minutes unless set.
+         *
+         * @param age more than zero
+         * @return this builder
+         */
+        public Builder cancelAfter(Duration age) {
+            this.cancelAfter = positive(age);
+            return this;
+        }
+
+        private static Duration positive(Duration duration) {
+            if (duration.isZero() || duration.isNegative()) {
+                throw new IllegalArgumentException(duration + " is out of range: it must be more than zero");
+            }
+            return duration;
+        }
+
+        /**
+         * Makes it. Sends nothing.
+         *
+         * @return to be shared by all threads
+         */
+        public TwoPhaseTransactions build() {
+            return new TwoPhaseTransactions(this);
+        }
+    }
+}

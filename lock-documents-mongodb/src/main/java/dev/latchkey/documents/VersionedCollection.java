@@ -1,0 +1,344 @@
+package dev.latchkey.documents;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoWriteException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.bson.conversions.Bson;
+
+/**
+ * Documents whose every change makes a new version, and is refused when it was made to another version than the stored
+ * one. No lock is held between loading and saving; who is slower finds out, and repeats or merges.
+ *
+ * <pre>{@code
+ * VersionedCollection<Document> posts = VersionedCollection.of(database.getCollection("posts"));
+ * Outcome<Document> outcome = posts.addOrUpdate(
+ *         42, Document::new, post -> post.append("reads", post.getInteger("reads", 0) + 1));
+ * }</pre>
+ *
+ * <p>Objects given to a method are not changed by it, but for an id that the codec generates: what is stored, with its new
+ * version, is returned. So an attempt that fails, or a transaction that is aborted, leaves no wrong version in memory. An
+ * object that was returned by one method can be given to the next.
+ *
+ * <p>Writes are also refused while somebody else holds the {@linkplain DocumentLocks lock} of the document. A version that
+ * is {@code null} or missing in a stored document, from before it was versioned, is a version of its own.
+ *
+ * <p>Only the root of a document has a version; a change of what is embedded in it is a change of the root. All who write
+ * must do so through this class, or raise the version themselves.
+ *
+ * <p>Failures of the server or the network are the driver's own {@link com.mongodb.MongoException}. Thread-safe if the
+ * codecs are.
+ *
+ * @param <T> the documents: {@link org.bson.Document} or whatever the collection has a codec for
+ */
+public final class VersionedCollection<T> {
+
+    private final Mapping<T> mapping;
+    private final Commands commands;
+    private final Guard guard;
+    private final Retry retry;
+    private final GuardedWrites writes;
+    private final Saving<T> saving;
+
+    private VersionedCollection(Mapping<T> mapping, Commands commands, Guard guard, Retry retry) {
+        this.mapping = mapping;
+        this.commands = commands;
+        this.guard = guard;
+        this.retry = retry;
+        this.writes = new GuardedWrites(mapping, commands, guard);
+        this.saving = new Saving<>(mapping, writes, retry);
+    }
+
+    /**
+     * Makes a collection versioned by an {@code int} in the field {@code version}.
+     *
+     * @param collection with the codecs and the write concern to be used; reads go to the primary
+     * @param <T> the documents
+     * @return a view of it
+     */
+    public static <T> VersionedCollection<T> of(MongoCollection<T> collection) {
+        return builder(collection).build();
+    }
+
+    /**
+     * Begins to say how a collection is versioned.
+     *
+     * @param collection with the codecs and the write concern to be used; reads go to the primary
+     * @param <T> the documents
+     * @return a builder with what {@link #of} has
+     */
+    public static <T> Builder<T> builder(MongoCollection<T> collection) {
+        return new Builder<>(collection);
+    }
+
+    VersionedCollection<T> guardedBy(Guard other) {
+        return new VersionedCollection<>(mapping, commands, other, retry);
+    }
+
+    VersionedCollection<T> in(ClientSession session) {
+        return new VersionedCollection<>(mapping, commands.in(session), guard, retry);
+    }
+
+    Mapping<T> mapping() {
+        return mapping;
+    }
+
+    Commands commands() {
+        return commands;
+    }
+
+    /**
+     * Loads a document, whether it is locked or not.
+     *
+     * @param id of any type the collection has a codec for
+     * @return empty if there is none
+     */
+    public Optional<T> find(Object id) {
+        return writes.load(id(id)).map(mapping::decode);
+    }
+
+    /**
+     * Loads a document if nobody changed it since a version.
+     *
+     * @param id of any type the collection has a codec for
+     * @param expected what the caller has seen
+     * @return empty if there is none
+     * @throws OptimisticLockException if it has another version
+     * @throws IllegalArgumentException if versions of this collection are of another type
+     */
+    public Optional<T> find(Object id, Version expected) {
+        mapping.checkType(expected);
+        Optional<BsonDocument> found = writes.load(id(id));
+        found.ifPresent(document -> {
+            if (!mapping.version(document).equals(Optional.of(expected))) {
+                throw writes.conflict(id(id), Optional.of(expected), found);
+            }
+        });
+        return found.map(mapping::decode);
+    }
+
+    /**
+     * Returns the version of a document as it was loaded.
+     *
+     * @param document by any method of this class, or made by the application
+     * @return empty if it has none
+     */
+    public Optional<Version> version(T document) {
+        return mapping.version(mapping.encode(document));
+    }
+
+    /**
+     * Stores a new document. One without a version gets the first: 1, or the time. One that has a version keeps it.
+     *
+     * @param document one without an id gets an {@link org.bson.types.ObjectId}
+     * @return as it is stored
+     * @throws MongoWriteException of the category {@link ErrorCategory#DUPLICATE_KEY} if there is such a document already
+     */
+    public T insert(T document) {
+        BsonDocument encoded = mapping.encode(document);
+        Version version = mapping.version(encoded).orElseGet(mapping.versionType()::first);
+        return mapping.decode(writes.insert(encoded, version));
+    }
+
+    /**
+     * Puts a document in the place of the version it was made from: of the stored one nothing is left but a lock.
+     *
+     * @param document with the id, and the version it had when it was loaded
+     * @return as it is stored
+     * @throws OptimisticLockException if the stored one has another version, or is gone
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     */
+    public T replace(T document) {
+        BsonDocument encoded = mapping.encode(document);
+        BsonValue id = Mapping.idOf(encoded);
+        Optional<Version> expected = mapping.version(encoded);
+        return mapping.decode(writes.replace(id, expected, mapping.next(expected), encoded)
+                .orElseThrow(() -> writes.refused(id, expected)));
+    }
+
+    /**
+     * Changes a document by update operators, which may reach into what is embedded.
+     *
+     * @param id of any type the collection has a codec for
+     * @param expected what the caller has seen
+     * @param update operators such as {@link com.mongodb.client.model.Updates} makes, none of which names the version
+     * @return as it is stored
+     * @throws OptimisticLockException if the stored one has another version, or is gone
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     * @throws IllegalArgumentException if the update names the version, or has no operators
+     */
+    public T update(Object id, Version expected, Bson update) {
+        mapping.checkType(expected);
+        BsonDocument operators = Operators.check(commands.toBson(update), mapping.versionField());
+        return mapping.decode(writes.update(id(id), Optional.of(expected), expected.next(), operators)
+                .orElseThrow(() -> writes.refused(id(id), Optional.of(expected))));
+    }
+
+    /**
+     * Deletes a document if nobody changed it since it was loaded.
+     *
+     * @param document with the id, and the version it had when it was loaded
+     * @return false if it was gone already
+     * @throws OptimisticLockException if the stored one has another version
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     */
+    public boolean delete(T document) {
+        BsonDocument encoded = mapping.encode(document);
+        return delete(Mapping.idOf(encoded), mapping.version(encoded));
+    }
+
+    private boolean delete(BsonValue id, Optional<Version> expected) {
+        if (writes.delete(id, expected)) {
+            return true;
+        }
+        if (writes.load(id).isEmpty()) {
+            return false;
+        }
+        throw writes.refused(id, expected);
+    }
+
+    /**
+     * Loads a document, has it changed, and saves it; does all of that again when somebody else was faster, with pauses of
+     * random length in between. A document that is not there is made. Of what the document has in the database, only the
+     * fields that the change made different are written, or taken away.
+     *
+     * @param id of any type the collection has a codec for
+     * @param factory makes what the change begins with if there is no document; called once in each such attempt
+     * @param change called once in each attempt, so without effects elsewhere; may change what it is given, or return
+     *     another object with the same id
+     * @return what became of it; a document that is deleted between loading and saving is not made again
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     * @throws com.mongodb.MongoServerException if the server refuses the document, for instance because of another unique
+     *     index: at once, and never repeated
+     * @throws InterruptedException while pausing; nothing was written then
+     */
+    public Outcome<T> addOrUpdate(Object id, Supplier<T> factory, UnaryOperator<T> change) throws InterruptedException {
+        Objects.requireNonNull(factory, "the factory must not be null: use update for documents that must be there");
+        return saving.change(id(id), Optional.of(factory), change);
+    }
+
+    /**
+     * As {@link #addOrUpdate}, but makes nothing.
+     *
+     * @param id of any type the collection has a codec for
+     * @param change called once in each attempt, so without effects elsewhere; not called if there is no document
+     * @return what became of it
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     * @throws InterruptedException while pausing; nothing was written then
+     */
+    public Outcome<T> update(Object id, UnaryOperator<T> change) throws InterruptedException {
+        return saving.change(id(id), Optional.empty(), change);
+    }
+
+    /**
+     * Saves a change; if somebody else changed the document meanwhile, merges the two property by property.
+     *
+     * @param base the document as it was loaded
+     * @param mine the document as it shall be, of the same id
+     * @param policy decides where both changed the same property, or the other deleted the document
+     * @return what became of it; {@link Outcome.Created} if the policy has a document that was deleted stored again
+     * @throws OptimisticLockException if the policy refuses
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     * @throws InterruptedException while pausing between attempts; nothing was written then
+     */
+    public Outcome<T> merge(T base, T mine, MergePolicy policy) throws InterruptedException {
+        return saving.merge(mapping.encode(base), Optional.of(mapping.encode(mine)), policy);
+    }
+
+    /**
+     * As {@link #merge(Object, Object, MergePolicy)}, by {@link MergePolicy#MINE_UNLESS_DELETED}.
+     *
+     * @param base the document as it was loaded
+     * @param mine the document as it shall be, of the same id
+     * @return what became of it
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     * @throws InterruptedException while pausing between attempts; nothing was written then
+     */
+    public Outcome<T> merge(T base, T mine) throws InterruptedException {
+        return merge(base, mine, MergePolicy.MINE_UNLESS_DELETED);
+    }
+
+    /**
+     * Deletes a document; if somebody else changed it meanwhile, as the policy says.
+     *
+     * @param base the document as it was loaded
+     * @param policy asked about the whole document: nothing deletes it, anything keeps what the other made of it
+     * @return {@link Outcome.Deleted}, {@link Outcome.DeletedMeanwhile}, {@link Outcome.Unchanged} if the policy kept it, or
+     *     {@link Outcome.GaveUp}
+     * @throws OptimisticLockException if the policy refuses
+     * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
+     * @throws InterruptedException while pausing between attempts; nothing was written then
+     */
+    public Outcome<T> mergeDeletion(T base, MergePolicy policy) throws InterruptedException {
+        return saving.merge(mapping.encode(base), Optional.empty(), policy);
+    }
+
+    BsonValue id(Object id) {
+        return Mapping.idOf(commands.toBson(Filters.eq(Mapping.ID, id)));
+    }
+
+    /**
+     * Says how a collection is versioned.
+     *
+     * @param <T> the documents
+     */
+    public static final class Builder<T> {
+
+        private final MongoCollection<T> collection;
+        private String versionField = "version";
+        private Version.Type type = Version.Type.INT;
+        private Retry retry = new Retry(200, Duration.ofSeconds(30));
+
+        private Builder(MongoCollection<T> collection) {
+            this.collection = collection;
+        }
+
+        /**
+         * Says where the version is. It is {@code version}, an {@code INT}, unless set.
+         *
+         * @param field the name of a field of the root, as it is in the database
+         * @param versionType of all versions in this collection
+         * @return this builder
+         */
+        public Builder<T> version(String field, Version.Type versionType) {
+            this.versionField = field;
+            this.type = versionType;
+            return this;
+        }
+
+        /**
+         * Limits repetition. Changes are tried 200 times within 30 s unless set.
+         *
+         * @param maxAttempts 1 or more
+         * @param maxWait no attempt begins after it; zero tries once
+         * @return this builder
+         */
+        public Builder<T> retry(int maxAttempts, Duration maxWait) {
+            this.retry = new Retry(maxAttempts, maxWait);
+            return this;
+        }
+
+        /**
+         * Makes the view of the collection. Sends nothing.
+         *
+         * @return the view
+         * @throws IllegalArgumentException if the version field is no field of the root
+         */
+        public VersionedCollection<T> build() {
+            Mapping<T> mapping = new Mapping<>(
+                    collection.getCodecRegistry().get(collection.getDocumentClass()),
+                    versionField,
+                    type,
+                    collection.getNamespace());
+            return new VersionedCollection<>(mapping, Commands.of(collection), new Guard.Unlocked(), retry);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.latchkey.documents;
+
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+
+/** Stands before every command of a worker on a real server, so that it can end or be late exactly there. */
+final class Interposed {
+
+    /** The worker is no more. */
+    static final class Crash extends Error {}
+
+    /** Stops at one command until it may go on. */
+    static final class Stop implements IntConsumer {
+
+        private final int at;
+        private final CountDownLatch there = new CountDownLatch(1);
+        private final CountDownLatch goOn = new CountDownLatch(1);
+
+        Stop(int at) {
+            this.at = at;
+        }
+
+        boolean isThere() {
+            return there.getCount() == 0;
+        }
+
+        void goOn() {
+            goOn.countDown();
+        }
+
+        @Override
+        public void accept(int number) {
+            if (number == at) {
+                there.countDown();
+                try {
+                    goOn.await();
+                } catch (InterruptedException e) {
+                    throw new Crash();
+                }
+            }
+        }
+    }
+
+    private static final Set<String> COMMANDS = Set.of("findOneAndUpdate", "find", "insertOne", "deleteOne");
+
+    private final IntConsumer beforeEach;
+    private final AtomicInteger number = new AtomicInteger();
+
+    /**
+     * Begins with the first command.
+     *
+     * @param beforeEach is told the number of each command, from 1, before it is sent
+     */
+    Interposed(IntConsumer beforeEach) {
+        this.beforeEach = beforeEach;
+    }
+
+    MongoDatabase database(MongoDatabase real) {
+        return proxy(MongoDatabase.class, real);
+    }
+
+    private <P> P proxy(Class<P> type, Object real) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
+            if (COMMANDS.contains(method.getName())) {
+                beforeEach.accept(number.incrementAndGet());
+            }
+            try {
+                Object result = method.invoke(real, args);
+                return result instanceof MongoCollection<?> ? proxy(MongoCollection.class, result) : result;
+            } catch (InvocationTargetException e) {
+                throw Objects.requireNonNull(e.getCause());
+            }
+        }));
+    }
+}
