@@ -34,6 +34,7 @@ public final class Main {
 
     /** Stores on a server, each a race of its own with its peers; what follows the name chooses some of its tables. */
     private static final Map<String, Consumer<List<String>>> RACES = new TreeMap<>(Map.of(
+            "combined", whole(Combined::run),
             "jdbc", whole(Jdbc::run),
             "memcached", whole(Memcached::run),
             "mongodb", whole(MongoDb::run),
