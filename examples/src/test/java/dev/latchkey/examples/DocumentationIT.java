@@ -95,7 +95,8 @@ class DocumentationIT {
                 .directory(workingDirectory.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile());
-        builder.environment().put("XDG_STATE_HOME", directory.resolve("state").toString());
+        Path state = Files.createDirectories(directory.resolve("state"));
+        builder.environment().put("XDG_STATE_HOME", state.toString());
         builder.environment().merge("PATH", ROOT.toString(), (path, root) -> root + ":" + path);
         Process process = builder.start();
         boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
