@@ -1,6 +1,6 @@
 -- Stands in front of every operation, behind clock.lua; only the short ways of two of them come before it, since defining
--- these functions takes longer than all that a free lock needs. All time is the server's, in microseconds, as text of 16 digits: such texts
--- compare like the numbers.
+-- these functions takes longer than all that a free lock needs. All time is the server's, in microseconds, as text of 16
+-- digits: such texts compare like the numbers.
 --
 -- KEYS[1]   the state of a resource, a string:
 --             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt> }
