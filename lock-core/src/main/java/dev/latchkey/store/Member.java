@@ -93,6 +93,7 @@ final class Member {
                 try {
                     answer.complete(call.get());
                 } catch (Throwable e) {
+                    // Errors, too: whoever waits for the answer, and the next call of the key, must go on.
                     answer.completeExceptionally(e);
                 }
             });
