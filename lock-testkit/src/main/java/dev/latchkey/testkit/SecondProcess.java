@@ -170,6 +170,11 @@ public final class SecondProcess implements AutoCloseable {
         return send("increment", tally.directory().toString(), resource, ttl.toString(), Integer.toString(times));
     }
 
+    /** Has the process be an editor of a tree until it is killed, as {@link TreeActor} does: {@code how} is the name of a command. */
+    Reply act(String how, String tree, Duration ttl, Path directory, String name, int number) {
+        return send(how, tree, ttl.toString(), directory.toString(), name, Integer.toString(number));
+    }
+
     /** Ends the process with SIGKILL, and waits until it is gone. */
     public void kill() {
         process.destroyForcibly();
