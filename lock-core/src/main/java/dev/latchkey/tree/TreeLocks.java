@@ -34,6 +34,8 @@ import java.util.regex.Pattern;
  * ({@link #pushed}). From then on nobody can lock what it had locked who has not pulled that change. An editor may die at any
  * time after that.
  *
+ * <p>Where changes can be undone and redone, locks follow with {@link #savepoint}, {@link #rollback} and {@link #reinstate}.
+ *
  * <p>All an editor's locks depend on each other and are lost together: with the end of the lease or session, wherever the
  * store has one. The editor then holds nothing, and takes nothing, until it calls {@link #releaseAll}.
  *

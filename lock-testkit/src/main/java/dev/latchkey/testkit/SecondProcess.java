@@ -170,7 +170,12 @@ public final class SecondProcess implements AutoCloseable {
         return send("increment", tally.directory().toString(), resource, ttl.toString(), Integer.toString(times));
     }
 
-    /** Has the process be an editor of a tree until it is killed, as {@link TreeActor} does: {@code how} is the name of a command. */
+    /**
+     * Has the process edit a tree until it is killed.
+     *
+     * @param how {@code lockFamilies} or {@code editTree}, as {@link TreeActor} does them
+     * @param number the size of a family, or the seed
+     */
     Reply act(String how, String tree, Duration ttl, Path directory, String name, int number) {
         return send(how, tree, ttl.toString(), directory.toString(), name, Integer.toString(number));
     }

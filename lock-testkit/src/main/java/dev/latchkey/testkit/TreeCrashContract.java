@@ -27,10 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Editors in other processes are killed in the middle of what they do: for a store of leases that several processes can
- * reach. It must be able to tell who holds something.
+ * reach, keeps state indexes and can tell who holds something.
  */
 @ContractFor(
-        value = {ExpiringStore.class, BatchStore.class, InspectableStore.class},
+        value = {ExpiringStore.class, BatchStore.class, IndexStore.class, InspectableStore.class},
         with = LeaseCrashContract.class)
 public interface TreeCrashContract extends ProcessesContract, TreeLocksContract {
 
