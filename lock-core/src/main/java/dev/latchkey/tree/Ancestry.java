@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -23,8 +24,17 @@ import java.util.stream.Collectors;
  * <p>An id is <em>covered</em>, as if it were held exclusively itself, when an ancestor is held exclusively and no other
  * editor can get at it by another way: each of its ancestors is held by this editor in some mode, or lies below what it
  * holds exclusively, so that nobody else can hold it exclusively. With one parent per id the second half is always true.
+ * An id that is new counts as if it were held exclusively.
  */
 final class Ancestry {
+
+    /**
+     * What the application says of its ids.
+     *
+     * @param parents of an id now
+     * @param isNew whether only this editor knows an id, so that it needs no lock
+     */
+    record Tree(Function<String, ? extends Collection<String>> parents, Predicate<String> isNew) {}
 
     /** What the ancestors of an id, without itself, are for the editor. */
     private record Above(Set<String> parents, boolean exclusive, boolean shielded) {}
@@ -32,29 +42,30 @@ final class Ancestry {
     /** An id whose parents are being looked at. */
     private record Step(String id, Set<String> parents, Iterator<String> next) {}
 
-    private final Function<String, ? extends Collection<String>> parents;
+    private final Tree tree;
     private final Function<String, Optional<LockMode>> held;
     private final Map<String, Above> known = new HashMap<>();
 
-    Ancestry(Function<String, ? extends Collection<String>> parents, Function<String, Optional<LockMode>> held) {
-        this.parents = parents;
+    Ancestry(Tree tree, Function<String, Optional<LockMode>> held) {
+        this.tree = tree;
         this.held = held;
     }
 
     boolean holdsExclusive(String id) {
-        return isExclusive(id) || isCovered(id);
+        return isOwn(id) || isCovered(id);
     }
 
     boolean holdsShared(String id) {
-        return isHeld(id) || isCovered(id);
+        return isHeld(id) || isOwn(id) || isCovered(id);
     }
 
     private boolean isHeld(String id) {
         return held.apply(id).isPresent();
     }
 
-    private boolean isExclusive(String id) {
-        return held.apply(id).filter(mode -> mode == LockMode.EXCLUSIVE).isPresent();
+    /** Whether it is held exclusively, or new. */
+    private boolean isOwn(String id) {
+        return held.apply(id).filter(mode -> mode == LockMode.EXCLUSIVE).isPresent() || tree.isNew.test(id);
     }
 
     private boolean isCovered(String id) {
@@ -87,7 +98,7 @@ final class Ancestry {
             String ancestor = open.pop();
             // What is held had its own ancestors shared when it was taken.
             if (!isHeld(ancestor) && seen.add(ancestor)) {
-                if (!above(ancestor).exclusive) {
+                if (!above(ancestor).exclusive && !isOwn(ancestor)) {
                     missing.putIfAbsent(ancestor, LockMode.SHARED);
                 }
                 open.addAll(above(ancestor).parents);
@@ -128,7 +139,7 @@ final class Ancestry {
     }
 
     private void enter(String id, Deque<Step> path, Set<String> onPath) {
-        Set<String> its = Set.copyOf(parents.apply(id));
+        Set<String> its = Set.copyOf(tree.parents.apply(id));
         path.push(new Step(id, its, its.iterator()));
         onPath.add(id);
     }
@@ -138,8 +149,8 @@ final class Ancestry {
         boolean shielded = true;
         for (String parent : its) {
             Above above = above(parent);
-            exclusive |= above.exclusive || isExclusive(parent);
-            shielded &= above.shielded && (above.exclusive || isHeld(parent));
+            exclusive |= above.exclusive || isOwn(parent);
+            shielded &= above.shielded && (above.exclusive || isHeld(parent) || isOwn(parent));
         }
         return new Above(its, exclusive, shielded);
     }

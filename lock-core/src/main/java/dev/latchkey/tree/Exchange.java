@@ -94,6 +94,27 @@ final class Exchange {
         return batches.deleteAll(keys);
     }
 
+    /** Both are tried, also if the first fails. */
+    BatchAttempt giveBack(List<Key> fresh, List<Request> demotions) {
+        try {
+            if (!fresh.isEmpty()) {
+                batches.deleteAll(fresh);
+            }
+        } catch (RuntimeException e) {
+            try {
+                demote(demotions);
+            } catch (RuntimeException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
+        }
+        return demote(demotions);
+    }
+
+    private BatchAttempt demote(List<Request> demotions) {
+        return demotions.isEmpty() ? new BatchAttempt.Granted(List.of()) : batches.saveAll(demotions);
+    }
+
     void record(Map<String, StateIndex> raised) {
         indexes.ifPresent(store -> store.raise(raised));
     }

@@ -22,11 +22,11 @@ record Ids(String tree) {
         return new PullRequiredException(tree, known, required);
     }
 
-    TreeConflictException conflict(TreeRequest request, BatchAttempt.Conflicted conflict) {
+    TreeConflictException conflict(Map<String, LockMode> asked, BatchAttempt.Conflicted conflict) {
         Map<String, LockMode> blocked = new TreeMap<>();
         conflict.resources().forEach(resource -> {
             String id = id(resource);
-            blocked.put(id, request.exclusive().contains(id) ? LockMode.EXCLUSIVE : LockMode.SHARED);
+            blocked.put(id, asked.getOrDefault(id, LockMode.SHARED));
         });
         return new TreeConflictException(tree, blocked);
     }

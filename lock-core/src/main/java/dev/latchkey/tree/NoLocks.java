@@ -38,6 +38,17 @@ enum NoLocks implements TreeLocks {
     }
 
     @Override
+    public TreeSavepoint savepoint() {
+        return new TreeSavepoint("savepoint of a tree without locks");
+    }
+
+    @Override
+    public void rollback(TreeSavepoint savepoint) {}
+
+    @Override
+    public void reinstate(TreeSavepoint savepoint) {}
+
+    @Override
     public void pulled(long index) {}
 
     @Override

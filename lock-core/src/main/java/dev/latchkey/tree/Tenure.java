@@ -51,6 +51,13 @@ final class Tenure implements ExpiringStore {
         return keys;
     }
 
+    /** How each is held, by resource: a snapshot. */
+    Map<String, LockMode> modes() {
+        Map<String, LockMode> modes = new HashMap<>();
+        keys.forEach((resource, key) -> modes.put(resource, mode(key)));
+        return modes;
+    }
+
     Request request(Key key, LockMode mode) {
         return new Request(key, mode, ttl, Patience.ONCE);
     }
@@ -64,6 +71,29 @@ final class Tenure implements ExpiringStore {
         Exchange.taken(requests, granted).forEach(taken -> all.put(taken.key().resource(), taken.key()));
         keys = Map.copyOf(all);
         lease = leaseOf(granted);
+    }
+
+    /**
+     * Gives up what was not held then, and puts promotions back to shared; inside the turn. If the store fails that is
+     * believed all the same, as with every release and demotion.
+     */
+    BatchAttempt returnTo(Map<String, LockMode> then) {
+        Map<String, Key> left = new HashMap<>();
+        List<Key> fresh = new ArrayList<>();
+        List<Request> demotions = new ArrayList<>();
+        keys.forEach((resource, key) -> {
+            LockMode before = then.get(resource);
+            if (before == null) {
+                fresh.add(key);
+            } else if (before == mode(key)) {
+                left.put(resource, key);
+            } else {
+                demotions.add(request(key, before));
+                left.put(resource, key.holding(Optional.of(new Key.Held(before, OptionalLong.empty()))));
+            }
+        });
+        keys = Map.copyOf(left);
+        return exchange.giveBack(fresh, demotions);
     }
 
     /** Ends with the first of its leases, and with the first session that is lost. */

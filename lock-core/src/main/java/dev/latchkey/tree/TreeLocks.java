@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
@@ -32,6 +33,8 @@ import java.util.regex.Pattern;
  * changes and says so ({@link #pulled}), locks, changes, pushes its change with a greater number and says so
  * ({@link #pushed}). From then on nobody can lock what it had locked who has not pulled that change. An editor may die at any
  * time after that.
+ *
+ * <p>Where changes can be undone and redone, locks follow with {@link #savepoint}, {@link #rollback} and {@link #reinstate}.
  *
  * <p>All an editor's locks depend on each other and are lost together: with the end of the lease or session, wherever the
  * store has one. The editor then holds nothing, and takes nothing, until it calls {@link #releaseAll}.
@@ -177,6 +180,48 @@ public interface TreeLocks extends AutoCloseable {
     void pushedRetaining(long index);
 
     /**
+     * Marks what is held now, as a transaction of the application begins: what is locked after it can be given up by itself
+     * with {@link #rollback}, and taken again with {@link #reinstate}. Asks nothing of the store.
+     *
+     * <p>All savepoints are over with {@link #pushed}, {@link #pushedRetaining} and {@link #releaseAll}. A new one also ends
+     * those that are rolled back: as with undo and redo, something else has been done instead.
+     *
+     * @return the savepoint, of use to this editor alone
+     * @throws LockLostException if the locks were lost
+     * @throws IllegalStateException if this was closed
+     */
+    TreeSavepoint savepoint();
+
+    /**
+     * Gives up what was locked since a savepoint, when the changes made since are undone. What was held then is held still,
+     * and what was promoted since is shared again. Later savepoints are rolled back with it. As with {@link #releaseAll}
+     * others need not pull anything. Does nothing if the savepoint is rolled back already.
+     *
+     * @param savepoint the beginning of what is undone
+     * @throws IllegalArgumentException if the savepoint is over, or of another editor; nothing was changed
+     * @throws LockLostException if the locks were lost
+     * @throws LockStorageException if the store failed or did not answer; it is rolled back nevertheless, and what the store
+     *     still has of it ends as the holds of the dead do
+     * @throws IllegalStateException if this was closed
+     */
+    void rollback(TreeSavepoint savepoint);
+
+    /**
+     * Takes again what was locked from a rolled-back savepoint on, up to the next one, when those changes are made again;
+     * together with what belongs to rolled-back savepoints before it. All or nothing, and as {@link #acquire(TreeRequest)}
+     * never waiting; the parents are not asked. Does nothing if the savepoint is not rolled back.
+     *
+     * @param savepoint the beginning of the last of what is done again
+     * @throws TreeConflictException if others hold any of it; it is rolled back still
+     * @throws PullRequiredException if others have changed any of it
+     * @throws IllegalArgumentException if the savepoint is over, or of another editor; nothing was changed
+     * @throws LockLostException if the locks were lost
+     * @throws LockStorageException as {@link #acquire(TreeRequest)}
+     * @throws IllegalStateException if this was closed
+     */
+    void reinstate(TreeSavepoint savepoint);
+
+    /**
      * Gives up everything. Without {@link #pushed} before it this abandons the changes: others need not pull anything. A loss
      * is over with it, and new locks can be taken.
      *
@@ -218,6 +263,7 @@ public interface TreeLocks extends AutoCloseable {
         private final String tree;
         private final Function<String, ? extends Collection<String>> parents;
         private final List<Consumer<? super LossReason>> listeners = new ArrayList<>();
+        private Predicate<String> isNew = id -> false;
         private Optional<IndexStore> indexes;
         private Optional<StateRule> rule = Optional.of(StateRule.BOTH_INDEXES);
         private Duration ttl = Duration.ofMinutes(5);
@@ -279,6 +325,20 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
+         * Says which ids are known to this editor alone, since it has made them and not pushed them yet. They need no lock:
+         * they count as held exclusively, and the store never hears of them. Their parents have to be held when something
+         * is added below them, as ever. No id is, unless this was said.
+         *
+         * @param isNew asked as the parents are; for ids that grow, for instance, whether one is above the greatest of the
+         *     last push
+         * @return this
+         */
+        public Builder newIds(Predicate<String> isNew) {
+            this.isNew = Objects.requireNonNull(isNew, "isNew");
+            return this;
+        }
+
+        /**
          * Sets after what time the store ends the locks by itself if they are not refreshed, 300 s unless set; ignored where
          * holds do not expire.
          *
@@ -336,7 +396,7 @@ public interface TreeLocks extends AutoCloseable {
                         + " keeps no state indexes: say where they are kept with indexes(…), or withoutStateRule()");
             }
             Exchange exchange = new Exchange(store, rule.flatMap(on -> indexes), rule.orElse(StateRule.BOTH_INDEXES));
-            return new EditorLocks(tree, parents, store, exchange, this);
+            return new EditorLocks(tree, new Ancestry.Tree(parents, isNew), store, exchange, this);
         }
     }
 }

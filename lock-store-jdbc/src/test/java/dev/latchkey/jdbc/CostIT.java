@@ -6,6 +6,8 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -14,7 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,13 +47,31 @@ class CostIT {
                 lock.release();
             }
 
-            Map<String, Long> run = server.log().stream()
-                    .skip(before)
-                    .filter(line -> line.matches(STATEMENT))
-                    .map(line -> line.replaceAll(".*LOG:  (execute|statement)[^:]*: ", ""))
-                    .filter(statement -> !isSetUp(statement))
-                    .collect(Collectors.groupingBy(statement -> statement, Collectors.counting()));
+            Map<String, Long> run =
+                    run(server, before).collect(Collectors.groupingBy(statement -> statement, Collectors.counting()));
             assertThat(run).isEqualTo(Map.of("INSERT INTO latchkey_lock AS held", 100L, "UPDATE latchkey_lock", 100L));
+        }
+    }
+
+    /** What is read is the clock with one row, a hundred rows, and as many indexes. */
+    @Test
+    void givenATree_whenAHundredIdsAreLocked_thenThreeReadsAndOneTransactionOfOneWriteEach() throws Exception {
+        try (PostgresServer server = PostgresServer.start("log_statement=all");
+                JdbcStore store = Stores.open(server.dsn());
+                TreeLocks editor = TreeLocks.of(store, "counted", id -> id.equals("root") ? List.of() : List.of("root"))
+                        .create()) {
+            editor.acquire(TreeRequest.shared("root"));
+            editor.releaseAll();
+            int before = server.log().size();
+            Set<String> children =
+                    IntStream.range(1, 100).mapToObj(i -> "part-" + i).collect(Collectors.toSet());
+
+            editor.acquire(new TreeRequest(children, Set.of()));
+
+            Map<String, Long> run = run(server, before)
+                    .collect(Collectors.groupingBy(
+                            statement -> statement.split(" ", 2)[0], TreeMap::new, Collectors.counting()));
+            assertThat(run).isEqualTo(Map.of("SELECT", 3L, "BEGIN", 1L, "INSERT", 99L, "UPDATE", 1L, "COMMIT", 1L));
         }
     }
 
@@ -112,6 +136,15 @@ class CostIT {
                     .filteredOn(line -> !line.contains("is starting up"))
                     .noneMatch(line -> line.matches(".*(ERROR|FATAL|PANIC|WARNING):.*"));
         }
+    }
+
+    /** The statements since then, each with its first line. */
+    private static Stream<String> run(PostgresServer server, int before) {
+        return server.log().stream()
+                .skip(before)
+                .filter(line -> line.matches(STATEMENT))
+                .map(line -> line.replaceAll(".*LOG:  (execute|statement)[^:]*: ", ""))
+                .filter(statement -> !isSetUp(statement));
     }
 
     /** What the driver and the pool send once when they open a connection. */

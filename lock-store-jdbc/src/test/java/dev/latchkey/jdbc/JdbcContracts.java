@@ -13,6 +13,7 @@ import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import dev.latchkey.testkit.TreeLeaseContract;
+import dev.latchkey.testkit.TreeSavepointContract;
 
 /** What the store promises on every database. */
 interface JdbcContracts
@@ -27,5 +28,6 @@ interface JdbcContracts
                 HandoverContract,
                 IndexedBatchContract,
                 TreeLeaseContract,
+                TreeSavepointContract,
                 LeaseCrashContract,
                 ProcessContentionContract {}

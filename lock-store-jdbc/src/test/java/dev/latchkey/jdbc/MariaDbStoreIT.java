@@ -2,11 +2,12 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.testkit.TreeCrashContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /** All contracts on a MariaDB server. */
-class MariaDbStoreIT implements JdbcContracts {
+class MariaDbStoreIT implements JdbcContracts, TreeCrashContract {
 
     private static JdbcStore store;
 

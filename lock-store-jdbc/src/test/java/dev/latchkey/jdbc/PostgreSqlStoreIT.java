@@ -2,11 +2,12 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.TreeCrashContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /** All contracts on a PostgreSQL server. */
-class PostgreSqlStoreIT implements JdbcContracts {
+class PostgreSqlStoreIT implements JdbcContracts, TreeCrashContract {
 
     private static JdbcStore store;
 

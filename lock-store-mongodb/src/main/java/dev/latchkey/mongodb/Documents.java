@@ -35,25 +35,30 @@ final class Documents {
     }
 
     /** Names that differ in anything are different names, whatever the collection's own collation. */
-    private static final Collation BINARY = Collation.builder().locale("simple").build();
+    static final Collation BINARY = Collation.builder().locale("simple").build();
 
     private static final BsonDocument WITH_CLOCK =
             new BsonDocument("$addFields", new BsonDocument(Fields.NOW, Expressions.NOW));
 
     /** How often two who insert at once may get into each other's way: after the first time the document is there. */
-    private static final int COLLISIONS = 5;
+    static final int COLLISIONS = 5;
 
     private final MongoCollection<BsonDocument> collection;
     private final Calls calls;
 
-    Documents(MongoCollection<?> collection, WriteConcern writeConcern, Calls calls) {
-        this.collection = collection
+    Documents(MongoCollection<BsonDocument> collection, Calls calls) {
+        this.collection = collection;
+        this.calls = calls;
+    }
+
+    /** The collection, whatever its owner has set, in the way locks use it. */
+    static MongoCollection<BsonDocument> of(MongoCollection<?> collection, WriteConcern writeConcern) {
+        return collection
                 .withDocumentClass(BsonDocument.class)
                 .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
                 .withReadPreference(ReadPreference.primary())
                 .withReadConcern(ReadConcern.MAJORITY)
                 .withWriteConcern(writeConcern);
-        this.calls = calls;
     }
 
     /**
@@ -136,14 +141,18 @@ final class Documents {
 
     private Holding holding(String resource, BsonDocument document) {
         if (!Holding.isOurs(document)) {
-            throw new LockStorageException(
-                    resource,
-                    "the collection " + collection.getNamespace().getFullName()
-                            + " has a document of this _id that is not a lock of this format: give locks a collection of"
-                            + " their own",
-                    null);
+            throw foreign(resource, collection);
         }
         return new Holding(document);
+    }
+
+    static LockStorageException foreign(String resource, MongoCollection<?> collection) {
+        return new LockStorageException(
+                resource,
+                "the collection " + collection.getNamespace().getFullName()
+                        + " has a document of this _id that is not a lock of this format: give locks a collection of"
+                        + " their own",
+                null);
     }
 
     private static BsonDocument byName(String resource) {

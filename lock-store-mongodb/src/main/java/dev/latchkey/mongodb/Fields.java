@@ -1,6 +1,9 @@
 package dev.latchkey.mongodb;
 
-/** The fields of a lock's document. All but the first are always there; those of nobody are null. */
+/**
+ * The fields of a lock's document, and of a state index. Of a lock all but the first are always there; those of nobody are
+ * null.
+ */
 final class Fields {
 
     static final String RESOURCE = "_id";
@@ -35,6 +38,15 @@ final class Fields {
 
     /** When the document may go. */
     static final String KEPT_UNTIL = "kept_until";
+
+    /** In the {@code _id} of a state index, which is a document of this one field: the resource. */
+    static final String INDEX_OF = "index_of";
+
+    /** Of a state index: the last change by somebody who held the resource exclusively. */
+    static final String EXCLUSIVE = "exclusive";
+
+    /** Of a state index: the last change by somebody who held the resource shared. */
+    static final String SHARED = "shared";
 
     /** Of what is read, not stored: the server's clock. */
     static final String NOW = "now";

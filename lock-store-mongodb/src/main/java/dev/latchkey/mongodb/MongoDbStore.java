@@ -9,19 +9,24 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.IndexStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.Wakeup;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
 
 /**
  * Keeps holds as documents of a MongoDB collection, from 4.2 on: one server, a replica set or a sharded cluster. An
@@ -34,13 +39,16 @@ import java.util.concurrent.TimeUnit;
  * <p>On a replica set or a sharded cluster waiters hear of releases by one change stream per store. Elsewhere those who
  * wait ask again, one per resource and factory, at most twice a second.
  *
+ * <p>State indexes are documents of their own in the same collection, which nothing deletes. Many are looked up by one
+ * command, and raised by one.
+ *
  * <p>Thread-safe. Takes part in no session or transaction of the caller.
  */
-public final class MongoDbStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore {
+public final class MongoDbStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, IndexStore {
 
     private final Calls calls;
-    private final Documents documents;
     private final Holds holds;
+    private final StateIndexes stateIndexes;
     private final Index index;
     private final Listener listener;
     private final Runnable end;
@@ -58,8 +66,10 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     private MongoDbStore(Builder builder) {
         Place place = builder.source.place(builder.database, builder.collection);
         this.calls = new Calls();
-        this.documents = new Documents(place.collection(), builder.writeConcern, calls);
+        MongoCollection<BsonDocument> collection = Documents.of(place.collection(), builder.writeConcern);
+        Documents documents = new Documents(collection, calls);
         this.holds = new Holds(documents, builder.retention);
+        this.stateIndexes = new StateIndexes(collection, calls);
         this.index = new Index(documents, builder.indexOwner);
         this.listener = new Listener(documents);
         this.end = place.end();
@@ -144,6 +154,16 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     @Override
     public List<Holder> holders(String resource) {
         return holds.holders(resource);
+    }
+
+    @Override
+    public Map<String, StateIndex> indexes(Collection<String> resources) {
+        return stateIndexes.of(resources);
+    }
+
+    @Override
+    public void raise(Map<String, StateIndex> indexes) {
+        stateIndexes.raise(indexes);
     }
 
     @Override

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.MongoClient;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.Wakeup;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MongoDbServer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
+import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -76,6 +79,25 @@ class ChangeStreamIT {
                 end.toCompletableFuture().get();
             }
             assertThat(next.toCompletableFuture()).isNotDone();
+
+            held.release();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> next.toCompletableFuture().isDone());
+        }
+    }
+
+    @Test
+    void givenAWatch_whenAStateIndexIsDeleted_thenReleasesAreToldStill() throws Exception {
+        store.raise(Map.of("indexed", new StateIndex(1, 0)));
+        Lock held = locks.createLock("indexed", LONG).acquire();
+        try (Wakeup wakeup = store.watch("indexed")) {
+            awaitWatching(wakeup);
+            CompletionStage<?> next = wakeup.next();
+            client.getDatabase("changes")
+                    .getCollection("lock")
+                    .deleteOne(new Document("_id", new Document(Fields.INDEX_OF, "indexed")));
 
             held.release();
 

@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.MongoClient;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -89,6 +95,33 @@ class CostIT {
                                 "aggregate",
                                 "update")
                         .toList());
+    }
+
+    @Test
+    void givenATree_whenLockedPushedAndGivenUp_thenOneCommandForEachIdAndOneForAllIndexes() {
+        Map<String, List<String>> parents =
+                Map.of("pump", List.of("hall"), "hall", List.of("plant"), "plant", List.of());
+        try (TreeLocks editor = TreeLocks.of(store, "counted", parents::get).create()) {
+            editor.acquire(TreeRequest.exclusive("pump"));
+            assertThat(commands.sent()).containsExactly("findAndModify", "findAndModify", "findAndModify", "find");
+            commands.forget();
+
+            editor.pushed(1);
+
+            assertThat(commands.sent()).containsExactly("update", "update", "update", "update");
+        }
+    }
+
+    @Test
+    void givenManyIndexes_whenRaisedAndLookedUp_thenOneCommandEach() {
+        Map<String, StateIndex> raised = new HashMap<>();
+        IntStream.range(0, 1_000).forEach(i -> raised.put("many/" + i, new StateIndex(i, 1)));
+
+        store.raise(raised);
+
+        assertThat(store.indexes(raised.keySet())).isEqualTo(raised);
+        assertThat(store.indexes(List.of())).isEmpty();
+        assertThat(commands.sent()).containsExactly("update", "find");
     }
 
     @Test

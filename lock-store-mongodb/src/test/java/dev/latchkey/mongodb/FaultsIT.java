@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -128,6 +131,18 @@ class FaultsIT {
                         .acquire(Duration.ofSeconds(60))
                         .isAcquired())
                 .isTrue();
+    }
+
+    @Test
+    void givenTheReplyToAStateIndexIsLost_whenTheConnectionIsCut_thenItIsRaisedAgainAndTheSame() {
+        CompletableFuture<Void> raising = proxy.loseReplyTo("lost-index");
+
+        store.raise(Map.of("lost-index", new StateIndex(7, 3)));
+
+        assertThat(raising).isDone();
+        CompletableFuture<Void> looking = proxy.loseReplyTo("lost-index");
+        assertThat(store.indexes(List.of("lost-index"))).isEqualTo(Map.of("lost-index", new StateIndex(7, 3)));
+        assertThat(looking).isDone();
     }
 
     @Test

@@ -12,11 +12,13 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MongoDbServer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.bson.Document;
@@ -79,6 +81,33 @@ class ForeignIT {
 
             assertThat(collection.find().first()).isEqualTo(document);
         }
+    }
+
+    @Test
+    void givenADocumentOfAnotherInTheFormOfAStateIndex_whenLookedUp_thenFailure() {
+        MongoCollection<Document> collection = collection("indexes");
+        collection.insertOne(new Document("_id", new Document(Fields.INDEX_OF, "report")).append("amount", 42));
+        try (MongoDbStore store = new MongoDbStore(collection)) {
+            assertThatThrownBy(() -> store.indexes(List.of("report")))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("foreign.indexes")
+                    .hasMessageContaining("of their own");
+        }
+    }
+
+    /** Its retention would be over before somebody else takes the resource. */
+    @Test
+    void givenAStateIndex_whenLookedAt_thenNothingSaysWhenItMayGo() {
+        MongoCollection<Document> collection = collection("kept");
+        try (MongoDbStore store = new MongoDbStore(collection)) {
+            store.raise(Map.of("report", new StateIndex(7, 3)));
+        }
+
+        assertThat(collection.find().first())
+                .isEqualTo(new Document("_id", new Document(Fields.INDEX_OF, "report"))
+                        .append(Fields.EXCLUSIVE, 7L)
+                        .append(Fields.SHARED, 3L)
+                        .append(Fields.FORMAT, 1));
     }
 
     /** Only that of the _id can be a conflict, and none is here: what the server refuses is a failure. */

@@ -5,6 +5,7 @@ import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.MongoDbServer;
@@ -14,6 +15,9 @@ import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import dev.latchkey.testkit.StoreRules;
+import dev.latchkey.testkit.TreeCrashContract;
+import dev.latchkey.testkit.TreeLeaseContract;
+import dev.latchkey.testkit.TreeSavepointContract;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,6 +33,10 @@ class MongoDbStoreIT
                 ExpiringFencingContract,
                 SharedFencingContract,
                 InspectableStoreContract,
+                IndexStoreContract,
+                TreeCrashContract,
+                TreeLeaseContract,
+                TreeSavepointContract,
                 HandoverContract,
                 LeaseCrashContract,
                 ProcessContentionContract {

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -84,6 +88,30 @@ class FaultsIT {
         assertThat(others.createLock("report").tryAcquire()).isTrue();
         assertThat(lock.tryAcquire()).isFalse();
         Awaitility.await().untilAsserted(() -> assertThat(store.resources()).isZero());
+    }
+
+    /** A tree on a store without leases: the session is all there is. */
+    @Test
+    void givenATreeIsEdited_whenItsBackendIsTerminated_thenTheEditorIsToldOnceAndHoldsNothing() throws Exception {
+        Map<String, List<String>> parents = Map.of("plant", List.of(), "pump", List.of("plant"));
+        try (TreeLocks editor = TreeLocks.of(store, "plant", parents::get)
+                .withoutStateRule()
+                .onLost(losses::add)
+                .create()) {
+            editor.acquire(TreeRequest.exclusive("pump"));
+
+            Raw.terminate(server, "granted");
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
+            assertThat(editor.held()).isEmpty();
+            assertThatThrownBy(() -> editor.checkExclusive("pump")).isInstanceOf(LockLostException.class);
+            editor.releaseAll();
+            editor.acquire(TreeRequest.exclusive("pump"));
+            assertThat(editor.holdsExclusive("pump")).isTrue();
+            assertThat(losses).hasSize(1);
+        }
     }
 
     @Test

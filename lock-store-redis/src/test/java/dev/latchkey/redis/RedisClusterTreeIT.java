@@ -7,7 +7,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.RedisCluster;
-import dev.latchkey.testkit.TreeLocksContract;
+import dev.latchkey.testkit.TreeSavepointContract;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import org.junit.jupiter.api.AfterAll;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Trees on three masters, each in one slot. */
-class RedisClusterTreeIT implements IndexedBatchContract, TreeLocksContract {
+class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract {
 
     private static final RedisCluster CLUSTER = RedisCluster.start();
 

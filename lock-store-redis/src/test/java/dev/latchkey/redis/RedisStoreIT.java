@@ -14,7 +14,9 @@ import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
+import dev.latchkey.testkit.TreeSavepointContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,7 +32,9 @@ class RedisStoreIT
                 InspectableStoreContract,
                 HandoverContract,
                 IndexedBatchContract,
+                TreeCrashContract,
                 TreeLeaseContract,
+                TreeSavepointContract,
                 LeaseCrashContract,
                 ProcessContentionContract {
 

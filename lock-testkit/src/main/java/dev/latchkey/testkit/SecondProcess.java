@@ -170,6 +170,16 @@ public final class SecondProcess implements AutoCloseable {
         return send("increment", tally.directory().toString(), resource, ttl.toString(), Integer.toString(times));
     }
 
+    /**
+     * Has the process edit a tree until it is killed.
+     *
+     * @param how {@code lockFamilies} or {@code editTree}, as {@link TreeActor} does them
+     * @param number the size of a family, or the seed
+     */
+    Reply act(String how, String tree, Duration ttl, Path directory, String name, int number) {
+        return send(how, tree, ttl.toString(), directory.toString(), name, Integer.toString(number));
+    }
+
     /** Ends the process with SIGKILL, and waits until it is gone. */
     public void kill() {
         process.destroyForcibly();

@@ -3,6 +3,8 @@ package dev.latchkey.testkit;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -13,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +100,7 @@ final class Worker {
             case "adopt" -> keep(locks.createLock(Key.deserialize(first), Duration.parse(command.get(2))));
             case "waits" -> Boolean.toString(isParked(running.get(first)));
             case "increment" -> increment(command);
+            case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
         };
     }
@@ -137,6 +141,19 @@ final class Worker {
             }
         }
         return Integer.toString(times);
+    }
+
+    /** Until this process is killed. */
+    private static String act(List<String> command) throws Exception {
+        PersistingStore store = StoreProvider.connect(Objects.requireNonNull(System.getenv(DSN), DSN));
+        TreeActor actor = new TreeActor(
+                store, command.get(1), Duration.parse(command.get(2)), Path.of(command.get(3)), command.get(4));
+        int number = Integer.parseInt(command.get(5));
+        if (command.get(0).equals("editTree")) {
+            actor.edit(new Random(number));
+        }
+        actor.lockFamilies(number);
+        return "";
     }
 
     private static boolean isParked(@Nullable Thread thread) {

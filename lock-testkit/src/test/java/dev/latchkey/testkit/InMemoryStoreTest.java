@@ -16,6 +16,7 @@ class InMemoryStoreTest
                 InspectableStoreContract,
                 IndexedBatchContract,
                 TreeLeaseContract,
+                TreeSavepointContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();

@@ -19,9 +19,11 @@ import dev.latchkey.store.NullStore;
 import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
+import dev.latchkey.tree.TreeSavepoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,14 +49,17 @@ class TreeLocksTest {
         assertThat(store.asked()).containsExactly("0 shared 1 exclusive");
 
         editor.releaseAll();
+        assertThat(store.asked()).containsExactly("gave up 5");
         editor.acquire(new TreeRequest(Set.of("parent"), Set.of("parent")));
         assertThat(store.asked()).containsExactly("3 shared 1 exclusive");
 
         editor.releaseAll();
+        assertThat(store.asked()).containsExactly("gave up 4");
         editor.acquire(TreeRequest.exclusive("model"));
         assertThat(store.asked()).containsExactly("2 shared 1 exclusive");
 
         editor.releaseAll();
+        assertThat(store.asked()).containsExactly("gave up 3");
         editor.acquire(TreeRequest.exclusive("root"));
         assertThat(store.asked()).containsExactly("0 shared 1 exclusive");
     }
@@ -195,6 +200,106 @@ class TreeLocksTest {
     }
 
     @Test
+    void givenSavepoints_whenRolledBackAndReinstated_thenOneCallToDemoteOneToGiveUpAndOneToTake() {
+        editor.acquire(TreeRequest.shared("model"));
+        TreeSavepoint savepoint = editor.savepoint();
+        editor.acquire(TreeRequest.exclusive("model", "dictionary"));
+        assertThat(store.asked()).hasSize(2);
+
+        editor.rollback(savepoint);
+        assertThat(store.asked()).containsExactly("gave up 1", "1 shared 0 exclusive");
+
+        editor.reinstate(savepoint);
+        assertThat(store.asked()).containsExactly("0 shared 2 exclusive");
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+    }
+
+    @Test
+    void givenNothingLockedSince_whenRolledBackAndReinstated_thenTheStoreIsNotAsked() {
+        editor.acquire(TreeRequest.exclusive("model"));
+        TreeSavepoint savepoint = editor.savepoint();
+        editor.acquire(TreeRequest.exclusive("child1"));
+        assertThat(store.asked()).hasSize(1);
+
+        editor.rollback(savepoint);
+        editor.reinstate(savepoint);
+
+        assertThat(store.asked()).isEmpty();
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+    }
+
+    @Test
+    void givenNoAnswer_whenRolledBack_thenBelievedSharedAndRefreshingSettlesIt() {
+        editor.acquire(TreeRequest.shared("model"));
+        TreeSavepoint savepoint = editor.savepoint();
+        editor.acquire(TreeRequest.exclusive("model", "dictionary"));
+        store.failsTheNextBatch = true;
+
+        assertThatThrownBy(() -> editor.rollback(savepoint)).isInstanceOf(LockStorageException.class);
+
+        assertThat(editor.held()).hasSize(3).values().containsOnly(LockMode.SHARED);
+        editor.refresh();
+        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        other.acquire(new TreeRequest(Set.of("dictionary"), Set.of("child1")));
+        other.releaseAll();
+        editor.reinstate(savepoint);
+        assertThat(editor.holdsExclusive("dictionary") && editor.holdsExclusive("child1"))
+                .isTrue();
+    }
+
+    @Test
+    void givenNoAnswer_whenReinstated_thenGivenBackAndRolledBackStill() {
+        TreeSavepoint savepoint = editor.savepoint();
+        editor.acquire(TreeRequest.exclusive("model"));
+        editor.rollback(savepoint);
+        store.losesTheNextAnswer = true;
+
+        assertThatThrownBy(() -> editor.reinstate(savepoint)).isInstanceOf(LockStorageException.class);
+
+        assertThat(editor.held()).isEmpty();
+        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        other.acquire(TreeRequest.exclusive("root"));
+        other.releaseAll();
+        editor.reinstate(savepoint);
+        assertThat(editor.holdsExclusive("child1")).isTrue();
+    }
+
+    @Test
+    void givenNewIds_whenUsed_thenTheyNeedNoLockUntilTheyArePushed() {
+        Set<String> unpushed = new HashSet<>(Set.of("child1"));
+        TreeLocks author =
+                tree(TreeLocksContract.PARENTS).newIds(unpushed::contains).create();
+        author.acquire(TreeRequest.shared("parent"));
+        assertThat(store.asked()).containsExactly("4 shared 0 exclusive");
+
+        author.acquire(new TreeRequest(Set.of("child1"), Set.of("child1")));
+
+        assertThat(store.asked()).isEmpty();
+        author.checkExclusive("child1");
+        author.checkShared("child1");
+        assertThat(author.held()).doesNotContainKey("child1");
+        unpushed.clear();
+        author.pushedRetaining(1);
+        assertThat(author.holdsExclusive("child1")).isFalse();
+        assertThatThrownBy(() -> author.checkExclusive("child1")).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void givenNewIdsWithSomethingBelow_whenThatIsLocked_thenOnlyWhatIsAboveTheNewOnesIsAsked() {
+        TreeLocks author = tree(diamond())
+                .newIds(id -> id.equals("left") || id.equals("leaf"))
+                .create();
+        TreeLocks other = tree(diamond()).newIds("left"::equals).create();
+
+        author.acquire(TreeRequest.exclusive("leaf"));
+        assertThat(store.asked()).isEmpty();
+        other.acquire(TreeRequest.exclusive("leaf"));
+
+        assertThat(store.asked()).containsExactly("2 shared 1 exclusive");
+        assertThat(other.held()).containsOnlyKeys("top", "right", "leaf");
+    }
+
+    @Test
     void givenWaiting_whenClosed_thenTheWaitEnds() throws Exception {
         TreeLocks other = tree(TreeLocksContract.PARENTS).create();
         other.acquire(TreeRequest.exclusive("root"));
@@ -259,6 +364,9 @@ class TreeLocksTest {
             none.checkShared("a");
             none.refresh();
             none.onLost(reason -> {});
+            TreeSavepoint savepoint = none.savepoint();
+            none.rollback(savepoint);
+            none.reinstate(savepoint);
             none.pushedRetaining(2);
             none.pushed(3);
             none.releaseAll();
@@ -283,6 +391,7 @@ class TreeLocksTest {
         private final InMemoryStore store = new InMemoryStore();
         private final List<String> asked = new ArrayList<>();
         private boolean losesTheNextAnswer;
+        private boolean failsTheNextBatch;
 
         /** What was asked since the last time. */
         List<String> asked() {
@@ -297,6 +406,10 @@ class TreeLocksTest {
                     requests.stream().collect(Collectors.groupingBy(Request::mode, Collectors.counting()));
             asked.add(modes.getOrDefault(LockMode.SHARED, 0L) + " shared " + modes.getOrDefault(LockMode.EXCLUSIVE, 0L)
                     + " exclusive");
+            if (failsTheNextBatch) {
+                failsTheNextBatch = false;
+                throw new LockStorageException("tree", "not reached", null);
+            }
             BatchAttempt attempt = store.saveAll(requests);
             if (losesTheNextAnswer) {
                 losesTheNextAnswer = false;
@@ -307,6 +420,7 @@ class TreeLocksTest {
 
         @Override
         public int deleteAll(List<Key> keys) {
+            asked.add("gave up " + keys.size());
             return store.deleteAll(keys);
         }
 

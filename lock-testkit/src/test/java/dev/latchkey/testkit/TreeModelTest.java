@@ -13,11 +13,13 @@ import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
+import dev.latchkey.tree.TreeSavepoint;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -52,17 +54,35 @@ class TreeModelTest {
         new Run(batching, rule, new Random(seed)).go();
     }
 
+    private static LockMode stronger(LockMode one, LockMode other) {
+        return one == LockMode.EXCLUSIVE ? one : other;
+    }
+
     /** One editor, and what the model knows of it. */
     private static final class Editor {
 
         private final MortalStore store;
         private final TreeLocks locks;
         private final Map<String, LockMode> held = new TreeMap<>();
+        private final List<Step> steps = new ArrayList<>();
         private long known;
 
         Editor(MortalStore store, TreeLocks locks) {
             this.store = store;
             this.locks = locks;
+        }
+    }
+
+    /** What an editor locks between two savepoints. */
+    private static final class Step {
+
+        private final TreeSavepoint savepoint;
+        private Map<String, LockMode> before = new TreeMap<>();
+        private Map<String, LockMode> after = new TreeMap<>();
+        private boolean undone;
+
+        Step(TreeSavepoint savepoint) {
+            this.savepoint = savepoint;
         }
     }
 
@@ -123,10 +143,11 @@ class TreeModelTest {
         }
 
         private void step(Editor editor) {
-            switch (random.nextInt(9)) {
+            switch (random.nextInt(13)) {
                 case 0 -> {
                     editor.locks.releaseAll();
                     editor.held.clear();
+                    editor.steps.clear();
                 }
                 case 1 -> push(editor);
                 case 2 -> {
@@ -134,8 +155,53 @@ class TreeModelTest {
                     editor.known = last;
                 }
                 case 3 -> editor.locks.refresh();
+                case 4 -> {
+                    Step step = new Step(editor.locks.savepoint());
+                    step.before.putAll(editor.held);
+                    editor.steps.removeIf(old -> old.undone);
+                    editor.steps.add(step);
+                }
+                case 5 -> anyStep(editor).ifPresent(step -> rollback(editor, step));
+                case 6 -> anyStep(editor).ifPresent(step -> reinstate(editor, step));
                 default -> acquire(editor, request());
             }
+        }
+
+        private Optional<Step> anyStep(Editor editor) {
+            return editor.steps.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(editor.steps.get(random.nextInt(editor.steps.size())));
+        }
+
+        private void rollback(Editor editor, Step to) {
+            editor.locks.rollback(to.savepoint);
+            for (int i = editor.steps.size() - 1; i >= editor.steps.indexOf(to); i--) {
+                Step step = editor.steps.get(i);
+                if (!step.undone) {
+                    step.undone = true;
+                    step.after = new TreeMap<>(editor.held);
+                    editor.held.clear();
+                    editor.held.putAll(step.before);
+                }
+            }
+        }
+
+        private void reinstate(Editor editor, Step to) {
+            List<Step> again = editor.steps.subList(0, editor.steps.indexOf(to) + 1).stream()
+                    .filter(step -> step.undone)
+                    .toList();
+            Map<String, LockMode> reached = new TreeMap<>(editor.held);
+            again.forEach(step -> step.after.forEach((id, mode) -> reached.merge(id, mode, TreeModelTest::stronger)));
+            Map<String, LockMode> missing = new TreeMap<>(reached);
+            missing.entrySet().removeAll(editor.held.entrySet());
+            attempt(editor, missing, () -> {
+                editor.locks.reinstate(to.savepoint);
+                for (Step step : again) {
+                    step.undone = false;
+                    step.before = new TreeMap<>(editor.held);
+                    step.after.forEach((id, mode) -> editor.held.merge(id, mode, TreeModelTest::stronger));
+                }
+            });
         }
 
         private TreeRequest request() {
@@ -161,6 +227,7 @@ class TreeModelTest {
             }
             editor.known = last;
             editor.held.forEach((id, mode) -> raise(id, mode, last));
+            editor.steps.clear();
             if (!retains) {
                 editor.held.clear();
             }
@@ -173,6 +240,19 @@ class TreeModelTest {
 
         private void acquire(Editor editor, TreeRequest request) {
             Map<String, LockMode> missing = missing(editor, request);
+            attempt(editor, missing, () -> {
+                editor.locks.acquire(request);
+                editor.held.putAll(missing);
+                request.exclusive()
+                        .forEach(id ->
+                                assertThat(editor.locks.holdsExclusive(id)).isTrue());
+                request.shared()
+                        .forEach(id -> assertThat(editor.locks.holdsShared(id)).isTrue());
+            });
+        }
+
+        /** Takes something, which must fail exactly if the model says so. */
+        private void attempt(Editor editor, Map<String, LockMode> missing, Runnable taking) {
             Map<String, LockMode> blocked = new TreeMap<>(missing);
             blocked.entrySet().removeIf(one -> !isBlocked(editor, one.getKey(), one.getValue()));
             Set<String> stale = new TreeSet<>();
@@ -182,15 +262,9 @@ class TreeModelTest {
                 }
             });
             try {
-                editor.locks.acquire(request);
+                taking.run();
                 assertThat(blocked).as("granted").isEmpty();
                 assertThat(stale).as("granted").isEmpty();
-                editor.held.putAll(missing);
-                request.exclusive()
-                        .forEach(id ->
-                                assertThat(editor.locks.holdsExclusive(id)).isTrue());
-                request.shared()
-                        .forEach(id -> assertThat(editor.locks.holdsShared(id)).isTrue());
             } catch (TreeConflictException e) {
                 assertThat(e.blocked()).isNotEmpty().isEqualTo(blocked);
             } catch (PullRequiredException e) {

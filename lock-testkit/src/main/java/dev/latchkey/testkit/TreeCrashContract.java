@@ -1,0 +1,165 @@
+package dev.latchkey.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.BatchStore;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.IndexStore;
+import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.StateIndex;
+import dev.latchkey.tree.PullRequiredException;
+import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeRequest;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Editors in other processes are killed in the middle of what they do: for a store of leases that several processes can
+ * reach, keeps state indexes and can tell who holds something.
+ */
+@ContractFor(
+        value = {ExpiringStore.class, BatchStore.class, IndexStore.class, InspectableStore.class},
+        with = LeaseCrashContract.class)
+public interface TreeCrashContract extends ProcessesContract, TreeLocksContract {
+
+    /**
+     * Returns the TTL of editors that are going to be killed: so long that a living one does not lose its locks on a busy
+     * machine, and the remains of a dead one can be looked at.
+     *
+     * @return 10 s unless overridden
+     */
+    default Duration editorTtl() {
+        return Duration.ofSeconds(10);
+    }
+
+    @Test
+    default void givenEditorsAreKilledInTheMiddleOfARequest_whenLookedAt_thenAllOfItIsHeldOrNothingAndNotForLong(
+            Fixture fixture, @TempDir Path directory) throws Exception {
+        int size = 60;
+        List<SecondProcess> processes = SecondProcess.connect(dsn(), 3);
+        try {
+            for (int i = 0; i < processes.size(); i++) {
+                String name = "editor" + i + "-";
+                SecondProcess victim = processes.get(i);
+                Reply unused = victim.act("lockFamilies", fixture.resource(), editorTtl(), directory, name, size);
+                int requests = 2 + i;
+                awaitSaid(directory, name, TreeActor.ASKING, requests);
+
+                victim.kill();
+
+                assertWholeOrNothing(fixture, directory, name, size);
+            }
+        } finally {
+            processes.forEach(SecondProcess::close);
+        }
+        assertAllIsFreeAgain(fixture);
+    }
+
+    private void assertWholeOrNothing(Fixture fixture, Path directory, String name, int size) throws IOException {
+        List<List<String>> said = TreeActor.said(directory, name);
+        String family = said.get(said.size() - 1).get(1);
+        Set<String> children = TreeActor.children(family, size);
+        List<String> held =
+                children.stream().filter(id -> !holders(fixture, id).isEmpty()).toList();
+        assertThat(held)
+                .as("what is held of the last request of a dead editor, %s", family)
+                .satisfiesAnyOf(
+                        some -> assertThat(some).isEmpty(),
+                        some -> assertThat(some).hasSize(size),
+                        some -> assertThat(fixture.store().capability(BatchStore.class))
+                                .as("a store of batches")
+                                .isEmpty());
+        if (!held.isEmpty()) {
+            assertThat(holders(fixture, family)).extracting(Holder::mode).containsExactly(LockMode.SHARED);
+        }
+    }
+
+    private static List<Holder> holders(Fixture fixture, String id) {
+        return fixture.store(InspectableStore.class).holders(fixture.resource() + "/" + id);
+    }
+
+    private void assertAllIsFreeAgain(Fixture fixture) throws InterruptedException {
+        TreeLocks last = fixture.closing(tree(fixture).create());
+        last.pulled(StateIndex.MAX);
+        last.acquire(TreeRequest.exclusive("root"), editorTtl().plusSeconds(40));
+        assertThat(last.holdsExclusive("child1")).isTrue();
+        last.releaseAll();
+    }
+
+    @Test
+    default void givenEditorsOfOneTree_whenSomeAreKilled_thenNeverTwoInConflictAndTheOthersGetOnAndKnowTheirChanges(
+            Fixture fixture, @TempDir Path directory) throws Exception {
+        List<String> names = List.of("ann", "bob", "cid");
+        List<SecondProcess> processes = SecondProcess.connect(dsn(), names.size());
+        try {
+            for (int i = 0; i < names.size(); i++) {
+                Reply unused =
+                        processes.get(i).act("editTree", fixture.resource(), editorTtl(), directory, names.get(i), i);
+            }
+            for (int i = 0; i < names.size(); i++) {
+                // Those before it are dead: it gets on without them.
+                long more = count(directory, names.get(i), TreeActor.VISITED) + 5 + i;
+                awaitSaid(directory, names.get(i), TreeActor.VISITED, more);
+                processes.get(i).kill();
+            }
+        } finally {
+            processes.forEach(SecondProcess::close);
+        }
+        assertAllIsFreeAgain(fixture);
+        List<List<String>> said = new ArrayList<>();
+        for (String name : names) {
+            said.addAll(TreeActor.said(directory, name));
+        }
+        assertThat(said)
+                .as("two where only one may be")
+                .noneMatch(words -> words.get(0).equals(TreeActor.VIOLATION));
+        assertChangesAreKnown(fixture, said);
+    }
+
+    private void assertChangesAreKnown(Fixture fixture, List<List<String>> said) {
+        Map<String, Long> changes = said.stream()
+                .filter(words -> words.get(0).equals(TreeActor.PUSHED))
+                .flatMap(words ->
+                        words.subList(2, words.size()).stream().map(id -> Map.entry(id, Long.parseLong(words.get(1)))))
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, Math::max));
+        assertThat(changes).as("changes that were pushed").isNotEmpty();
+        Map<String, StateIndex> indexes = fixture.store(IndexStore.class)
+                .indexes(changes.keySet().stream()
+                        .map(id -> fixture.resource() + "/" + id)
+                        .toList());
+        changes.forEach((id, number) -> {
+            assertThat(indexes.get(fixture.resource() + "/" + id))
+                    .as("state index of %s", id)
+                    .satisfies(index -> assertThat(index.exclusive()).isGreaterThanOrEqualTo(number));
+            TreeLocks ignorant = fixture.closing(tree(fixture).create());
+            ignorant.pulled(number - 1);
+            assertThatThrownBy(() -> ignorant.acquire(TreeRequest.exclusive(id)))
+                    .isInstanceOf(PullRequiredException.class);
+        });
+    }
+
+    private static long count(Path directory, String name, String word) throws IOException {
+        return TreeActor.said(directory, name).stream()
+                .filter(words -> words.get(0).equals(word))
+                .count();
+    }
+
+    private static void awaitSaid(Path directory, String name, String word, long times) {
+        Awaitility.await(name + " to say \"" + word + "\" " + times + " times")
+                .pollInterval(Duration.ofMillis(1))
+                .atMost(SecondProcess.LIMIT)
+                .until(() -> count(directory, name, word) >= times);
+    }
+}
