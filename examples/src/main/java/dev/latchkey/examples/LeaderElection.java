@@ -13,7 +13,7 @@ import java.time.Duration;
  *
  * <ul>
  *   <li>Ann leads, with a term, and works; Bob waits, and sends the server next to nothing.
- *   <li>{@code kill -9} of Ann: Bob leads when her lease of three seconds is over. His term is greater.
+ *   <li>{@code kill -9} of Ann: Bob leads when her lease of five seconds is over. His term is greater.
  *   <li>{@code kill} of Bob, or Ctrl-C: he lets go at once.
  *   <li>{@code kill -STOP} of the leader, and {@code kill -CONT} later: another leads meanwhile, and the one that wakes says
  *       that it leads no more.
@@ -23,7 +23,7 @@ import java.time.Duration;
  */
 public final class LeaderElection {
 
-    private static final Duration TTL = Duration.ofSeconds(3);
+    private static final Duration TTL = Duration.ofSeconds(5);
 
     private LeaderElection() {}
 

@@ -116,8 +116,7 @@ public final class PlainRedisStore implements ExpiringStore {
         System.arraycopy(arguments, 0, values, 1, arguments.length);
         String[] keys = {"plain:" + key.resource()};
         try {
-            // join() waits on, and keeps the flag, when the thread is interrupted: what came of the request must be
-            // known.
+            // Interrupted, join() waits on and keeps the flag: what came of the request must be known.
             return Answer.of(connection
                     .async()
                     .<List<Long>>eval(script, ScriptOutputType.MULTI, keys, values)

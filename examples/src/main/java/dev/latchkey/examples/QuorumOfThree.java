@@ -33,9 +33,6 @@ import java.util.stream.Stream;
  */
 public final class QuorumOfThree {
 
-    /** How long a member may take to answer. */
-    private static final Duration MEMBER_TIMEOUT = Duration.ofSeconds(2);
-
     private QuorumOfThree() {}
 
     /**
@@ -48,7 +45,7 @@ public final class QuorumOfThree {
     public static void main(String[] args) throws IOException, InterruptedException {
         List<PersistingStore> members =
                 Stream.of(args).map(StoreProvider::connect).toList();
-        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), MEMBER_TIMEOUT);
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy());
                 LockFactory locks = new LockFactory(store);
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             while (in.readLine() != null) {

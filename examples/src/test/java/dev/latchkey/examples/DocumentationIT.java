@@ -3,8 +3,10 @@ package dev.latchkey.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.testkit.PostgresServer;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -15,7 +17,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +44,9 @@ class DocumentationIT {
     private static final Set<String> LANGUAGES = Set.of("java", "sh", "sql", "xml", "crontab", "ini", "yaml", "text");
 
     private static final long LIMIT_SECONDS = 60;
+
+    /** For {@code lock} in a fresh checkout, which builds itself first. */
+    private static final long LIMIT_OF_A_BUILD_SECONDS = 600;
 
     @TempDir
     private Path directory = Path.of("");
@@ -72,6 +79,18 @@ class DocumentationIT {
         return LockLines.in(Documents.snippets());
     }
 
+    @BeforeAll
+    static void lockStartsAndWasBuiltIfItWasNot() throws Exception {
+        Process process = new ProcessBuilder(Documents.ROOT.resolve("lock").toString(), "--version")
+                .inheritIO()
+                .start();
+        boolean ended = process.waitFor(LIMIT_OF_A_BUILD_SECONDS, TimeUnit.SECONDS);
+        process.destroyForcibly().waitFor();
+
+        assertThat(ended).isTrue();
+        assertThat(process.exitValue()).isZero();
+    }
+
     @Test
     void givenTheDocuments_thenEveryBlockIsInALanguageThatIsTested() throws IOException {
         assertThat(Documents.snippets()).allMatch(snippet -> LANGUAGES.contains(snippet.language()));
@@ -82,7 +101,7 @@ class DocumentationIT {
     void givenJavaBlock_whenCompiledAndRun_thenItWorks(Snippet snippet) throws Exception {
         String name = JavaSnippet.write(snippet, directory);
 
-        runIn(directory, jdk("javac"), "-proc:none", "-cp", classPath(), "-d", directory.toString(), name + ".java");
+        compile(directory.resolve(name + ".java"));
 
         if (JavaSnippet.hasMain(snippet)) {
             runIn(directory, jdk("java"), "-cp", directory + ":" + classPath(), name);
@@ -150,6 +169,14 @@ class DocumentationIT {
         for (Path document : Documents.all()) {
             assertThat(Links.broken(document)).isEmpty();
         }
+    }
+
+    private void compile(Path source) {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        int exit = ToolProvider.getSystemJavaCompiler()
+                .run(null, said, said, "-proc:none", "-cp", classPath(), "-d", directory.toString(), source.toString());
+
+        assertThat(exit).as("said: %s", said.toString(StandardCharsets.UTF_8)).isZero();
     }
 
     private static List<String> words(String text) {

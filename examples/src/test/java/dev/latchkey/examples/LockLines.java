@@ -10,7 +10,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
  * Where a document has {@code lock run} in a crontab, a systemd unit or a manifest of Kubernetes: as lines of shell that do
- * the same with a store in memory and without the command, so that they can be run anywhere.
+ * the same with a store in memory, for a second at the least, and without the command, so that they can be run anywhere.
  */
 final class LockLines {
 
@@ -68,11 +68,13 @@ final class LockLines {
         if (parts.length < 2 || !parts[0].matches("'?/\\S*/lock'? '?run'? .*")) {
             throw new AssertionError("not a line with lock run and --: " + line);
         }
-        String asked = parts[0].replaceFirst("^\\S+", "lock").replaceAll("'?--store'? \\S+", "");
+        String asked = parts[0].replaceFirst("^\\S+", "lock")
+                .replaceAll("'?--store'? \\S+", "")
+                .replaceAll("(?<=--min-hold'? '?)\\w+", "1s");
         return "LATCHKEY_STORE=in-memory " + asked + "-- true";
     }
 
-    /** Whether anything of it is a lock command. */
+    /** The blocks that have such lines. */
     static Stream<Snippet> in(List<Snippet> snippets) {
         return snippets.stream()
                 .filter(snippet -> List.of("crontab", "ini", "yaml").contains(snippet.language()));
