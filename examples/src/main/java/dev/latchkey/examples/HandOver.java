@@ -15,7 +15,7 @@ import java.time.Duration;
  *
  * <p>{@code HandOver DSN begin} takes the lock, does its part, prints the key, and ends. {@code HandOver DSN finish} reads the
  * key from its input, goes on, and releases the lock. The DSN may be {@code redis://localhost:6379}, or, without any server,
- * {@code jdbc:h2:/tmp/jobs;AUTO_SERVER=TRUE}. What to see:
+ * {@code jdbc:h2:~/jobs;AUTO_SERVER=TRUE}. What to see:
  *
  * <ul>
  *   <li>Between the two the lock is held, though no process is there that holds it.

@@ -98,6 +98,7 @@ public final class PlainRedisStore implements ExpiringStore {
 
     @Override
     public void close() {
+        connection.close();
         client.shutdown();
     }
 

@@ -3,6 +3,7 @@ package dev.latchkey.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.RedisServer;
@@ -16,6 +17,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -183,8 +185,16 @@ class ExamplesIT {
     }
 
     private static boolean isFree(String dsn) {
+        return Awaitility.await("an answer: H2 may take longer than the store waits to open its file")
+                .atMost(Duration.ofSeconds(60))
+                .ignoreException(LockStorageException.class)
+                .until(() -> state(dsn), Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private static Optional<Boolean> state(String dsn) {
         try (LockFactory locks = LockFactory.connect(dsn)) {
-            return locks.createLock("import").tryAcquire();
+            return Optional.of(locks.createLock("import").tryAcquire());
         }
     }
 

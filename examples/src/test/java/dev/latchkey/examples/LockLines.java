@@ -70,7 +70,7 @@ final class LockLines {
         }
         String asked = parts[0].replaceFirst("^\\S+", "lock")
                 .replaceAll("'?--store'? \\S+", "")
-                .replaceAll("(?<=--min-hold'? '?)\\w+", "1s");
+                .replaceAll("(?<=--min-hold'? '?)\\d+[smh]", "1s");
         return "LATCHKEY_STORE=in-memory " + asked + "-- true";
     }
 

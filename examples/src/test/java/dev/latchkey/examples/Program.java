@@ -78,7 +78,7 @@ final class Program implements AutoCloseable {
 
     private void signal(String name) throws IOException, InterruptedException {
         int exit = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                .inheritIO()
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start()
                 .waitFor();
         if (exit != 0) {
