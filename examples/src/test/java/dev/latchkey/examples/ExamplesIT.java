@@ -1,0 +1,217 @@
+package dev.latchkey.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the class comments of the examples say is to be seen, with real processes, servers and signals. */
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ExamplesIT {
+
+    private final List<Program> programs = new ArrayList<>();
+    private final List<RedisServer> servers = new ArrayList<>();
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    @AfterEach
+    void stop() {
+        programs.forEach(Program::close);
+        servers.forEach(RedisServer::close);
+    }
+
+    @Test
+    void givenALeader_whenItIsKilledFrozenOrEnded_thenAnotherLeadsWithAGreaterTerm() throws Exception {
+        String dsn = server().dsn();
+        Program ann = start(LeaderElection.class, dsn, "ann");
+        assertThat(ann.line()).isEqualTo("ann stands");
+        long first = number(ann.line(), "ann leads, term ");
+        Program bob = start(LeaderElection.class, dsn, "bob");
+        assertThat(bob.line()).isEqualTo("bob stands");
+
+        ann.kill();
+        long second = number(bob.line(), "bob leads, term ");
+        assertThat(second).isGreaterThan(first);
+
+        Program cleo = start(LeaderElection.class, dsn, "cleo");
+        assertThat(cleo.line()).isEqualTo("cleo stands");
+        bob.freeze();
+        long third = number(cleo.line(), "cleo leads, term ");
+        assertThat(third).isGreaterThan(second);
+        bob.thaw();
+        assertThat(bob.line()).isEqualTo("bob leads no more");
+        assertThat(bob.line()).isEqualTo("bob stands");
+
+        cleo.terminate();
+        assertThat(number(bob.line(), "bob leads, term ")).isGreaterThan(third);
+    }
+
+    @Test
+    void givenThreeHosts_whenCronStartsTheJobOnAll_thenOneRunsItAndALateOneDoesNot() throws Exception {
+        String dsn = server().dsn();
+        List<Program> hosts = List.of(
+                start(CronOnce.class, dsn, "a"), start(CronOnce.class, dsn, "b"), start(CronOnce.class, dsn, "c"));
+        List<String> said = new ArrayList<>();
+        for (Program host : hosts) {
+            said.add(host.line().substring(2));
+            assertThat(host.end()).isZero();
+        }
+        assertThat(said).containsExactlyInAnyOrder("runs the job", "leaves it to another", "leaves it to another");
+
+        assertThat(start(CronOnce.class, dsn, "late").line()).isEqualTo("late leaves it to another");
+    }
+
+    @Test
+    void givenAWriterIsStoppedPastItsLease_whenItWakesAndWrites_thenTheDataRefusesIt() throws Exception {
+        String dsn = server().dsn();
+        try (PostgresServer database = PostgresServer.start();
+                Connection connection = DriverManager.getConnection(database.jdbcUrl());
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE account (owner varchar(20))");
+            statement.execute("INSERT INTO account VALUES ('nobody')");
+            Program ann = start(FencedWrite.class, dsn, database.jdbcUrl(), "ann");
+            long first = number(ann.line(), "ann holds the lock, token ");
+            ann.freeze();
+
+            Program bob = start(FencedWrite.class, dsn, database.jdbcUrl(), "bob");
+            assertThat(number(bob.line(), "bob holds the lock, token ")).isGreaterThan(first);
+            assertThat(bob.answers("write")).isEqualTo("bob has written");
+
+            ann.thaw();
+            assertThat(ann.answers("write")).isEqualTo("ann was refused: TAKEN_OVER");
+            assertThat(ann.end()).isZero();
+            try (ResultSet row = statement.executeQuery("SELECT owner FROM account")) {
+                assertThat(row.next()).isTrue();
+                assertThat(row.getString(1)).isEqualTo("bob");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "h2"})
+    void givenAJobIsBegun_whenAnotherProcessFinishesIt_thenItWasOneHoldAllTheTime(String store) throws Exception {
+        String dsn = store.equals("redis")
+                ? server().dsn()
+                : "jdbc:h2:" + directory.resolve("jobs").toAbsolutePath() + ";AUTO_SERVER=TRUE";
+        Program begin = start(HandOver.class, dsn, "begin");
+        long token = number(begin.line(), "begun with token ");
+        String key = begin.line();
+        assertThat(begin.end()).isZero();
+        assertThat(isFree(dsn)).isFalse();
+
+        Program finish = start(HandOver.class, dsn, "finish");
+        assertThat(number(finish.answers(key), "finished with token ")).isEqualTo(token);
+        assertThat(finish.end()).isZero();
+        assertThat(isFree(dsn)).isTrue();
+
+        assertThat(start(HandOver.class, dsn, "finish").answers(key)).startsWith("too late: ");
+    }
+
+    @Test
+    void givenNoFile_whenManyReadAtOnce_thenOneMakesItAndAllReadTheSame() throws Exception {
+        String dsn = server().dsn();
+        Path file = directory.resolve("catalogue.txt");
+        List<Program> readers = new ArrayList<>();
+        for (String name : List.of("ann", "bob", "cleo", "dan")) {
+            readers.add(start(CatalogueCache.class, dsn, file.toString(), name));
+        }
+        for (int round = 0; round < 3; round++) {
+            assertThat(Files.deleteIfExists(file)).isEqualTo(round > 0);
+
+            List<String> said = allAnswer(readers);
+
+            List<String> made =
+                    said.stream().filter(line -> line.startsWith("made ")).toList();
+            assertThat(made).as("said: %s", said).hasSize(1);
+            assertThat(said)
+                    .allMatch(line -> line.substring(5).equals(made.get(0).substring(5)));
+            assertThat(allAnswer(readers))
+                    .allMatch(line -> line.equals("read " + made.get(0).substring(5)));
+        }
+    }
+
+    @Test
+    void givenThreeServers_whenOneIsKilledThenTwo_thenItGoesOnAsLongAsThereIsAMajority() throws Exception {
+        RedisServer one = server();
+        RedisServer two = server();
+        Program quorum = start(QuorumOfThree.class, one.dsn(), two.dsn(), server().dsn());
+        long first = number(quorum.answers("book"), "booked with token ");
+
+        one.kill();
+        long second = number(quorum.answers("book"), "booked with token ");
+        assertThat(second).isGreaterThan(first);
+
+        two.kill();
+        assertThat(quorum.answers("book")).isEqualTo("no majority");
+
+        two.restart();
+        String booked = Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> quorum.answers("book"), answer -> answer.startsWith("booked"));
+        assertThat(number(booked, "booked with token ")).isGreaterThan(second);
+    }
+
+    private static List<String> allAnswer(List<Program> readers) throws Exception {
+        List<BackgroundCall<String>> calls = new ArrayList<>();
+        readers.forEach(reader -> calls.add(BackgroundCall.start(() -> reader.answers("read"))));
+        List<String> said = new ArrayList<>();
+        for (BackgroundCall<String> call : calls) {
+            said.add(call.result());
+        }
+        return said;
+    }
+
+    private static boolean isFree(String dsn) {
+        return Awaitility.await("an answer: H2 may take longer than the store waits to open its file")
+                .atMost(Duration.ofSeconds(60))
+                .ignoreException(LockStorageException.class)
+                .until(() -> state(dsn), Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private static Optional<Boolean> state(String dsn) {
+        try (LockFactory locks = LockFactory.connect(dsn)) {
+            return Optional.of(locks.createLock("import").tryAcquire());
+        }
+    }
+
+    private static long number(String line, String before) {
+        assertThat(line).startsWith(before);
+        return Long.parseLong(line.substring(before.length()));
+    }
+
+    private RedisServer server() {
+        RedisServer server = RedisServer.start();
+        servers.add(server);
+        return server;
+    }
+
+    private Program start(Class<?> example, String... arguments) throws IOException {
+        Program program = Program.start(example, arguments);
+        programs.add(program);
+        return program;
+    }
+}

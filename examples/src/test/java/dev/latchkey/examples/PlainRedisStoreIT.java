@@ -1,0 +1,65 @@
+package dev.latchkey.examples;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.ExpiringStoreContract;
+import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.StoreRules;
+import dev.latchkey.testkit.UnfencedContract;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The store of the tutorial keeps every contract there is for what it can do. */
+class PlainRedisStoreIT
+        implements PersistingStoreContract,
+                ExpiringStoreContract,
+                UnfencedContract,
+                HandoverContract,
+                LeaseCrashContract,
+                ProcessContentionContract {
+
+    private static final RedisServer SERVER = RedisServer.start();
+    private static final RedisServer OTHER_SERVER = RedisServer.start();
+    private static PersistingStore store;
+
+    @BeforeAll
+    static void open() {
+        store = new PlainRedisStore(SERVER.dsn());
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+        SERVER.close();
+        OTHER_SERVER.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return new PlainRedisStore(OTHER_SERVER.dsn());
+    }
+
+    @Override
+    public String dsn() {
+        return "plain-" + SERVER.dsn();
+    }
+
+    @Override
+    public boolean remembersExpiredHolds() {
+        return false; // The string is gone with its TTL.
+    }
+
+    @Test
+    void joinsTheContractOfEverythingItCanDo() {
+        StoreRules.of(PlainRedisStore.class).testedBy(PlainRedisStoreIT.class).checkContracts();
+    }
+}
