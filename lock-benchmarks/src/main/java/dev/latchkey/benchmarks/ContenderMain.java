@@ -21,6 +21,7 @@ final class ContenderMain {
 
     static final String ANSWER = "turn ";
     static final String READY = "ready";
+    static final String FAILURE = "failed ";
 
     private final int stride;
     private final @Nullable Witness witness;
@@ -34,11 +35,23 @@ final class ContenderMain {
      * Takes turns until the end of its input.
      *
      * @param args the contest, the contender, its address, the number of threads, the stride and the witness's file
-     * @throws Exception if a cycle fails
      */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
         PrintStream out = System.out;
         System.setOut(System.err);
+        int exit = 0;
+        try {
+            run(args, out);
+        } catch (Exception e) {
+            e.printStackTrace();
+            out.println(FAILURE + e);
+            exit = 1;
+        }
+        // The clients' own threads would keep it.
+        Runtime.getRuntime().halt(exit);
+    }
+
+    private static void run(String[] args, PrintStream out) throws Exception {
         Contender contender = Contest.named(args[0]).contender(args[1]);
         Contender.Client client = contender.opener().open(args[2]);
         int threads = Integer.parseInt(args[3]);
@@ -61,8 +74,6 @@ final class ContenderMain {
                             Long.parseLong(words[1]),
                             Long.parseLong(words[2])));
         }
-        // The clients' own threads would keep it.
-        Runtime.getRuntime().halt(0);
     }
 
     private String turn(ExecutorService pool, List<Cycle> cycles, long from, long until, long limit) throws Exception {

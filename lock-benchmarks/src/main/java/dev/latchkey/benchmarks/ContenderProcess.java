@@ -107,6 +107,9 @@ final class ContenderProcess implements AutoCloseable {
                 if (line.startsWith(beginning)) {
                     return line;
                 }
+                if (line.startsWith(ContenderMain.FAILURE)) {
+                    throw new CutException("it " + line);
+                }
             }
             throw new CutException("its process ended, with " + process.waitFor());
         } catch (InterruptedException e) {

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Which processors clients and servers run on: those that this process may use are passed on to all that it starts. */
 enum Placement {
@@ -16,6 +17,7 @@ enum Placement {
     /** Of this machine, as this process found it. */
     static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
+    private static final int TRIES = 20;
     private static final Optional<String> ALL = affinity();
 
     private final String title;
@@ -40,7 +42,10 @@ enum Placement {
         }
         String all = ALL.orElseThrow();
         String processors = this == ONE_PROCESSOR ? all.split("[,-]", 2)[0] : all;
-        if (taskset("-a", "-c", "-p", processors, pid()).isEmpty()) {
+        // It also fails when a thread ends just then.
+        boolean isMoved = IntStream.range(0, TRIES)
+                .anyMatch(i -> taskset("-a", "-c", "-p", processors, pid()).isPresent());
+        if (!isMoved) {
             throw new IllegalStateException("taskset could not move this process to processor " + processors);
         }
     }

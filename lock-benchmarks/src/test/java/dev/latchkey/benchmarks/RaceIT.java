@@ -10,15 +10,16 @@ import org.junit.jupiter.api.Test;
 /** Races of a few cycles; what they measure means nothing. */
 class RaceIT {
 
-    private static final Effort QUICK =
-            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(200), Duration.ofSeconds(5));
+    /** Whoever hangs costs this patience once. */
+    private static final Effort IMPATIENT =
+            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(200), Duration.ofSeconds(10));
 
     @Test
     void givenALockThatIsNoneAndOneThatHangs_whenRace_thenBothAreFoundOutAndTheRestGoesOn() {
         Contest planted = new Planted();
 
         Figures.Measured table =
-                new Race(planted, QUICK).run(planted.tables()).tables().get(0);
+                new Race(planted, IMPATIENT).run(planted.tables()).tables().get(0);
 
         Figures.Row sound = table.rows().get(0);
         Figures.Row open = table.rows().get(1);
@@ -41,7 +42,7 @@ class RaceIT {
         List<Table> tables = List.of(
                 Table.alone(Placement.ONE_PROCESSOR, some), Table.processes(Placement.ONE_PROCESSOR, some.subList(0, 1)));
 
-        Figures figures = new Race(redis, QUICK).run(tables);
+        Figures figures = new Race(redis, Effort.QUICK).run(tables);
 
         assertThat(figures.setting().servers()).startsWith("Redis ");
         assertThat(figures.setting().libraries().get("redisson")).matches("\\d+\\.\\d+\\.\\d+");
