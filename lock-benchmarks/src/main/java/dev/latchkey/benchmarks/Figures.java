@@ -29,10 +29,18 @@ record Figures(String store, Setting setting, List<Measured> tables) {
     /**
      * One table.
      *
+     * @param servers with their versions; empty if there are none
      * @param stride how many cycles were timed as one
      */
     record Measured(
-            String name, String title, String placement, int processes, int threads, int stride, List<Row> rows) {
+            String name,
+            String title,
+            String placement,
+            String servers,
+            int processes,
+            int threads,
+            int stride,
+            List<Row> rows) {
 
         boolean isContended() {
             return processes * threads > 1;

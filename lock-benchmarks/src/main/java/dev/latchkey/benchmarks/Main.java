@@ -2,6 +2,7 @@ package dev.latchkey.benchmarks;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +60,7 @@ final class Main implements Callable<Integer> {
     /** The names of all stores, for the help. */
     static final class Stores implements Iterable<String> {
         @Override
-        public java.util.Iterator<String> iterator() {
+        public Iterator<String> iterator() {
             return Contests.stores().iterator();
         }
     }

@@ -30,18 +30,18 @@ final class Page {
                 .append(store)
                 .append(".json).\n\n");
         page.append("![Cycles a second of each lock](").append(store).append(".svg)\n\n");
-        page.append(setting(figures.setting()));
+        page.append(setting(figures.setting(), figures.tables().get(0).servers()));
         figures.tables().forEach(table -> page.append('\n').append(table(table)));
         page.append('\n').append(without(figures));
         return page.toString();
     }
 
-    private static String setting(Setting setting) {
+    private static String setting(Setting setting, String servers) {
         StringBuilder rows = new StringBuilder("| | |\n|---|---|\n");
         row(rows, "measured", setting.measured() + ", revision " + setting.revision());
         row(rows, "machine", setting.processors() + " × " + setting.processor() + ", " + setting.system());
         row(rows, "JDK", setting.java());
-        row(rows, "servers", setting.servers().isEmpty() ? "none" : setting.servers());
+        row(rows, "servers", servers.isEmpty() ? "none" : servers);
         if (!setting.libraries().isEmpty()) {
             row(
                     rows,

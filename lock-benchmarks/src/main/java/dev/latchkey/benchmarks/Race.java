@@ -12,7 +12,6 @@ final class Race {
 
     private final Contest contest;
     private final Effort effort;
-    private String software = "";
 
     Race(Contest contest, Effort effort) {
         this.contest = contest;
@@ -25,7 +24,7 @@ final class Race {
         for (Table table : tables) {
             measured.add(run(table));
         }
-        return new Figures(contest.store(), Setting.of(software, contest.libraries(), effort), List.copyOf(measured));
+        return new Figures(contest.store(), Setting.of(contest.libraries(), effort), List.copyOf(measured));
     }
 
     private Figures.Measured run(Table table) {
@@ -33,7 +32,6 @@ final class Race {
         Set<Long> others = Meter.children();
         List<Entry> entries = new ArrayList<>();
         try (Servers servers = contest.start()) {
-            software = servers.software();
             Meter meter = new Meter(servers, others);
             for (Contender contender : table.contenders()) {
                 Entry entry = new Entry(contender, effort);
@@ -43,16 +41,17 @@ final class Race {
             for (int i = 0; i < effort.turns(); i++) {
                 entries.forEach(entry -> entry.turn(meter));
             }
+            return new Figures.Measured(
+                    table.name(),
+                    table.title(),
+                    table.placement().title(),
+                    servers.software(),
+                    table.processes(),
+                    table.threads(),
+                    table.stride(),
+                    entries.stream().map(Entry::row).toList());
         } finally {
             entries.forEach(Entry::close);
         }
-        return new Figures.Measured(
-                table.name(),
-                table.title(),
-                table.placement().title(),
-                table.processes(),
-                table.threads(),
-                table.stride(),
-                entries.stream().map(Entry::row).toList());
     }
 }

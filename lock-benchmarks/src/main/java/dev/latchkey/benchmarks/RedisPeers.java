@@ -6,6 +6,7 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.net.URI;
 import java.util.UUID;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.redisson.Redisson;
@@ -19,7 +20,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 /** What else locks on Redis. Each is given {@code redis://host:port}. */
 final class RedisPeers {
 
-    static final String BARE_RELEASE =
+    private static final String BARE_RELEASE =
             "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
 
     private RedisPeers() {}
@@ -47,8 +48,7 @@ final class RedisPeers {
         };
     }
 
-    static Contender.Opener redisson(
-            String prefix, Function<RedissonClient, Function<String, java.util.concurrent.locks.Lock>> kind) {
+    static Contender.Opener redisson(String prefix, Function<RedissonClient, Function<String, Lock>> kind) {
         return address -> {
             var locks = kind.apply(redisson(address));
             return resource -> Cycle.of(locks.apply(prefix + resource));

@@ -22,7 +22,6 @@ import java.util.stream.Stream;
  * @param processors how many this machine has
  * @param system the operating system
  * @param java the JDK
- * @param servers with their versions; empty if there are none
  * @param libraries versions of clients and peers
  * @param turns of each contender
  * @param turnMillis how long each was
@@ -34,7 +33,6 @@ record Setting(
         int processors,
         String system,
         String java,
-        String servers,
         Map<String, String> libraries,
         int turns,
         long turnMillis) {
@@ -42,7 +40,7 @@ record Setting(
     /** What {@code ./benchmark} tells of the checkout. */
     static final String REVISION = "latchkey.revision";
 
-    static Setting of(String servers, List<String> artifacts, Effort effort) {
+    static Setting of(List<String> artifacts, Effort effort) {
         Map<String, String> libraries = new TreeMap<>();
         artifacts.forEach(artifact -> libraries.put(artifact, version(artifact)));
         return new Setting(
@@ -56,7 +54,6 @@ record Setting(
                         System.getProperty("os.version"),
                         System.getProperty("os.arch")),
                 System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"),
-                servers,
                 libraries,
                 effort.turns(),
                 effort.turn().toMillis());

@@ -13,28 +13,34 @@ final class Planted implements Contest {
                 ReentrantLock lock = new ReentrantLock(true);
                 return resource -> Cycle.of(lock);
             }),
-            Contender.peer("open", "everything", nowhere -> resource -> new Cycle() {
-                @Override
-                public void take() {
-                    LockSupport.parkNanos(1);
-                }
+            Contender.peer(
+                    "open",
+                    "everything",
+                    nowhere -> resource -> new Cycle() {
+                        @Override
+                        public void take() {
+                            LockSupport.parkNanos(1);
+                        }
 
-                @Override
-                public boolean giveUp() {
-                    return true;
-                }
-            }),
-            Contender.peer("stuck", "a second time", nowhere -> resource -> new Cycle() {
-                @Override
-                public void take() throws InterruptedException {
-                    new CountDownLatch(1).await();
-                }
+                        @Override
+                        public boolean giveUp() {
+                            return true;
+                        }
+                    }),
+            Contender.peer(
+                    "stuck",
+                    "a second time",
+                    nowhere -> resource -> new Cycle() {
+                        @Override
+                        public void take() throws InterruptedException {
+                            new CountDownLatch(1).await();
+                        }
 
-                @Override
-                public boolean giveUp() {
-                    return true;
-                }
-            }));
+                        @Override
+                        public boolean giveUp() {
+                            return true;
+                        }
+                    }));
 
     @Override
     public String store() {

@@ -40,11 +40,12 @@ class RaceIT {
                 redis.contender("SET NX PX + compare-and-delete"),
                 redis.contender("Redisson RLock"));
         List<Table> tables = List.of(
-                Table.alone(Placement.ONE_PROCESSOR, some), Table.processes(Placement.ONE_PROCESSOR, some.subList(0, 1)));
+                Table.alone(Placement.ONE_PROCESSOR, some),
+                Table.processes(Placement.ONE_PROCESSOR, some.subList(0, 1)));
 
         Figures figures = new Race(redis, Effort.QUICK).run(tables);
 
-        assertThat(figures.setting().servers()).startsWith("Redis ");
+        assertThat(figures.tables().get(0).servers()).startsWith("Redis ");
         assertThat(figures.setting().libraries().get("redisson")).matches("\\d+\\.\\d+\\.\\d+");
         Figures.Measured alone = figures.tables().get(0);
         assertThat(alone.rows()).allSatisfy(row -> {

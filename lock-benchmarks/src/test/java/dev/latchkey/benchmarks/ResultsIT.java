@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -35,7 +37,8 @@ class ResultsIT {
         for (String store : List.of("in-memory", "flock")) {
             assertIsSvgWithoutEmptyBars(directory.resolve(store + ".svg"));
             assertThat(ratiosOfPage(Files.readString(directory.resolve(store + ".md"))))
-                    .isEqualTo(ratiosOfTurns(new ObjectMapper().readTree(Files.readString(directory.resolve(store + ".json")))));
+                    .isEqualTo(ratiosOfTurns(
+                            new ObjectMapper().readTree(Files.readString(directory.resolve(store + ".json")))));
         }
         assertThat(Files.getLastModifiedTime(page))
                 .as("another store's page is left alone")
@@ -52,8 +55,8 @@ class ResultsIT {
                 .isEqualTo(2);
     }
 
-    private static java.io.PrintWriter silent() {
-        return new java.io.PrintWriter(java.io.Writer.nullWriter());
+    private static PrintWriter silent() {
+        return new PrintWriter(Writer.nullWriter());
     }
 
     private int run(String store) {
