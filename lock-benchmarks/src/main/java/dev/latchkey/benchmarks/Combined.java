@@ -1,47 +1,56 @@
 package dev.latchkey.benchmarks;
 
-import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.RedisServer;
-import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A consensus of three Redis servers, fencing tokens included, beside one server alone. */
-final class Combined {
+final class Combined implements Contest {
 
-    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final List<Contender> ALL = List.of(
+            new Contender(
+                    "Latchkey, three servers",
+                    Contender.Role.LATCHKEY,
+                    Contender.Mode.EXCLUSIVE,
+                    "",
+                    address -> Ours.exclusive(LockFactory.connect("combined:consensus(" + address + ")"))),
+            Contender.floor(
+                    "Latchkey, one server",
+                    "surviving the loss of a server",
+                    address -> Ours.exclusive(LockFactory.connect(address.substring(0, address.indexOf(','))))));
 
-    private Combined() {}
+    @Override
+    public String store() {
+        return "combined";
+    }
 
-    static void run() {
+    @Override
+    public List<Contender> contenders() {
+        return ALL;
+    }
+
+    /** Its members are asked at the same time, which one processor cannot show. */
+    @Override
+    public List<Table> tables() {
+        return List.of(
+                Table.alone(Placement.ALL_PROCESSORS, ALL),
+                Table.threads(Placement.ALL_PROCESSORS, ALL),
+                Table.alone(Placement.ONE_PROCESSOR, ALL).named("uncontended-pinned"));
+    }
+
+    @Override
+    public Servers start() {
         List<RedisServer> servers =
                 Stream.generate(() -> RedisServer.start()).limit(3).toList();
-        try (LockFactory three = LockFactory.connect("combined:consensus("
-                        + servers.stream().map(RedisServer::dsn).collect(Collectors.joining(",")) + ")");
-                LockFactory one = LockFactory.connect(servers.get(0).dsn())) {
-            Race.printHead("3 servers of one thread each");
-            new Race("uncontended: 1 thread", contenders(three, one), 1).print();
-            new Race("contended: 8 threads, one lock", contenders(three, one), 8).print();
-        } finally {
-            servers.forEach(RedisServer::close);
-        }
+        String addresses = servers.stream().map(RedisServer::dsn).collect(Collectors.joining(","));
+        return new Servers(
+                addresses, "3 × " + Redis.software(servers.get(0)), null, () -> servers.forEach(RedisServer::close));
     }
 
-    private static Map<String, Contender.Cycles> contenders(LockFactory three, LockFactory one) {
-        Map<String, Contender.Cycles> contenders = new LinkedHashMap<>();
-        contenders.put("Latchkey, three servers", cycles(three));
-        contenders.put("Latchkey, one server", cycles(one));
-        return contenders;
-    }
-
-    private static Contender.Cycles cycles(LockFactory locks) {
-        return resource -> {
-            Lock lock = locks.createLock(resource, TTL);
-            return () -> lock.acquire().release();
-        };
+    @Override
+    public List<String> libraries() {
+        return List.of("lettuce-core");
     }
 }

@@ -1,127 +1,152 @@
 package dev.latchkey.benchmarks;
 
-import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.flock.FlockStore;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
-import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * The flock store against the bare kernel lock with the least that mints a fencing token: read the last one, write one that
- * is greater.
+ * is greater. The kernel knows processes and no threads: between these the bare one has a lock of the JDK.
  */
-@State(Scope.Thread)
-public class Flock {
+final class Flock implements Contest {
 
-    private static final int LAST_TOKEN_BYTES = Long.BYTES;
+    private static final Contender LATCHKEY = Contender.latchkey(directory -> Ours.exclusive(locks(directory)));
+    private static final Contender BARE = Contender.floor(
+            "FileChannel.lock + counter",
+            "order of arrival, sharing by threads of one JVM, ways to stop waiting",
+            directory -> bare(open(directory)));
 
-    private final Path directory = newDirectory();
-    private final FlockStore store = new FlockStore(directory.resolve("locks"));
-    private final LockFactory locks = new LockFactory(store);
-    private final Lock lock = locks.createLock("benchmark");
-    private final byte[] record = new byte[LAST_TOKEN_BYTES];
-    private RandomAccessFile file = open(directory.resolve("bare.lock"));
+    private static final List<Contender> ALL = List.of(
+            LATCHKEY,
+            new Contender(
+                    "Latchkey, a new Lock for each cycle",
+                    Contender.Role.LATCHKEY,
+                    Contender.Mode.EXCLUSIVE,
+                    "",
+                    directory -> Ours.newEachTime(locks(directory))),
+            Contender.latchkeyShared(directory -> Ours.shared(locks(directory))),
+            BARE,
+            Contender.floor(
+                            "FileChannel.lock, shared",
+                            "sharing by threads of one JVM, ways to stop waiting",
+                            directory -> bareShared(open(directory).getChannel()))
+                    .shared());
 
-    /** For JMH. */
-    public Flock() {}
-
-    /** Begins with a counter of zero. */
-    @Setup
-    public void writeFirstRecord() throws IOException {
-        file.write(record);
+    @Override
+    public String store() {
+        return "flock";
     }
 
-    /**
-     * One exclusive cycle.
-     *
-     * @return whether it went well
-     */
-    @Benchmark
-    public boolean exclusive() {
-        return lock.tryAcquire() && lock.release();
+    @Override
+    public List<Contender> contenders() {
+        return ALL;
     }
 
-    /**
-     * One shared cycle.
-     *
-     * @return whether it went well
-     */
-    @Benchmark
-    public boolean shared() {
-        return lock.tryAcquireShared() && lock.release();
+    @Override
+    public List<Table> tables() {
+        List<Contender> contended = List.of(LATCHKEY, BARE);
+        return List.of(
+                Table.alone(Placement.ONE_PROCESSOR, ALL),
+                Table.threads(Placement.ONE_PROCESSOR, contended),
+                Table.processes(Placement.ONE_PROCESSOR, contended));
     }
 
-    /**
-     * One cycle of {@link java.nio.channels.FileChannel#lock(long, long, boolean)} with the counter.
-     *
-     * @return the token
-     */
-    @Benchmark
-    public long bareExclusive() throws IOException {
-        try (FileLock held = file.getChannel().lock(1 << 30, 1, false)) {
-            file.seek(0);
-            file.readFully(record);
-            long last = ByteBuffer.wrap(record).getLong();
-            long token = Math.max(last + 1, System.currentTimeMillis() * 1000);
-            ByteBuffer.wrap(record).putLong(token);
-            file.seek(0);
-            file.write(record);
-            return held.isValid() ? token : 0;
+    @Override
+    public Servers start() {
+        Path directory;
+        try {
+            directory = Files.createTempDirectory("latchkey-benchmark");
+        } catch (IOException e) {
+            throw new UncheckedIOException("no directory for the lock files", e);
         }
+        return Servers.none(directory.toString(), () -> delete(directory));
     }
 
-    /**
-     * One shared cycle of the bare kernel lock: there is no counter to write.
-     *
-     * @return whether it went well
-     */
-    @Benchmark
-    public boolean bareShared() throws IOException {
-        try (FileLock held = file.getChannel().lock(1 << 30, 1, true)) {
-            return held.isValid();
-        }
-    }
-
-    /** Leaves nothing behind. */
-    @TearDown
-    public void close() throws IOException {
-        locks.close();
-        store.close();
-        file.close();
-        List<Path> left;
+    private static void delete(Path directory) {
         try (Stream<Path> files = Files.walk(directory)) {
-            left = files.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path path : left) {
-            Files.delete(path);
+            for (Path path : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the lock files could not be deleted", e);
         }
     }
 
-    private static Path newDirectory() {
-        try {
-            return Files.createTempDirectory("latchkey-benchmark");
-        } catch (IOException e) {
-            throw new IllegalStateException("no directory for the lock files", e);
-        }
+    private static LockFactory locks(String directory) {
+        return new LockFactory(new FlockStore(Path.of(directory, "locks")));
     }
 
-    private static RandomAccessFile open(Path path) {
-        try {
-            return new RandomAccessFile(path.toFile(), "rw");
-        } catch (IOException e) {
-            throw new IllegalStateException("no file to lock", e);
-        }
+    private static RandomAccessFile open(String directory) throws IOException {
+        return new RandomAccessFile(Path.of(directory, "bare.lock").toFile(), "rw");
+    }
+
+    private static Contender.Client bare(RandomAccessFile file) {
+        ReentrantLock threads = new ReentrantLock();
+        byte[] record = new byte[Long.BYTES];
+        return resource -> new Cycle() {
+            private FileLock held = lockedOnce(file.getChannel());
+
+            @Override
+            public void take() throws IOException {
+                threads.lock();
+                held = file.getChannel().lock(1 << 30, 1, false);
+                file.seek(0);
+                long last = file.read(record) == record.length
+                        ? ByteBuffer.wrap(record).getLong()
+                        : 0;
+                ByteBuffer.wrap(record).putLong(Math.max(last + 1, System.currentTimeMillis() * 1000));
+                file.seek(0);
+                file.write(record);
+            }
+
+            @Override
+            public boolean giveUp() throws IOException {
+                boolean isHeld = held.isValid();
+                held.release();
+                threads.unlock();
+                return isHeld;
+            }
+        };
+    }
+
+    private static Contender.Client bareShared(FileChannel channel) {
+        return resource -> new Cycle() {
+            private FileLock held = lockedOnce(channel);
+
+            @Override
+            public void take() throws IOException {
+                held = channel.lock(1 << 30, 1, true);
+            }
+
+            @Override
+            public boolean giveUp() throws IOException {
+                boolean isHeld = held.isValid();
+                held.release();
+                return isHeld;
+            }
+        };
+    }
+
+    /** A lock that is given up again, of a byte that nobody else wants. */
+    private static FileLock lockedOnce(FileChannel channel) throws IOException {
+        FileLock lock = channel.lock((1 << 30) + 1, 1, false);
+        lock.release();
+        return lock;
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of();
     }
 }

@@ -1,60 +1,71 @@
 package dev.latchkey.benchmarks;
 
-import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.store.InMemoryStore;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
 
-/** The in-memory store against the locks of the JDK, which have neither a TTL nor a fencing token nor an owner to hand over. */
-@State(Scope.Thread)
-public class InMemory {
+/** The in-memory store against the locks of the JDK. */
+final class InMemory implements Contest {
 
-    private final LockFactory locks = new LockFactory(new InMemoryStore());
-    private final Lock lock = locks.createLock("benchmark");
-    private final Lock reader = locks.createLock("benchmark-shared");
-    private final ReentrantLock jdkLock = new ReentrantLock();
-    private final ReentrantReadWriteLock jdkReadWriteLock = new ReentrantReadWriteLock();
+    private static final String WITHOUT = "TTL, fencing token, an owner other than a thread";
 
-    /** For JMH. */
-    public InMemory() {}
+    private static final Contender LATCHKEY = Contender.latchkey(nowhere -> Ours.exclusive(locks()));
+    private static final Contender JDK = Contender.floor("ReentrantLock", WITHOUT + ", order of arrival", nowhere -> {
+        ReentrantLock lock = new ReentrantLock();
+        return resource -> Cycle.of(lock);
+    });
+    private static final Contender JDK_FAIR = Contender.floor("ReentrantLock, fair", WITHOUT, nowhere -> {
+        ReentrantLock lock = new ReentrantLock(true);
+        return resource -> Cycle.of(lock);
+    });
 
-    /**
-     * One exclusive cycle.
-     *
-     * @return whether it went well
-     */
-    @Benchmark
-    public boolean exclusive() {
-        return lock.tryAcquire() && lock.release();
+    private static final List<Contender> ALL = List.of(
+            LATCHKEY,
+            new Contender(
+                    "Latchkey, a new Lock for each cycle",
+                    Contender.Role.LATCHKEY,
+                    Contender.Mode.EXCLUSIVE,
+                    "",
+                    nowhere -> Ours.newEachTime(locks())),
+            Contender.latchkeyShared(nowhere -> Ours.shared(locks())),
+            JDK,
+            JDK_FAIR,
+            Contender.floor("ReentrantReadWriteLock, read", WITHOUT, nowhere -> {
+                        ReentrantReadWriteLock lock = new ReentrantReadWriteLock(true);
+                        return resource -> Cycle.of(lock.readLock());
+                    })
+                    .shared());
+
+    @Override
+    public String store() {
+        return "in-memory";
     }
 
-    /**
-     * One shared cycle.
-     *
-     * @return whether it went well
-     */
-    @Benchmark
-    public boolean shared() {
-        return reader.tryAcquireShared() && reader.release();
+    @Override
+    public List<Contender> contenders() {
+        return ALL;
     }
 
-    /** One cycle of {@link ReentrantLock}. */
-    @Benchmark
-    @SuppressWarnings("LockNotBeforeTry")
-    public void jdkExclusive() {
-        jdkLock.lock();
-        jdkLock.unlock();
+    @Override
+    public List<Table> tables() {
+        return List.of(
+                Table.alone(Placement.ONE_PROCESSOR, ALL).timedInStridesOf(100),
+                Table.threads(Placement.ONE_PROCESSOR, List.of(LATCHKEY, JDK, JDK_FAIR)));
     }
 
-    /** One cycle of the read lock of {@link ReentrantReadWriteLock}. */
-    @Benchmark
-    @SuppressWarnings("LockNotBeforeTry")
-    public void jdkShared() {
-        jdkReadWriteLock.readLock().lock();
-        jdkReadWriteLock.readLock().unlock();
+    @Override
+    public Servers start() {
+        return Servers.none("", () -> {});
+    }
+
+    private static LockFactory locks() {
+        return new LockFactory(new InMemoryStore());
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of();
     }
 }

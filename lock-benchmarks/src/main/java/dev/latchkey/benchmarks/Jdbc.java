@@ -2,38 +2,26 @@ package dev.latchkey.benchmarks;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.testkit.PostgresServer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Optional;
+import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
-import net.javacrumbs.shedlock.core.LockConfiguration;
-import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbc.JdbcLockProvider;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** The JDBC store on PostgreSQL beside its peers and the least that locks there, all on one HikariCP pool. */
-final class Jdbc {
+/** The JDBC store on PostgreSQL beside its peers and the least that locks there, each on a HikariCP pool of its own. */
+final class Jdbc implements Contest {
 
-    private static final Duration TTL = Duration.ofSeconds(30);
     private static final int CONNECTIONS = 10;
-
-    /** How often those ask again that cannot wait. */
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private static final String TABLES = """
             CREATE TABLE bare_lock (
@@ -52,58 +40,78 @@ final class Jdbc {
 
     private static final String GIVE_UP = "DELETE FROM bare_lock WHERE resource = ? AND token = ?";
 
-    private Jdbc() {}
+    private static final List<Contender> ALL = List.of(
+            Contender.latchkey(url -> Ours.exclusive(new LockFactory(new JdbcStore(pool(url))))),
+            Contender.latchkeyShared(url -> Ours.shared(new LockFactory(new JdbcStore(pool(url))))),
+            Contender.floor(
+                    "upsert + delete", "waiting (asks every 5 ms), fencing token, sharing", url -> bare(pool(url))),
+            Contender.peer(ShedLock.TITLE, ShedLock.WITHOUT, url -> ShedLock.cycles(new JdbcLockProvider(pool(url)))),
+            Contender.peer(
+                    "Spring JdbcLockRegistry",
+                    "waiting (asks every 100 ms), fencing token; its client's clock decides",
+                    url -> spring(pool(url))));
 
-    static void run() {
-        try (PostgresServer server = PostgresServer.start();
-                HikariDataSource pool = pool(server);
-                JdbcStore store = new JdbcStore(pool);
-                LockFactory locks = new LockFactory(store)) {
-            createTables(pool);
-            Race.printHead("PostgreSQL without fsync, one pool of " + CONNECTIONS + " connections");
-            new Race("uncontended: 1 thread", contenders(locks, pool), 1).print();
-            new Race("contended: 8 threads, one lock", contenders(locks, pool), 8).print();
+    @Override
+    public String store() {
+        return "jdbc";
+    }
+
+    @Override
+    public List<Contender> contenders() {
+        return ALL;
+    }
+
+    @Override
+    public List<Table> tables() {
+        return List.of(Table.alone(Placement.ONE_PROCESSOR, ALL), Table.threads(Placement.ONE_PROCESSOR, ALL));
+    }
+
+    @Override
+    public Servers start() {
+        PostgresServer server = PostgresServer.start();
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(TABLES);
+        } catch (SQLException e) {
+            server.close();
+            throw new IllegalStateException("the tables of the peers could not be created", e);
+        }
+        return new Servers(server.jdbcUrl(), software(server), null, server::close);
+    }
+
+    static String software(PostgresServer server) {
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement();
+                ResultSet version = statement.executeQuery("SHOW server_version")) {
+            version.next();
+            return "PostgreSQL " + version.getString(1) + " without fsync";
+        } catch (SQLException e) {
+            throw new IllegalStateException("the server does not tell its version", e);
         }
     }
 
-    private static HikariDataSource pool(PostgresServer server) {
+    private static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(server.jdbcUrl());
+        config.setJdbcUrl(url);
         config.setMaximumPoolSize(CONNECTIONS);
         return new HikariDataSource(config);
     }
 
-    private static void createTables(DataSource pool) {
-        try (Connection connection = pool.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(TABLES);
-        } catch (SQLException e) {
-            throw new IllegalStateException("the tables of the peers could not be created", e);
-        }
-    }
+    private static Contender.Client bare(DataSource pool) {
+        return resource -> new Cycle() {
+            private String token = "";
 
-    private static Map<String, Contender.Cycles> contenders(LockFactory locks, DataSource pool) {
-        Map<String, Contender.Cycles> contenders = new LinkedHashMap<>();
-        contenders.put("Latchkey", resource -> {
-            Lock lock = locks.createLock(resource, TTL);
-            return () -> lock.acquire().release();
-        });
-        contenders.put("Latchkey, shared", resource -> {
-            Lock lock = locks.createLock(resource + "-shared", TTL);
-            return () -> lock.acquireShared().release();
-        });
-        contenders.put("upsert + delete, asked every 5 ms", resource -> () -> bareCycle(pool, resource));
-        contenders.put("ShedLock, asked every 5 ms", shedLock(pool));
-        contenders.put("Spring JdbcLockRegistry", spring(pool));
-        return contenders;
-    }
+            @Override
+            public void take() throws Exception {
+                token = UUID.randomUUID().toString();
+                Cycle.poll(() -> changed(pool, TAKE, resource, token) == 1);
+            }
 
-    private static boolean bareCycle(DataSource pool, String resource) throws SQLException {
-        String token = UUID.randomUUID().toString();
-        while (changed(pool, TAKE, resource, token) == 0) {
-            LockSupport.parkNanos(POLL_NANOS);
-        }
-        return changed(pool, GIVE_UP, resource, token) == 1;
+            @Override
+            public boolean giveUp() throws SQLException {
+                return changed(pool, GIVE_UP, resource, token) == 1;
+            }
+        };
     }
 
     private static int changed(DataSource pool, String sql, String resource, String token) throws SQLException {
@@ -115,30 +123,18 @@ final class Jdbc {
         }
     }
 
-    private static Contender.Cycles shedLock(DataSource pool) {
-        JdbcLockProvider provider = new JdbcLockProvider(pool);
-        return resource -> () -> {
-            Optional<SimpleLock> lock = provider.lock(configuration(resource));
-            while (lock.isEmpty()) {
-                LockSupport.parkNanos(POLL_NANOS);
-                lock = provider.lock(configuration(resource));
-            }
-            lock.orElseThrow().unlock();
-            return true;
-        };
-    }
-
-    private static LockConfiguration configuration(String resource) {
-        return new LockConfiguration(Instant.now(), resource, TTL, Duration.ZERO);
-    }
-
-    private static Contender.Cycles spring(DataSource pool) {
+    private static Contender.Client spring(DataSource pool) {
         DefaultLockRepository repository = new DefaultLockRepository(pool);
         repository.setTransactionManager(new JdbcTransactionManager(pool));
         repository.afterPropertiesSet();
         repository.afterSingletonsInstantiated();
         repository.start();
-        JdbcLockRegistry registry = new JdbcLockRegistry(repository, TTL);
-        return resource -> Contender.cycle(registry.obtain(resource));
+        JdbcLockRegistry registry = new JdbcLockRegistry(repository, Ours.TTL);
+        return resource -> Cycle.of(registry.obtain(resource));
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of("postgresql", "HikariCP", "shedlock-provider-jdbc", "spring-integration-jdbc");
     }
 }

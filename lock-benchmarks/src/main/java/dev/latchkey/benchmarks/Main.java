@@ -1,125 +1,136 @@
 package dev.latchkey.benchmarks;
 
-import java.util.Collection;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.runner.Runner;
-import org.openjdk.jmh.runner.RunnerException;
-import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
-import org.openjdk.jmh.runner.options.OptionsBuilder;
-import org.openjdk.jmh.runner.options.TimeValue;
-import org.openjdk.jmh.runner.options.VerboseMode;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/**
- * Runs benchmarks and prints, for each cycle, how often it fits into a second and its ratio to the floor or peer measured
- * in the same run.
- */
-public final class Main {
+/** Measures stores beside their peers, prints tables, and writes pages, charts and raw figures. */
+@Command(
+        name = "./benchmark",
+        mixinStandardHelpOptions = true,
+        description =
+                "Measures stores beside their peers: prints tables with ratios of this run, and writes pages, charts and"
+                        + " raw figures.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:all was measured", "1:a store could not be, or let two in at once", "2:wrong arguments"})
+final class Main implements Callable<Integer> {
 
-    /** One line of the table: a cycle of ours, and what it is compared with. */
-    private record Comparison(String store, String cycle, String benchmark, String against, String peer) {}
+    @Parameters(
+            paramLabel = "store",
+            description = "What to measure; all if none is named: ${COMPLETION-CANDIDATES}.",
+            completionCandidates = Stores.class)
+    private List<String> stores = List.of();
 
-    private static final List<Comparison> COMPARISONS = List.of(
-            new Comparison("in-memory", "exclusive", "InMemory.exclusive", "ReentrantLock", "InMemory.jdkExclusive"),
-            new Comparison(
-                    "in-memory", "shared", "InMemory.shared", "ReentrantReadWriteLock, read", "InMemory.jdkShared"),
-            new Comparison(
-                    "flock", "exclusive", "Flock.exclusive", "FileChannel.lock + counter", "Flock.bareExclusive"),
-            new Comparison("flock", "shared", "Flock.shared", "FileChannel.lock, shared", "Flock.bareShared"));
+    @Option(
+            names = "--output",
+            description = "Where the files go (default: ${DEFAULT-VALUE}).",
+            defaultValue = "docs/benchmarks")
+    private Path output = Path.of("docs/benchmarks");
 
-    /** Stores on a server, each a race of its own with its peers; what follows the name chooses some of its tables. */
-    private static final Map<String, Consumer<List<String>>> RACES = new TreeMap<>(Map.of(
-            "combined", whole(Combined::run),
-            "jdbc", whole(Jdbc::run),
-            "memcached", whole(Memcached::run),
-            "mongodb", whole(MongoDb::run),
-            "postgres-advisory", whole(PostgresAdvisory::run),
-            "redis", Redis::run,
-            "zookeeper", whole(ZooKeeper::run)));
+    @Option(
+            names = "--only",
+            paramLabel = "table",
+            split = ",",
+            description = "Measure these tables alone, such as uncontended, threads, processes; no file is written.")
+    private List<String> tables = List.of();
 
-    private Main() {}
+    @Option(names = "--unpinned", description = "Let all run on all processors.")
+    private boolean isUnpinned;
+
+    @Option(
+            names = "--quick",
+            description = "A few cycles of each, to see that everything works; no file is written,"
+                    + " unless --output is given.")
+    private boolean isQuick;
+
+    @Spec
+    private CommandSpec command = CommandSpec.create();
+
+    /** The names of all stores, for the help. */
+    static final class Stores implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Contests.stores().iterator();
+        }
+    }
 
     /**
-     * Runs the benchmarks of the stores named, or of all.
+     * Runs the command.
      *
-     * @param args names of stores
-     * @throws RunnerException if a benchmark cannot be run
+     * @param args of {@code ./benchmark}
      */
-    public static void main(String[] args) throws RunnerException {
-        Consumer<List<String>> race = args.length == 0 ? null : RACES.get(args[0]);
-        if (race != null) {
-            race.accept(List.of(args).subList(1, args.length));
-            return;
-        }
-        List<Comparison> chosen = COMPARISONS.stream()
-                .filter(comparison -> args.length == 0 || List.of(args).contains(comparison.store()))
-                .toList();
-        if (chosen.isEmpty()) {
-            System.err.println("benchmark: no such store; there are "
-                    + COMPARISONS.stream().map(Comparison::store).distinct().toList()
-                    + ", and each by itself: " + RACES.keySet());
-            System.exit(64);
-        }
-        print(chosen, measure(chosen));
+    public static void main(String[] args) {
+        System.exit(new CommandLine(new Main()).execute(args));
     }
 
-    private static Consumer<List<String>> whole(Runnable race) {
-        return tables -> {
-            if (!tables.isEmpty()) {
-                throw new IllegalArgumentException("its tables cannot be chosen: leave out " + tables);
+    @Override
+    public Integer call() {
+        int exit = 0;
+        for (Contest contest : contests()) {
+            long start = System.nanoTime();
+            System.out.println("# " + contest.store());
+            try {
+                exit = Math.max(exit, measure(contest));
+            } catch (RuntimeException | AssertionError e) {
+                // The servers' harness says by an AssertionError what to install; the other stores are measured all the
+                // same.
+                System.err.println("benchmark: " + contest.store() + " could not be measured");
+                e.printStackTrace();
+                exit = 1;
             }
-            race.run();
-        };
-    }
-
-    private static Map<String, Double> measure(List<Comparison> chosen) throws RunnerException {
-        ChainedOptionsBuilder options = new OptionsBuilder()
-                .mode(Mode.Throughput)
-                .timeUnit(TimeUnit.SECONDS)
-                .forks(3)
-                .warmupIterations(3)
-                .warmupTime(TimeValue.seconds(1))
-                .measurementIterations(3)
-                .measurementTime(TimeValue.seconds(1))
-                .verbosity(VerboseMode.SILENT);
-        for (Comparison comparison : chosen) {
-            options.include(exactly(comparison.benchmark())).include(exactly(comparison.peer()));
-        }
-        Collection<RunResult> results = new Runner(options.build()).run();
-        Map<String, Double> cyclesPerSecond = new TreeMap<>();
-        for (RunResult result : results) {
-            String name = result.getParams().getBenchmark();
-            String shortName = name.substring(Main.class.getPackageName().length() + 1);
-            cyclesPerSecond.put(
-                    shortName, result.getPrimaryResult().getStatistics().getPercentile(50));
-        }
-        return cyclesPerSecond;
-    }
-
-    private static String exactly(String benchmark) {
-        return "\\." + benchmark.replace(".", "\\.") + "$";
-    }
-
-    private static void print(List<Comparison> chosen, Map<String, Double> cyclesPerSecond) {
-        System.out.printf(
-                "JDK %s, %s %s, %d processors; cycles a second on one thread, median of 9 in 3 processes%n%n",
-                Runtime.version(),
-                System.getProperty("os.name"),
-                System.getProperty("os.arch"),
-                Runtime.getRuntime().availableProcessors());
-        System.out.println("| store | cycle | Latchkey | against | there | ratio |");
-        System.out.println("|---|---|---:|---|---:|---:|");
-        for (Comparison comparison : chosen) {
-            double ours = cyclesPerSecond.getOrDefault(comparison.benchmark(), Double.NaN);
-            double theirs = cyclesPerSecond.getOrDefault(comparison.peer(), Double.NaN);
             System.out.printf(
-                    "| %s | %s | %,.0f | %s | %,.0f | %.2f |%n",
-                    comparison.store(), comparison.cycle(), ours, comparison.against(), theirs, ours / theirs);
+                    "%n(%d s)%n%n", Duration.ofNanos(System.nanoTime() - start).toSeconds());
         }
+        return exit;
+    }
+
+    private int measure(Contest contest) {
+        Figures figures = new Race(contest, isQuick ? Effort.QUICK : Effort.FULL).run(chosen(contest));
+        figures.tables().forEach(table -> System.out.print("\n" + Page.table(table)));
+        if (tables.isEmpty()
+                && (!isQuick || command.commandLine().getParseResult().hasMatchedOption("--output"))) {
+            new Results(output).add(figures);
+        }
+        return figures.showOverlapsOfOurs() ? 1 : 0;
+    }
+
+    private List<Contest> contests() {
+        return (stores.isEmpty() ? Contests.stores() : stores)
+                .stream()
+                        .map(store -> Contests.of(store)
+                                .orElseThrow(() -> wrong("there is no store " + store + " but " + Contests.stores())))
+                        .toList();
+    }
+
+    private List<Table> chosen(Contest contest) {
+        Map<String, Table> chosen = new LinkedHashMap<>();
+        for (Table table : contest.tables()) {
+            boolean isMovable = isUnpinned || !Placement.canPin();
+            Table placed = isMovable ? table.unpinned() : table;
+            if (tables.isEmpty() || tables.contains(table.name())) {
+                // What was there twice, pinned and not, is the same now.
+                chosen.putIfAbsent(isMovable ? placed.title() : placed.name(), placed);
+            }
+        }
+        if (chosen.isEmpty()) {
+            throw wrong(contest.store() + " has only these tables: "
+                    + contest.tables().stream().map(Table::name).toList());
+        }
+        return List.copyOf(chosen.values());
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(command.commandLine(), "benchmark: " + message);
     }
 }

@@ -1,19 +1,15 @@
 package dev.latchkey.benchmarks;
 
-import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.memcached.MemcachedStore;
 import dev.latchkey.testkit.MemcachedServer;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.net.URI;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import net.spy.memcached.CASResponse;
 import net.spy.memcached.CASValue;
 import net.spy.memcached.MemcachedClient;
@@ -23,68 +19,103 @@ import net.spy.memcached.MemcachedClient;
  * all that ShedLock's provider sends and does not look whose lock it deletes; and {@code add}, {@code gets} and
  * {@code cas}, which does.
  */
-final class Memcached {
+final class Memcached implements Contest {
 
-    private static final Duration TTL = Duration.ofSeconds(30);
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final String WITHOUT = "waiting (asks every 5 ms), sharing, word of a loss";
 
     /** A date before the server was started. */
     private static final int LONG_AGO = (int) TimeUnit.DAYS.toSeconds(30) + 1;
 
-    private Memcached() {}
+    private static final List<Contender> ALL = List.of(
+            Contender.latchkey(address -> Ours.exclusive(locks(address))),
+            Contender.latchkeyShared(address -> Ours.shared(locks(address))),
+            Contender.floor("add + gets + cas", WITHOUT, address -> owned(client(address))),
+            Contender.floor(
+                    "add + delete, as ShedLock does",
+                    "owner check at release: it may delete a successor's lock; " + WITHOUT,
+                    address -> bare(client(address))));
 
-    static void run() {
-        System.setProperty("net.spy.log.LoggerImpl", "net.spy.memcached.compat.log.SLF4JLogger");
-        try (MemcachedServer server = MemcachedServer.start()) {
-            MemcachedClient client = new MemcachedClient(new InetSocketAddress(
-                    server.address().host(), server.address().port()));
-            try (MemcachedStore store = MemcachedStore.builder(client).build();
-                    LockFactory locks = new LockFactory(store)) {
-                Race.printHead("server of 2 threads");
-                new Race("uncontended: 1 thread", contenders(locks, client), 1).print();
-                new Race("contended: 8 threads, one lock", contenders(locks, client), 8).print();
-            } finally {
-                client.shutdown();
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("no client", e);
-        }
+    @Override
+    public String store() {
+        return "memcached";
     }
 
-    private static Map<String, Contender.Cycles> contenders(LockFactory locks, MemcachedClient client) {
-        Map<String, Contender.Cycles> contenders = new LinkedHashMap<>();
-        contenders.put("Latchkey", resource -> {
-            Lock lock = locks.createLock(resource, TTL);
-            return () -> lock.acquire().release();
-        });
-        contenders.put("Latchkey, shared", resource -> {
-            Lock lock = locks.createLock(resource + "-shared", TTL);
-            return () -> lock.acquireShared().release();
-        });
-        contenders.put("add + gets + cas, asked every 5 ms", resource -> {
-            String name = resource + "-owned";
-            return () -> {
-                String token = add(client, name);
+    @Override
+    public List<Contender> contenders() {
+        return ALL;
+    }
+
+    @Override
+    public List<Table> tables() {
+        return List.of(Table.alone(Placement.ONE_PROCESSOR, ALL), Table.threads(Placement.ONE_PROCESSOR, ALL));
+    }
+
+    @Override
+    public Servers start() {
+        MemcachedServer server = MemcachedServer.start();
+        String version = server.call("version").get(0).replace("VERSION ", "Memcached ");
+        return new Servers(server.dsn(), version + " with 2 threads", null, server::close);
+    }
+
+    private static LockFactory locks(String address) throws IOException {
+        return new LockFactory(MemcachedStore.builder(client(address)).build());
+    }
+
+    private static MemcachedClient client(String address) throws IOException {
+        System.setProperty("net.spy.log.LoggerImpl", "net.spy.memcached.compat.log.SLF4JLogger");
+        URI uri = URI.create(address);
+        return new MemcachedClient(new InetSocketAddress(uri.getHost(), uri.getPort()));
+    }
+
+    private static Contender.Client owned(MemcachedClient client) {
+        return resource -> new Cycle() {
+            private final String name = name("owned", resource);
+            private String token = "";
+
+            @Override
+            public void take() throws Exception {
+                token = UUID.randomUUID().toString();
+                Cycle.poll(() -> isAdded(client, name, token));
+            }
+
+            @Override
+            public boolean giveUp() {
                 CASValue<Object> held = client.gets(name);
                 return held.getValue().equals(token)
                         && client.cas(name, held.getCas(), LONG_AGO, "", client.getTranscoder()) == CASResponse.OK;
-            };
-        });
-        contenders.put("add + delete, asked every 5 ms", resource -> {
-            String name = resource + "-bare";
-            return () -> {
-                add(client, name);
-                return client.delete(name).get();
-            };
-        });
-        return contenders;
+            }
+        };
     }
 
-    private static String add(MemcachedClient client, String name) throws InterruptedException, ExecutionException {
-        String token = UUID.randomUUID().toString();
-        while (!client.add(name, (int) TTL.toSeconds(), token).get()) {
-            LockSupport.parkNanos(POLL_NANOS);
-        }
-        return token;
+    private static Contender.Client bare(MemcachedClient client) {
+        return resource -> new Cycle() {
+            private final String name = name("bare", resource);
+
+            @Override
+            public void take() throws Exception {
+                String token = UUID.randomUUID().toString();
+                Cycle.poll(() -> isAdded(client, name, token));
+            }
+
+            @Override
+            public boolean giveUp() throws Exception {
+                return client.delete(name).get();
+            }
+        };
+    }
+
+    /** Names of the text protocol have no blanks. */
+    private static String name(String prefix, String resource) {
+        return prefix + "-" + resource.replaceAll("\\W", "-");
+    }
+
+    private static boolean isAdded(MemcachedClient client, String name, String token)
+            throws InterruptedException, ExecutionException {
+        return client.add(name, (int) Ours.TTL.toSeconds(), token).get();
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of("spymemcached");
     }
 }

@@ -1,5 +1,8 @@
 package dev.latchkey.benchmarks;
 
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoWriteException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -8,175 +11,136 @@ import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.Updates;
-import com.sun.management.OperatingSystemMXBean;
-import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.mongodb.MongoDbStore;
 import dev.latchkey.testkit.MongoDbServer;
-import java.lang.management.ManagementFactory;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.function.ToDoubleFunction;
-import net.javacrumbs.shedlock.core.LockConfiguration;
-import net.javacrumbs.shedlock.core.LockProvider;
-import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 
 /**
- * The MongoDB store beside ShedLock and the bare commands, all over one client with one write concern. The contenders take
- * turns on one thread, and the median of the turns counts. To be run on one processor, server and all:
- * {@code taskset -c 0 ./benchmark mongodb}. The embedded server evaluates pipelines much slower than MongoDB does.
+ * The MongoDB store beside ShedLock and the bare commands, all with one write concern. The embedded server, where there is no
+ * other, evaluates pipelines much slower than MongoDB does.
  */
-final class MongoDb {
+final class MongoDb implements Contest {
 
-    private static final int WARM_UPS = 8;
-    private static final int TURNS = 19;
-    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
-    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final String DATABASE = "benchmark";
+    private static final String WITHOUT =
+            "waiting (asks every 5 ms), fencing token, sharing; its client's clock decides";
 
-    private enum Contender {
-        LATCHKEY("Latchkey, exclusive"),
-        LATCHKEY_SHARED("Latchkey, shared"),
-        UPDATE_AND_DELETE("findOneAndUpdate, deleteOne"),
-        INSERT_AND_DELETE("insertOne, deleteOne"),
-        SHEDLOCK("ShedLock");
+    private static final List<Contender> ALL = List.of(
+            Contender.latchkey(uri -> Ours.exclusive(locks(uri))),
+            Contender.latchkeyShared(uri -> Ours.shared(locks(uri))),
+            Contender.floor(
+                    "findOneAndUpdate + deleteOne",
+                    WITHOUT,
+                    uri -> bare(database(uri).getCollection("bare_update"), MongoDb::update)),
+            Contender.floor(
+                    "insertOne + deleteOne",
+                    "an end to the hold of a holder that is gone, " + WITHOUT,
+                    uri -> bare(database(uri).getCollection("bare_insert"), MongoDb::insert)),
+            Contender.peer(
+                    ShedLock.TITLE,
+                    ShedLock.WITHOUT,
+                    uri -> ShedLock.cycles(new MongoLockProvider(database(uri).getCollection("shedlock")))));
 
-        private final String title;
+    private interface Take {
+        void by(MongoCollection<Document> collection, String resource, String token);
+    }
 
-        Contender(String title) {
-            this.title = title;
+    @Override
+    public String store() {
+        return "mongodb";
+    }
+
+    @Override
+    public List<Contender> contenders() {
+        return ALL;
+    }
+
+    @Override
+    public List<Table> tables() {
+        return List.of(Table.alone(Placement.ONE_PROCESSOR, ALL), Table.threads(Placement.ONE_PROCESSOR, ALL));
+    }
+
+    @Override
+    public Servers start() {
+        MongoDbServer server = MongoDbServer.start();
+        return new Servers(server.uri(), software(server), null, server::close);
+    }
+
+    private static String software(MongoDbServer server) {
+        try (MongoClient client = MongoClients.create(server.uri())) {
+            Document info = client.getDatabase("admin").runCommand(new Document("buildInfo", 1));
+            // MongoDB itself says which allocator it was built with.
+            return info.containsKey("allocator")
+                    ? "MongoDB " + info.getString("version")
+                    : "mongo-java-server " + Setting.version("mongo-java-server-core")
+                            + ", embedded: not MongoDB itself";
         }
     }
 
-    private record Turn(double perSecond, double cpuMicros) {}
-
-    private interface Cycle {
-        boolean run();
+    private static LockFactory locks(String uri) {
+        return new LockFactory(MongoDbStore.builder(MongoClients.create(uri))
+                .database(DATABASE)
+                .collection("latchkey")
+                .build());
     }
 
-    private MongoDb() {}
-
-    static void run() {
-        try (MongoDbServer server = MongoDbServer.start();
-                MongoClient client = MongoClients.create(server.uri());
-                MongoDbStore store = MongoDbStore.builder(client)
-                        .database("benchmark")
-                        .collection("latchkey")
-                        .build();
-                LockFactory locks = new LockFactory(store)) {
-            MongoDatabase database =
-                    client.getDatabase("benchmark").withWriteConcern(WriteConcern.MAJORITY.withJournal(true));
-            print(measure(contenders(locks.createLock("benchmark", TTL), database)));
-        }
+    private static MongoDatabase database(String uri) {
+        return MongoClients.create(uri).getDatabase(DATABASE).withWriteConcern(WriteConcern.MAJORITY.withJournal(true));
     }
 
-    private static Map<Contender, Cycle> contenders(Lock lock, MongoDatabase database) {
-        Map<Contender, Cycle> cycles = new EnumMap<>(Contender.class);
-        cycles.put(Contender.LATCHKEY, () -> lock.tryAcquire() && lock.release());
-        cycles.put(Contender.LATCHKEY_SHARED, () -> lock.tryAcquireShared() && lock.release());
-        cycles.put(Contender.UPDATE_AND_DELETE, updateAndDelete(database.getCollection("bare_update")));
-        cycles.put(Contender.INSERT_AND_DELETE, insertAndDelete(database.getCollection("bare_insert")));
-        cycles.put(Contender.SHEDLOCK, shedLock(new MongoLockProvider(database.getCollection("shedlock"))));
-        return cycles;
-    }
+    private static Contender.Client bare(MongoCollection<Document> collection, Take take) {
+        return resource -> new Cycle() {
+            private String token = "";
 
-    private static Cycle updateAndDelete(MongoCollection<Document> collection) {
-        return () -> {
-            String token = UUID.randomUUID().toString();
-            Instant end = Instant.now().plus(TTL);
-            collection.findOneAndUpdate(
-                    Filters.eq("benchmark"),
-                    Updates.combine(Updates.set("token", token), Updates.set("expires_at", end)),
-                    new FindOneAndUpdateOptions().upsert(true));
-            return collection.deleteOne(owned(token)).getDeletedCount() == 1;
-        };
-    }
+            @Override
+            public void take() throws Exception {
+                token = UUID.randomUUID().toString();
+                Cycle.poll(() -> isTaken(collection, resource));
+            }
 
-    private static Cycle insertAndDelete(MongoCollection<Document> collection) {
-        return () -> {
-            String token = UUID.randomUUID().toString();
-            Instant end = Instant.now().plus(TTL);
-            collection.insertOne(
-                    new Document("_id", "benchmark").append("token", token).append("expires_at", end));
-            return collection.deleteOne(owned(token)).getDeletedCount() == 1;
-        };
-    }
-
-    private static Bson owned(String token) {
-        return Filters.and(Filters.eq("benchmark"), Filters.eq("token", token));
-    }
-
-    private static Cycle shedLock(LockProvider provider) {
-        return () -> {
-            var taken = provider.lock(new LockConfiguration(Instant.now(), "benchmark", TTL, Duration.ZERO));
-            taken.ifPresent(SimpleLock::unlock);
-            return taken.isPresent();
-        };
-    }
-
-    private static Map<Contender, List<Turn>> measure(Map<Contender, Cycle> contenders) {
-        Map<Contender, List<Turn>> turns = new EnumMap<>(Contender.class);
-        for (int turn = 0; turn < WARM_UPS + TURNS; turn++) {
-            for (Map.Entry<Contender, Cycle> contender : contenders.entrySet()) {
-                Turn taken = turn(contender.getValue());
-                if (turn >= WARM_UPS) {
-                    turns.computeIfAbsent(contender.getKey(), key -> new ArrayList<>())
-                            .add(taken);
+            private boolean isTaken(MongoCollection<Document> from, String name) {
+                try {
+                    take.by(from, name, token);
+                    return true;
+                } catch (MongoCommandException | MongoWriteException e) {
+                    if (ErrorCategory.fromErrorCode(e.getCode()) == ErrorCategory.DUPLICATE_KEY) {
+                        return false;
+                    }
+                    throw e;
                 }
             }
-        }
-        return turns;
-    }
 
-    private static Turn turn(Cycle cycle) {
-        long cpuBefore = cpuNanos();
-        long start = System.nanoTime();
-        long cycles = 0;
-        while (System.nanoTime() - start < TURN_NANOS) {
-            if (!cycle.run()) {
-                throw new IllegalStateException("a cycle without a rival was refused");
+            @Override
+            public boolean giveUp() {
+                Bson owned = Filters.and(Filters.eq(resource), Filters.eq("token", token));
+                return collection.deleteOne(owned).getDeletedCount() == 1;
             }
-            cycles++;
-        }
-        double seconds = (System.nanoTime() - start) / 1e9;
-        return new Turn(cycles / seconds, (cpuNanos() - cpuBefore) / 1e3 / cycles);
+        };
     }
 
-    /** What this process has taken of the processor so far, the server not among it. */
-    private static long cpuNanos() {
-        return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    /** Of two that find nothing they may update, the server lets one insert. */
+    private static void update(MongoCollection<Document> collection, String resource, String token) {
+        Instant now = Instant.now();
+        collection.findOneAndUpdate(
+                Filters.and(Filters.eq(resource), Filters.lte("expires_at", now)),
+                Updates.combine(Updates.set("token", token), Updates.set("expires_at", now.plus(Ours.TTL))),
+                new FindOneAndUpdateOptions().upsert(true));
     }
 
-    private static void print(Map<Contender, List<Turn>> turns) {
-        System.out.printf(
-                "JDK %s, %s %s, %d processors; medians of %d turns of %d ms, in turn%n%n",
-                Runtime.version(),
-                System.getProperty("os.name"),
-                System.getProperty("os.arch"),
-                Runtime.getRuntime().availableProcessors(),
-                TURNS,
-                TimeUnit.NANOSECONDS.toMillis(TURN_NANOS));
-        System.out.println("| cycle | a second | Latchkey is | client CPU µs | Latchkey is |");
-        System.out.println("|---|---:|---:|---:|---:|");
-        List<Turn> ours = turns.getOrDefault(Contender.LATCHKEY, List.of());
-        turns.forEach((contender, theirs) -> System.out.printf(
-                "| %s | %,.0f | %.2f× | %,.0f | %.2f× |%n",
-                contender.title,
-                median(theirs, Turn::perSecond),
-                median(ours, Turn::perSecond) / median(theirs, Turn::perSecond),
-                median(theirs, Turn::cpuMicros),
-                median(theirs, Turn::cpuMicros) / median(ours, Turn::cpuMicros)));
+    private static void insert(MongoCollection<Document> collection, String resource, String token) {
+        collection.insertOne(new Document("_id", resource)
+                .append("token", token)
+                .append("expires_at", Instant.now().plus(Ours.TTL)));
     }
 
-    private static double median(List<Turn> turns, ToDoubleFunction<Turn> of) {
-        return turns.stream().mapToDouble(of).sorted().toArray()[turns.size() / 2];
+    @Override
+    public List<String> libraries() {
+        return List.of("mongodb-driver-sync", "shedlock-provider-mongo");
     }
 }

@@ -1,0 +1,22 @@
+package dev.latchkey.benchmarks;
+
+import java.time.Duration;
+
+/**
+ * How much is done for trustworthy figures.
+ *
+ * @param turns of each contender, in alternation
+ * @param turn how long one is
+ * @param warmUpCycles how many each JVM has gone through before
+ * @param warmUp how long a JVM has for these
+ * @param patience how much longer than its time a turn may take before the contender is cut
+ */
+record Effort(int turns, Duration turn, long warmUpCycles, Duration warmUp, Duration patience) {
+
+    static final Effort FULL =
+            new Effort(7, Duration.ofSeconds(1), 30_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+
+    /** Shows that everything works, and nothing else. */
+    static final Effort QUICK =
+            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(500), Duration.ofSeconds(60));
+}

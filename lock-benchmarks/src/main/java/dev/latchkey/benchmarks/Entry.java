@@ -1,0 +1,113 @@
+package dev.latchkey.benchmarks;
+
+import dev.latchkey.benchmarks.ContenderProcess.CutException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A contender in a table: its JVMs, and what they have done so far. */
+final class Entry implements AutoCloseable {
+
+    private static final Duration START = Duration.ofSeconds(60);
+
+    private final Contender contender;
+    private final Effort effort;
+    private final Path witness = newWitness();
+    private final List<ContenderProcess> processes = new ArrayList<>();
+    private final List<Figures.Turn> turns = new ArrayList<>();
+    private final Latencies latencies = new Latencies();
+    private @Nullable String cut;
+
+    Entry(Contender contender, Effort effort) {
+        this.contender = contender;
+        this.effort = effort;
+    }
+
+    /**
+     * Starts its JVMs and warms each by itself, since those that share a processor, and a lock, keep each other cold; then
+     * all of them together.
+     */
+    void start(Contest contest, Table table, String address) {
+        try {
+            for (int i = 0; i < table.processes(); i++) {
+                ContenderProcess process = ContenderProcess.start(contest, contender, table, address, witness);
+                processes.add(process);
+                process.awaitReady(START);
+                long cycles = effort.warmUpCycles() / table.threads() * table.stride();
+                var unused = turn(List.of(process), effort.warmUp(), cycles);
+            }
+            if (table.processes() > 1) {
+                var unused = turn(processes, effort.warmUp(), Long.MAX_VALUE);
+            }
+        } catch (CutException e) {
+            cut("warming up: " + e.getMessage());
+        }
+    }
+
+    void turn(Meter meter) {
+        if (cut != null) {
+            return;
+        }
+        try {
+            Meter.Reading before = meter.read();
+            List<ContenderProcess.Turn> done = turn(processes, effort.turn(), Long.MAX_VALUE);
+            turns.add(Figures.Turn.of(done, effort.turn(), meter.read().since(before)));
+            done.forEach(one -> latencies.add(one.latencies()));
+        } catch (CutException e) {
+            cut("turn " + (turns.size() + 1) + ": " + e.getMessage());
+        }
+    }
+
+    private List<ContenderProcess.Turn> turn(List<ContenderProcess> taking, Duration length, long mostCycles)
+            throws CutException {
+        long from = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
+        taking.forEach(process -> process.begin(from, from + length.toNanos(), mostCycles));
+        List<ContenderProcess.Turn> done = new ArrayList<>();
+        for (ContenderProcess process : taking) {
+            done.add(process.end(length.plus(effort.patience())));
+        }
+        return done;
+    }
+
+    private void cut(String reason) {
+        cut = reason;
+        System.err.println("benchmark: " + contender.title() + " is out of the race; " + reason);
+        processes.forEach(ContenderProcess::close);
+    }
+
+    Figures.Row row() {
+        return new Figures.Row(
+                contender.title(),
+                contender.role(),
+                contender.mode(),
+                contender.without(),
+                Figures.Times.of(latencies),
+                List.copyOf(turns),
+                cut);
+    }
+
+    private static Path newWitness() {
+        try {
+            Path file = Files.createTempFile("latchkey-witness", null);
+            return Files.write(file, new byte[Witness.BYTES]);
+        } catch (IOException e) {
+            throw new UncheckedIOException("no file for the witness", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        processes.forEach(ContenderProcess::close);
+        try {
+            Files.delete(witness);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot delete the witness's file", e);
+        }
+    }
+}

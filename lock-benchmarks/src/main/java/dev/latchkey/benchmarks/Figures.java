@@ -1,0 +1,169 @@
+package dev.latchkey.benchmarks;
+
+import dev.latchkey.benchmarks.Contender.Mode;
+import dev.latchkey.benchmarks.Contender.Role;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that was measured for a store: the content of its raw file, from which everything else is made.
+ *
+ * @param store as the command has it
+ * @param setting where and with what
+ * @param tables in their order
+ */
+record Figures(String store, Setting setting, List<Measured> tables) {
+
+    /** Whether a contender of ours was let in while another was inside. */
+    boolean showOverlapsOfOurs() {
+        return tables.stream()
+                .flatMap(table -> table.rows().stream())
+                .anyMatch(row -> row.role() == Role.LATCHKEY && row.overlaps() > 0);
+    }
+
+    /**
+     * One table.
+     *
+     * @param servers with their versions; empty if there are none
+     * @param stride how many cycles were timed as one
+     */
+    record Measured(
+            String name,
+            String title,
+            String placement,
+            String servers,
+            int processes,
+            int threads,
+            int stride,
+            List<Row> rows) {
+
+        boolean isContended() {
+            return processes * threads > 1;
+        }
+
+        /** What a row is compared with: Latchkey's of the same mode. */
+        Row oursFor(Row row) {
+            return rows.stream()
+                    .filter(one -> one.role() == Role.LATCHKEY && one.mode() == row.mode())
+                    .findFirst()
+                    .orElse(rows.get(0));
+        }
+
+        /** How many times as fast Latchkey is; not a number where there is nothing to compare. */
+        double ratio(Row row) {
+            return oursFor(row).cyclesPerSecond() / row.cyclesPerSecond();
+        }
+    }
+
+    /**
+     * One contender in a table.
+     *
+     * @param times of all cycles of all turns
+     * @param cut why it is out of the race; null if it is not
+     */
+    record Row(
+            String contender,
+            Role role,
+            Mode mode,
+            String without,
+            Times times,
+            List<Turn> turns,
+            @Nullable String cut) {
+
+        double cyclesPerSecond() {
+            return median(Turn::cyclesPerSecond);
+        }
+
+        double fairness() {
+            return median(Turn::fairness);
+        }
+
+        /** What clients and servers take of the processor for a cycle. */
+        double cpuMicrosPerCycle() {
+            return median(Turn::cpuMicrosPerCycle);
+        }
+
+        double requestsPerCycle() {
+            return median(Turn::requestsPerCycle);
+        }
+
+        long overlaps() {
+            return turns.stream().mapToLong(Turn::overlaps).sum();
+        }
+
+        /** Not a number if a turn does not have it. */
+        private double median(Function<Turn, @Nullable Double> figure) {
+            List<Double> sorted = turns.stream()
+                    .map(turn -> Objects.requireNonNullElse(figure.apply(turn), Double.NaN))
+                    .sorted()
+                    .toList();
+            return sorted.isEmpty() || sorted.contains(Double.NaN) ? Double.NaN : sorted.get(sorted.size() / 2);
+        }
+    }
+
+    /**
+     * One turn of a contender.
+     *
+     * @param cpuMicrosPerCycle of clients and servers; null where that of the servers cannot be known
+     * @param requestsPerCycle null where the servers do not count them
+     * @param overlaps how often one was let in while another was inside
+     */
+    record Turn(
+            double cyclesPerSecond,
+            List<Long> cyclesPerThread,
+            @Nullable Double cpuMicrosPerCycle,
+            @Nullable Double requestsPerCycle,
+            long overlaps,
+            Times times) {
+
+        static Turn of(List<ContenderProcess.Turn> processes, Duration length, Meter.Reading servers) {
+            List<Long> perThread = processes.stream()
+                    .flatMap(process -> process.cyclesPerThread().stream())
+                    .toList();
+            long cycles = perThread.stream().mapToLong(Long::longValue).sum();
+            long cpuNanos = processes.stream()
+                    .mapToLong(ContenderProcess.Turn::cpuNanos)
+                    .sum();
+            Latencies latencies = new Latencies();
+            processes.forEach(process -> latencies.add(process.latencies()));
+            return new Turn(
+                    cycles * 1e9 / length.toNanos(),
+                    perThread,
+                    perCycle(servers.cpuNanos(), cpuNanos, 1e3 * cycles),
+                    perCycle(servers.requests(), 0, (double) cycles),
+                    processes.stream()
+                            .mapToLong(ContenderProcess.Turn::overlaps)
+                            .sum(),
+                    Times.of(latencies));
+        }
+
+        private static @Nullable Double perCycle(@Nullable Long ofServers, long ofClients, double cycles) {
+            return ofServers == null || cycles == 0 ? null : Double.valueOf((ofServers + ofClients) / cycles);
+        }
+
+        /** Fewest through most cycles of a thread. */
+        double fairness() {
+            long most = Collections.max(cyclesPerThread);
+            return most == 0 ? 0 : (double) Collections.min(cyclesPerThread) / most;
+        }
+    }
+
+    /** How long cycles took. */
+    record Times(double p50Micros, double p99Micros, double maxMicros) {
+
+        static Times of(Latencies latencies) {
+            return new Times(latencies.micros(0.5), latencies.micros(0.99), latencies.longestMicros());
+        }
+    }
+
+    /** The rows that may be compared with Latchkey's exclusive one. */
+    static Stream<Row> rivals(Measured table, Role role) {
+        return table.rows().stream()
+                .filter(row -> row.role() == role && row.mode() == Mode.EXCLUSIVE && row.cut() == null);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.latchkey.benchmarks;
+
+import org.jspecify.annotations.NullMarked;
