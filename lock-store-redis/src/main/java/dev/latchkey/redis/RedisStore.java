@@ -124,7 +124,7 @@ public final class RedisStore
     @Override
     public Attempt save(Request request) {
         String resource = request.key().resource();
-        server.connected(resource);
+        server.link().connected(resource);
         long since = System.nanoTime();
         byte[] key = names.key(resource);
         Attempt attempt =
@@ -148,7 +148,7 @@ public final class RedisStore
     @Override
     public Attempt refresh(Request request) {
         String resource = request.key().resource();
-        server.connected(resource);
+        server.link().connected(resource);
         long since = System.nanoTime();
         List<Long> reply = server.ask(resource, Script.REFRESH, names.key(resource), requests.refresh(request));
         return replicas.acknowledged(resource, Replies.refreshed(reply, request, since));
@@ -171,7 +171,7 @@ public final class RedisStore
     @Override
     public Optional<Attempt.Granted> find(Key key) {
         String resource = key.resource();
-        server.connected(resource);
+        server.link().connected(resource);
         long since = System.nanoTime();
         return Replies.found(
                 server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
