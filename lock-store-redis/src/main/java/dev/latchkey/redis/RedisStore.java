@@ -376,7 +376,8 @@ public final class RedisStore
     /**
      * Opens {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS,
      * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]} and
-     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag.
+     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag,
+     * {@code ?sentinel-user=} and {@code ?sentinel-password=} what sentinels want that is not what their master wants.
      */
     public static final class Provider implements StoreProvider {
 

@@ -271,6 +271,21 @@ class RedisFailureIT {
                     .hasMessageNotContaining("s3cret")
                     .hasNoCause();
         }
+        for (String dsn : new String[] {
+            "redis://h?sentinel-password=s3cret",
+            "redis-cluster://h?sentinel-password=s3cret",
+            "redis-sentinel://h/0?sentinel-user=s3cret#m"
+        }) {
+            assertThatThrownBy(() -> new RedisStore.Provider().open(dsn))
+                    .as(dsn)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("sentinel-password")
+                    .hasMessageNotContaining("s3cret");
+        }
+        assertThatThrownBy(() -> new RedisStore.Provider().open("redis-sentinel://h/0?sentinel-password=s3cret%zz#m"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageNotContaining("s3cret")
+                .hasNoCause();
         assertThatCode(() -> new RedisStore.Provider()
                         .open("valkey://h/3?prefix=a%3A")
                         .close())
