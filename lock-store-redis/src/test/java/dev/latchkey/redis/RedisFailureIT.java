@@ -14,6 +14,7 @@ import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -134,6 +135,26 @@ class RedisFailureIT {
 
         assertThat((Long) SERVER.call("EXISTS", state + ":q", state + ":h")).isZero();
         assertThat((Long) SERVER.call("PTTL", state)).isPositive();
+    }
+
+    @Test
+    void givenTheRetentionIsOver_whenLookedAt_thenNothingIsLeft() {
+        RedisClient client = RedisClient.create(SERVER.dsn());
+        try (RedisStore forgetful =
+                RedisStore.builder(client).retention(Duration.ofSeconds(1)).build()) {
+            Lock released = new LockFactory(forgetful).createLock(resource, Duration.ofSeconds(1));
+            Lock expiring = new LockFactory(forgetful).createLock(resource + "-shared", Duration.ofSeconds(1));
+            assertThat(released.tryAcquire()).isTrue();
+            assertThat(released.release()).isTrue();
+            assertThat(expiring.tryAcquireShared()).isTrue();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() -> assertThat(SERVER.call("KEYS", "lock:*" + resource + "*"))
+                            .isEqualTo(List.of()));
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
     }
 
     @Test
