@@ -52,7 +52,7 @@ final class Batches {
         args.add(requests.retention());
         args.add(Requests.ascii(check.map(Batches::text).orElse("-")));
         all.forEach(one -> args.add(Requests.batched(one)));
-        server.connected(resources.get(0));
+        server.link().connected(resources.get(0));
         long since = System.nanoTime();
         List<Long> reply = ask(resources, Script.SAVE_ALL, keys, args);
         return answer(reply, all, resources, since);

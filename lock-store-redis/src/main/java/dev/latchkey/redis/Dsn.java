@@ -1,27 +1,20 @@
 package dev.latchkey.redis;
 
-import io.lettuce.core.AbstractRedisClient;
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.MaintNotificationsConfig;
-import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.SocketOptions;
-import io.lettuce.core.cluster.ClusterClientOptions;
-import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
-import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.Delay;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** A DSN of this store, and the client it stands for, which the store owns. */
 final class Dsn {
@@ -36,11 +29,12 @@ final class Dsn {
             "redis-cluster",
             "rediss-cluster");
 
-    private static final long QUIET_MILLIS = 10;
-    private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
-    private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
-    private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofSeconds(1);
+    private static final String PREFIX = "prefix";
+    private static final String HASH_TAG = "hash-tag";
+    private static final String SENTINEL_USER = "sentinel-user";
+    private static final String SENTINEL_PASSWORD = "sentinel-password";
+    /** The options that the driver does not know. */
+    private static final Set<String> OURS = Set.of(PREFIX, HASH_TAG, SENTINEL_USER, SENTINEL_PASSWORD);
 
     private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";
     private static final Pattern HOST = Pattern.compile(ONE_HOST);
@@ -51,23 +45,25 @@ final class Dsn {
             + "in user and password, all but letters and digits as %xx";
 
     private final String scheme;
-    private final Optional<String> prefix;
-    private final Optional<String> hashTag;
+    private final Map<String, String> options;
     private final URI uri;
 
-    private Dsn(String scheme, Optional<String> prefix, Optional<String> hashTag, URI uri) {
+    private Dsn(String scheme, Map<String, String> options, URI uri) {
         this.scheme = scheme;
-        this.prefix = prefix;
-        this.hashTag = hashTag;
+        this.options = options;
         this.uri = uri;
     }
 
     static RedisStore open(String text) {
         Dsn dsn = parse(text);
         RedisStore.Builder store = dsn.scheme.endsWith("-cluster") ? dsn.cluster() : dsn.server();
-        dsn.prefix.ifPresent(store::keyPrefix);
-        dsn.hashTag.ifPresent(store::hashTag);
+        dsn.option(PREFIX).ifPresent(store::keyPrefix);
+        dsn.option(HASH_TAG).ifPresent(store::hashTag);
         return store.build();
+    }
+
+    private Optional<String> option(String name) {
+        return Optional.ofNullable(options.get(name));
     }
 
     private static Dsn parse(String text) {
@@ -84,28 +80,35 @@ final class Dsn {
             throw new IllegalArgumentException("a DSN of sentinels ends with # and the name of the master: " + RIGHT);
         }
         int question = address.indexOf('?');
-        List<String> options = new ArrayList<>();
-        Optional<String> prefix = Optional.empty();
-        Optional<String> hashTag = Optional.empty();
-        if (question >= 0) {
-            for (String option : address.substring(question + 1).split("&", -1)) {
-                if (option.startsWith("prefix=")) {
-                    prefix = Optional.of(decoded(option));
-                } else if (option.startsWith("hash-tag=")) {
-                    hashTag = Optional.of(decoded(option));
-                } else {
-                    options.add(option);
-                }
-            }
-            address = address.substring(0, question);
-        }
-        checkHosts(scheme, address);
-        String query = options.isEmpty() ? "" : '?' + String.join("&", options);
-        return new Dsn(scheme, prefix, hashTag, uri(driverScheme(scheme) + "://" + address + query + fragment));
+        Map<String, String> ours = new HashMap<>();
+        String query = question < 0 ? "" : take(ours, address.substring(question + 1));
+        String place = question < 0 ? address : address.substring(0, question);
+        checkHosts(scheme, place);
+        checkSentinelOptions(scheme, ours);
+        return new Dsn(scheme, ours, uri(driverScheme(scheme) + "://" + place + query + fragment));
     }
 
-    private static String decoded(String option) {
-        return URLDecoder.decode(option.substring(option.indexOf('=') + 1), StandardCharsets.UTF_8);
+    /** Takes our options, and returns what is left for the driver. */
+    private static String take(Map<String, String> ours, String query) {
+        List<String> left = new ArrayList<>();
+        for (String option : query.split("&", -1)) {
+            int equals = option.indexOf('=');
+            String name = equals < 0 ? option : option.substring(0, equals);
+            if (equals > 0 && OURS.contains(name)) {
+                ours.put(name, decoded(option.substring(equals + 1)));
+            } else {
+                left.add(option);
+            }
+        }
+        return left.isEmpty() ? "" : '?' + String.join("&", left);
+    }
+
+    private static String decoded(String value) {
+        try {
+            return URLDecoder.decode(value, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw wrong();
+        }
     }
 
     private static void checkHosts(String scheme, String address) {
@@ -114,6 +117,18 @@ final class Dsn {
         Pattern right = scheme.endsWith("-sentinel") || scheme.endsWith("-cluster") ? HOSTS : HOST;
         if (!right.matcher(hosts).matches()) {
             throw wrong();
+        }
+    }
+
+    private static void checkSentinelOptions(String scheme, Map<String, String> options) {
+        boolean hasUser = options.containsKey(SENTINEL_USER);
+        boolean hasPassword = options.containsKey(SENTINEL_PASSWORD);
+        if ((hasUser || hasPassword) && !scheme.endsWith("-sentinel")) {
+            throw new IllegalArgumentException(SENTINEL_USER + " and " + SENTINEL_PASSWORD
+                    + " are for redis-sentinel:// and rediss-sentinel:// alone: leave them out");
+        }
+        if (hasUser && !hasPassword) {
+            throw new IllegalArgumentException(SENTINEL_USER + " needs " + SENTINEL_PASSWORD + " as well");
         }
     }
 
@@ -145,12 +160,16 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
-        limit(address);
-        ClientResources resources = resources();
-        RedisClient client = RedisClient.create(resources, address);
-        client.setOptions(options(ClientOptions.builder()).build());
-        Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
-        return new RedisStore.Builder(connections).server(described(address));
+        option(SENTINEL_PASSWORD)
+                .ifPresent(password -> logInAtSentinels(address, options.get(SENTINEL_USER), password));
+        return new RedisStore.Builder(Clients.server(address)).server(described(address));
+    }
+
+    /** The user and password of the address are those of the master. */
+    private static void logInAtSentinels(RedisURI address, @Nullable String user, String password) {
+        RedisCredentials credentials = RedisCredentials.just(user, password);
+        address.getSentinels()
+                .forEach(sentinel -> sentinel.setCredentialsProvider(RedisCredentialsProvider.from(() -> credentials)));
     }
 
     private RedisStore.Builder cluster() {
@@ -160,60 +179,13 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
-        addresses.forEach(Dsn::limit);
-        ClientResources resources = resources();
-        RedisClusterClient client = RedisClusterClient.create(resources, addresses);
-        ClusterClientOptions.Builder options = ClusterClientOptions.builder();
-        options(options);
-        client.setOptions(options.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                        .adaptiveRefreshTriggersTimeout(Duration.ofSeconds(1))
-                        .enablePeriodicRefresh(Duration.ofSeconds(30))
-                        .build())
-                .build());
-        Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
-        return new RedisStore.Builder(connections).server("the Redis cluster of " + described(addresses.get(0)));
-    }
-
-    /** How long the driver goes on connecting when nobody answers, unless the DSN says it: it can be tried again then. */
-    private static void limit(RedisURI address) {
-        if (address.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
-            address.setTimeout(HANDSHAKE_TIMEOUT);
-        }
-    }
-
-    /**
-     * Not awaited: the driver's threads end by themselves a moment later. The quiet period lets them give the sockets back,
-     * which would else stay open until the garbage is collected.
-     */
-    private static void end(AbstractRedisClient client, ClientResources resources) {
-        var unused = client.shutdownAsync(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)
-                .whenComplete((done, failure) -> end(resources));
-    }
-
-    private static void end(ClientResources resources) {
-        var unused = resources.shutdown(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
+        return new RedisStore.Builder(Clients.cluster(addresses))
+                .server("the Redis cluster of " + described(addresses.get(0)));
     }
 
     private static String described(RedisURI address) {
         return address.getSentinelMasterId() == null
                 ? address.getHost() + ":" + address.getPort()
                 : "the Redis master " + address.getSentinelMasterId();
-    }
-
-    private static ClientResources resources() {
-        return ClientResources.builder()
-                .ioThreadPoolSize(2)
-                .computationThreadPoolSize(2)
-                .reconnectDelay(Delay.exponential(Duration.ZERO, LONGEST_RECONNECT_PAUSE, 2, TimeUnit.MILLISECONDS))
-                .build();
-    }
-
-    private static ClientOptions.Builder options(ClientOptions.Builder options) {
-        return options.replayFilter(Call::endIfNotRepeatable)
-                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
-                .socketOptions(SocketOptions.builder()
-                        .connectTimeout(CONNECT_TIMEOUT)
-                        .keepAlive(true)
-                        .build());
     }
 }

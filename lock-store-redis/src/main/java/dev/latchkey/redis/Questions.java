@@ -61,8 +61,8 @@ final class Questions {
     }
 
     private Question send(Inbox.Push push, byte[][] args) {
-        server.connected(resource());
-        int generation = server.generation();
+        server.link().connected(resource());
+        int generation = server.link().generation();
         long since = System.nanoTime();
         return new Question(since, generation, push, server.send(resource(), Script.ACQUIRE, key, args));
     }
@@ -73,7 +73,7 @@ final class Questions {
 
     /** What a message grants, where its time can be compared with that of the place. */
     boolean canTell(Place place, Push.Grant grant) {
-        return place.generation() == server.generation() && grant.atMicros() >= place.serverMicros();
+        return place.generation() == server.link().generation() && grant.atMicros() >= place.serverMicros();
     }
 
     Attempt attempt(Push.Grant grant, Place place) {

@@ -124,7 +124,7 @@ public final class RedisStore
     @Override
     public Attempt save(Request request) {
         String resource = request.key().resource();
-        server.connected(resource);
+        server.link().connected(resource);
         long since = System.nanoTime();
         byte[] key = names.key(resource);
         Attempt attempt =
@@ -148,7 +148,7 @@ public final class RedisStore
     @Override
     public Attempt refresh(Request request) {
         String resource = request.key().resource();
-        server.connected(resource);
+        server.link().connected(resource);
         long since = System.nanoTime();
         List<Long> reply = server.ask(resource, Script.REFRESH, names.key(resource), requests.refresh(request));
         return replicas.acknowledged(resource, Replies.refreshed(reply, request, since));
@@ -171,7 +171,7 @@ public final class RedisStore
     @Override
     public Optional<Attempt.Granted> find(Key key) {
         String resource = key.resource();
-        server.connected(resource);
+        server.link().connected(resource);
         long since = System.nanoTime();
         return Replies.found(
                 server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
@@ -376,7 +376,8 @@ public final class RedisStore
     /**
      * Opens {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS,
      * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]} and
-     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag.
+     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag,
+     * {@code ?sentinel-user=} and {@code ?sentinel-password=} what sentinels want that is not what their master wants.
      */
     public static final class Provider implements StoreProvider {
 

@@ -26,7 +26,7 @@ final class Refreshes {
         if (requests.isEmpty()) {
             return List.of();
         }
-        server.connected(requests.get(0).key().resource());
+        server.link().connected(requests.get(0).key().resource());
         long since = System.nanoTime();
         long end = since + server.limit().toNanos();
         List<CompletableFuture<List<Long>>> answers =

@@ -58,15 +58,15 @@ final class Waits implements Mail {
     /** Has a wait ask for the first time. */
     void begin(Questions questions, Wait wait) throws InterruptedException {
         waiting.put(questions.attempt(), wait);
-        if (server.isConnected() && !beginning.hasQueuedThreads()) {
+        if (server.link().isConnected() && !beginning.hasQueuedThreads()) {
             wait.begin();
             return;
         }
-        if (!beginning.tryLock(server.connectLimit().toNanos(), TimeUnit.NANOSECONDS)) {
-            throw server.cannotConnect(questions.resource());
+        if (!beginning.tryLock(server.link().connectLimit().toNanos(), TimeUnit.NANOSECONDS)) {
+            throw server.link().cannotConnect(questions.resource());
         }
         try {
-            server.connect(questions.resource());
+            server.link().connect(questions.resource());
             wait.begin();
         } finally {
             beginning.unlock();
@@ -106,7 +106,7 @@ final class Waits implements Mail {
 
     @Override
     public void disconnected() {
-        server.newGeneration();
+        server.link().newGeneration();
     }
 
     /** Others waited for this resource when the key was granted it. Only a hint: it may be forgotten. */

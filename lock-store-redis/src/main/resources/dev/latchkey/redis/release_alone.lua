@@ -6,7 +6,7 @@ if fence ~= '' then
   raw = redis.pcall('SET', KEYS[1], 'L1F0 ' .. fence, 'KEEPTTL', 'GET')
   if type(raw) == 'string' then
     local mine = 'L1X0 ' .. fence .. ' ' .. token .. ':'
-    if string.sub(raw, 1, #mine) == mine then
+    if string.find(raw, mine, 1, true) == 1 then
       return 1
     end
     redis.call('SET', KEYS[1], raw, 'KEEPTTL')

@@ -9,6 +9,9 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.testkit.RedisServer;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -69,6 +72,31 @@ class RedisAccessIT {
             assertThat(waiting.join().isAcquired()).isTrue();
             assertThat(waiting.join().remainingLifetime().orElseThrow()).isGreaterThan(LONG_TTL.dividedBy(2));
         }
+        SERVER.call("ACL", "LOG", "RESET");
+    }
+
+    @Test
+    void givenNoRightToSubscribe_whenSeveralWait_thenOneWarning() throws Exception {
+        String dsn = user("silent", "~lk:* " + Rights.SCRIPTS);
+        PrintStream before = System.err;
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
+        try (RedisStore store = open(dsn)) {
+            LockFactory locks = new LockFactory(store);
+            for (String resource : List.of("one", "two", "three")) {
+                Lock first = locks.createLock(resource, LONG_TTL).acquire();
+                CompletableFuture<Lock> waiting = async(locks.createLock(resource, LONG_TTL));
+                awaitQueued("lk:{" + resource + "}:q", 1);
+                Awaitility.await()
+                        .untilAsserted(() -> assertThat(written.toString(StandardCharsets.UTF_8))
+                                .containsOnlyOnce("lock.pubsub_unavailable"));
+                assertThat(first.release()).isTrue();
+                assertThat(waiting.join().release()).isTrue();
+            }
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(written.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.pubsub_unavailable");
         SERVER.call("ACL", "LOG", "RESET");
     }
 

@@ -67,6 +67,25 @@ class RedisCostIT {
     }
 
     @Test
+    void givenHeld_whenOthersTryAndAsk_thenNothingIsWritten() {
+        Lock holder = locks.createLock("asked for", LONG_TTL);
+        Lock other = locks.createLock("asked for", LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        askAndTry(holder, other);
+        SERVER.call("CONFIG", "RESETSTAT");
+
+        askAndTry(holder, other);
+
+        assertThat(executed()).containsOnlyKeys("evalsha", "get", "time").containsEntry("evalsha", 3L);
+    }
+
+    private void askAndTry(Lock holder, Lock other) {
+        assertThat(other.tryAcquire()).isFalse();
+        assertThat(holder.isAcquired()).isTrue();
+        assertThat(locks.holders("asked for")).hasSize(1);
+    }
+
+    @Test
     void givenFourThreads_whenEachAcquiresAndReleases_thenTwoCommandsAndElevenExecuted() throws Exception {
         long threads = 4;
         ExecutorService executor = Executors.newFixedThreadPool((int) threads);

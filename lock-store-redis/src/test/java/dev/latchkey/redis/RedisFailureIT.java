@@ -14,6 +14,7 @@ import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -134,6 +135,26 @@ class RedisFailureIT {
 
         assertThat((Long) SERVER.call("EXISTS", state + ":q", state + ":h")).isZero();
         assertThat((Long) SERVER.call("PTTL", state)).isPositive();
+    }
+
+    @Test
+    void givenTheRetentionIsOver_whenLookedAt_thenNothingIsLeft() {
+        RedisClient client = RedisClient.create(SERVER.dsn());
+        try (RedisStore forgetful =
+                RedisStore.builder(client).retention(Duration.ofSeconds(1)).build()) {
+            Lock released = new LockFactory(forgetful).createLock(resource, Duration.ofSeconds(1));
+            Lock expiring = new LockFactory(forgetful).createLock(resource + "-shared", Duration.ofSeconds(1));
+            assertThat(released.tryAcquire()).isTrue();
+            assertThat(released.release()).isTrue();
+            assertThat(expiring.tryAcquireShared()).isTrue();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() -> assertThat(SERVER.call("KEYS", "lock:*" + resource + "*"))
+                            .isEqualTo(List.of()));
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
     }
 
     @Test
@@ -271,6 +292,21 @@ class RedisFailureIT {
                     .hasMessageNotContaining("s3cret")
                     .hasNoCause();
         }
+        for (String dsn : new String[] {
+            "redis://h?sentinel-password=s3cret",
+            "redis-cluster://h?sentinel-password=s3cret",
+            "redis-sentinel://h/0?sentinel-user=s3cret#m"
+        }) {
+            assertThatThrownBy(() -> new RedisStore.Provider().open(dsn))
+                    .as(dsn)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("sentinel-password")
+                    .hasMessageNotContaining("s3cret");
+        }
+        assertThatThrownBy(() -> new RedisStore.Provider().open("redis-sentinel://h/0?sentinel-password=s3cret%zz#m"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageNotContaining("s3cret")
+                .hasNoCause();
         assertThatCode(() -> new RedisStore.Provider()
                         .open("valkey://h/3?prefix=a%3A")
                         .close())

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Everything goes wrong at random, and afterwards no two believed to hold at once, tokens have grown, nobody hangs and nothing
- * is left. {@code ./stress redis} runs it for longer.
+ * Everything goes wrong at random, and afterwards no two believed to hold at once, tokens have grown, nobody was overtaken in a
+ * queue, refused promotions have changed nothing, nobody hangs and nothing is left. {@code ./stress redis} runs it for longer.
  */
 class RedisStressIT {
 
@@ -69,17 +69,27 @@ class RedisStressIT {
                 .messageFault("lost request", 5, proxy -> proxy.loseRequest("EVALSHA"))
                 .messageFault("lost reply", 8, proxy -> proxy.loseReplyTo("EVALSHA"));
 
-        History history = stress.run(OPERATIONS, SEED);
+        History history;
+        OrderWatch order = new OrderWatch(server.address(), log);
+        RefusalWatch refusals = new RefusalWatch(server.address(), log, SEED);
+        try (order;
+                refusals) {
+            history = stress.run(OPERATIONS, SEED);
+        }
 
         System.out.printf(
-                "stress: seed %d, %d operations, %d exclusive and %d shared holds, faults %s%n",
+                "stress: seed %d, %d operations, %d exclusive and %d shared holds, %d in turn, %d refused promotions, faults %s%n",
                 SEED,
                 stress.operations(),
                 history.holds(LockMode.EXCLUSIVE),
                 history.holds(LockMode.SHARED),
+                order.judged(),
+                refusals.compared(),
                 stress.faults());
         assertThat(history.violations()).as("seed " + SEED + ", " + histories).isEmpty();
         assertThat(history.holds(LockMode.EXCLUSIVE)).isPositive();
+        assertThat(order.judged()).isPositive();
+        assertThat(refusals.compared()).isPositive();
         assertThat(keys.withoutTtl()).isEmpty();
         assertAllIsLetGo();
     }

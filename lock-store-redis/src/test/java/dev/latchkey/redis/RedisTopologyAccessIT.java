@@ -13,7 +13,10 @@ import dev.latchkey.testkit.RedisConnection;
 import dev.latchkey.testkit.RedisSentinel;
 import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
@@ -101,6 +104,59 @@ class RedisTopologyAccessIT {
                         .hasStackTraceContaining("NOAUTH");
             }
         }
+    }
+
+    @Test
+    void givenSentinelsWithAPasswordOfTheirOwn_whenTheDsnHasBoth_thenItWorksAlsoAfterAFailover() throws Exception {
+        try (RedisSentinel servers = RedisSentinel.startWithPassword("gu4rd")) {
+            Rights.give(servers.master(), "app", "~* &* +@all");
+            Rights.give(servers.replica(), "app", "~* &* +@all");
+            String dsn = servers.dsn().replace("://", "://" + Rights.login("app") + "@");
+
+            try (LockFactory locks = LockFactory.connect(dsn.replace("#", "?sentinel-password=gu4rd#"))) {
+                useEverything(locks, () -> isSomebodyListening(servers.master(), "lock:{" + RESOURCE + "}:q"));
+                servers.awaitInStep();
+                servers.master().kill();
+                servers.awaitFailover();
+                useEverything(locks, () -> isSomebodyListening(servers.replica(), "lock:{" + RESOURCE + "}:q"));
+            }
+        }
+    }
+
+    @Test
+    void givenSentinelsWithAPasswordOfTheirOwn_whenTheDsnHasAnother_thenAFailureWithoutIt() {
+        try (RedisSentinel servers = RedisSentinel.startWithPassword("gu4rd");
+                LockFactory locks = LockFactory.connect(
+                        servers.dsn().replace("#", "?sentinel-user=default&sentinel-password=wr0ng#"))) {
+            assertThatThrownBy(() -> locks.createLock(RESOURCE).tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
+                    .satisfies(failure -> assertThat(stackTrace(failure))
+                            .contains("WRONGPASS")
+                            .doesNotContain("wr0ng"));
+        }
+    }
+
+    @Test
+    void givenSentinelsWithAPasswordOfTheirOwn_whenTheClientHasIt_thenItWorks() throws Exception {
+        try (RedisSentinel servers = RedisSentinel.startWithPassword("gu4rd")) {
+            RedisClient client = RedisClient.create(RedisURI.builder()
+                    .withSentinelMasterId("latchkey")
+                    .withSentinel(servers.address().host(), servers.address().port(), "gu4rd")
+                    .build());
+            try (RedisStore store = RedisStore.builder(client).build()) {
+                useEverything(
+                        new LockFactory(store),
+                        () -> isSomebodyListening(servers.master(), "lock:{" + RESOURCE + "}:q"));
+            } finally {
+                client.shutdown();
+            }
+        }
+    }
+
+    private static String stackTrace(Throwable failure) {
+        StringWriter text = new StringWriter();
+        failure.printStackTrace(new PrintWriter(text));
+        return text.toString();
     }
 
     private static boolean isSomebodyListening(RedisServer server) {

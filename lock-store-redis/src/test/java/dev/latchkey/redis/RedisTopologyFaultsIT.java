@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
@@ -9,6 +10,7 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.RedisSentinel;
 import dev.latchkey.testkit.RedisServer;
+import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,27 @@ class RedisTopologyFaultsIT {
             assertThat(holder.isAcquired()).isFalse();
             assertThat(next.release()).isTrue();
             new Aftermath(sentinel.replica(), RESOURCE).assertNothingGoesOn(SHORT_TTL);
+        }
+    }
+
+    @Test
+    void givenOneReplica_whenTwoAreToAcknowledge_thenAFailureAndNothingIsHeld() {
+        try (RedisSentinel servers = RedisSentinel.start();
+                LockFactory locks = LockFactory.connect(servers.dsn())) {
+            RedisClient client = RedisClient.create(servers.master().dsn());
+            try (RedisStore careful = RedisStore.builder(client)
+                    .replicas(2, Duration.ofMillis(200))
+                    .build()) {
+                Lock lock = new LockFactory(careful).createLock(RESOURCE);
+
+                assertThatThrownBy(lock::tryAcquire)
+                        .isInstanceOf(LockStorageException.class)
+                        .hasMessageContaining("1 of the 2 replicas");
+
+                assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
+            } finally {
+                client.shutdown();
+            }
         }
     }
 

@@ -88,6 +88,19 @@ public final class RedisConnection implements AutoCloseable {
         }
     }
 
+    /**
+     * Reads what the server sends by itself, as after {@code MONITOR}.
+     *
+     * @return the next answer
+     */
+    public @Nullable Object receive() {
+        try {
+            return read();
+        } catch (IOException e) {
+            throw new UncheckedIOException("nothing came from the server", e);
+        }
+    }
+
     private void send(String... words) throws IOException {
         ByteArrayOutputStream command = new ByteArrayOutputStream();
         command.writeBytes(("*" + words.length + "\r\n").getBytes(StandardCharsets.UTF_8));

@@ -1,0 +1,122 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.LockStorageException;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The connection that the commands of a store go over, opened when first needed, and how often it was lost. */
+final class Link implements RedisConnectionStateListener {
+
+    /** For the first connection, which has the driver load its classes; it gives up by itself where nobody answers. */
+    private static final Duration SHORTEST_CONNECT_LIMIT = Duration.ofSeconds(30);
+
+    private final Connections connections;
+    private final Failures failures;
+    private final Duration limit;
+    private final Opening<StatefulConnection<byte[], byte[]>> connection;
+    private final AtomicInteger generation = new AtomicInteger();
+
+    /**
+     * Prepares, and opens nothing.
+     *
+     * @param limit how long an answer is waited for; connecting may take longer
+     */
+    Link(Connections connections, Failures failures, Duration limit) {
+        this.connections = connections;
+        this.failures = failures;
+        this.limit = limit;
+        this.connection = new Opening<>(this::connectNow, this::disconnect);
+    }
+
+    /** Changes with every connection lost: the times of two servers must not be compared. */
+    int generation() {
+        return generation.get();
+    }
+
+    void newGeneration() {
+        generation.incrementAndGet();
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
+        newGeneration();
+    }
+
+    /** Returns the open connection. Whoever measures a request from before it was sent calls this first. */
+    StatefulConnection<byte[], byte[]> connected(String resource) {
+        StatefulConnection<byte[], byte[]> open = connection.there();
+        return open == null ? open(resource) : open;
+    }
+
+    boolean isConnected() {
+        return connection.there() != null;
+    }
+
+    private StatefulConnection<byte[], byte[]> open(String resource) {
+        return opened(resource, opening -> Uninterrupted.await(opening, patience()));
+    }
+
+    /** Connects, if it is not connected yet. */
+    void connect(String resource) throws InterruptedException {
+        opened(resource, opening -> opening.get(patience().toNanos(), TimeUnit.NANOSECONDS));
+    }
+
+    private interface Waiter<X extends Exception> {
+        StatefulConnection<byte[], byte[]> await(CompletableFuture<StatefulConnection<byte[], byte[]>> opening)
+                throws X, ExecutionException, TimeoutException;
+    }
+
+    private <X extends Exception> StatefulConnection<byte[], byte[]> opened(String resource, Waiter<X> waiter)
+            throws X {
+        if (connection.isClosed()) {
+            throw failures.closed(resource);
+        }
+        try {
+            return waiter.await(connection.begin());
+        } catch (ExecutionException e) {
+            throw failures.of(resource, e);
+        } catch (CancellationException e) {
+            throw failures.closed(resource);
+        } catch (TimeoutException e) {
+            throw cannotConnect(resource);
+        }
+    }
+
+    /** Who comes late waits no longer for a connection than the first who wanted it. */
+    private Duration patience() {
+        return connectLimit().minusNanos(connection.ageNanos());
+    }
+
+    LockStorageException cannotConnect(String resource) {
+        return failures.of(resource, new RedisException("connecting takes longer than " + connectLimit()));
+    }
+
+    Duration connectLimit() {
+        return limit.compareTo(SHORTEST_CONNECT_LIMIT) > 0 ? limit : SHORTEST_CONNECT_LIMIT;
+    }
+
+    private StatefulConnection<byte[], byte[]> connectNow() {
+        StatefulConnection<byte[], byte[]> opened = connections.commands();
+        opened.addListener(this);
+        return opened;
+    }
+
+    private void disconnect(StatefulConnection<byte[], byte[]> opened) {
+        opened.removeListener(this);
+        connections.close(opened);
+    }
+
+    void close() {
+        connection.close(limit);
+        connections.close();
+    }
+}

@@ -1,0 +1,133 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.testkit.HistoryLog;
+import dev.latchkey.testkit.RedisConnection;
+import dev.latchkey.testkit.ServerAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shares locks that others use, asks for promotions that must be refused, and writes an anomaly for each that was not, or that
+ * has changed the state or the time when its key goes. What is compared was read in the same step.
+ */
+final class RefusalWatch implements AutoCloseable {
+
+    private static final String TTL = "300";
+    private static final String RETENTION = "600000";
+    private static final String KEPT = "600300";
+    private static final String TRY = "- 0 0 0";
+    private static final String WAIT = "- 100 0 0";
+
+    private static final int RESOURCES = 5;
+    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
+
+    /** PTTL and TIME are rounded, each by itself, and read one after the other. */
+    private static final long ROUNDING_MILLIS = 5;
+
+    private final HistoryLog log;
+    private final SplittableRandom random;
+    private final AtomicLong compared = new AtomicLong();
+    private final Bystander bystander;
+    private long rounds;
+
+    RefusalWatch(ServerAddress server, HistoryLog log, long seed) {
+        this.log = log;
+        this.random = new SplittableRandom(seed);
+        this.bystander = new Bystander(server, this::watch);
+    }
+
+    /** How many refusals were compared. */
+    long compared() {
+        return compared.get();
+    }
+
+    private void watch(RedisConnection connection) {
+        askTwice(connection, "lock:{stress-" + random.nextInt(RESOURCES) + '}');
+        LockSupport.parkNanos(random.nextLong(LONGEST_PAUSE_NANOS));
+    }
+
+    private void askTwice(RedisConnection connection, String key) {
+        long round = rounds++;
+        String one = String.format("refused-%010d-one", round);
+        String two = String.format("refused-%010d-two", round);
+        boolean shared =
+                isHeld(acquire(connection, key, one, "s", TRY)) && isHeld(acquire(connection, key, two, "s", TRY));
+        if (shared) {
+            compare(connection, key, one, TRY, -1);
+            Object waits = acquire(connection, key, two, "X", WAIT);
+            if (waits instanceof List<?> queued && queued.get(0).equals(0L)) {
+                compare(connection, key, one, WAIT, -2);
+            }
+            script(connection, Script.CANCEL, key, two, "0." + two, stem(two, "p"), RETENTION);
+            script(connection, Script.CANCEL, key, one, "0." + one, stem(one, "p"), RETENTION);
+        }
+        script(connection, Script.RELEASE, key, one, "", RETENTION);
+        script(connection, Script.RELEASE, key, two, "", RETENTION);
+    }
+
+    private static String stem(String token, String want) {
+        return String.join(" ", token, "0." + token, want, TTL, "100", "");
+    }
+
+    private static boolean isHeld(@Nullable Object answer) {
+        return answer instanceof Long fence && fence > 0;
+    }
+
+    /** In one step: what is there, the request, and what is there then. */
+    private void compare(RedisConnection connection, String key, String token, String how, long refusal) {
+        connection.call("MULTI");
+        look(connection, key);
+        Object unused = acquire(connection, key, token, "X", how);
+        look(connection, key);
+        Object answers = connection.call("EXEC");
+        if (!(answers instanceof List<?> all && all.size() == 7 && all.get(3) instanceof List<?> answer)) {
+            log.anomaly(key + ": a promotion beside another reader was answered with " + answers);
+            return;
+        }
+        if (answer.get(0).equals(-3L)) {
+            return;
+        }
+        compared.incrementAndGet();
+        boolean same = String.valueOf(all.get(0)).equals(String.valueOf(all.get(4)))
+                && Math.abs(goesAt(all.get(1), all.get(2)) - goesAt(all.get(5), all.get(6))) <= ROUNDING_MILLIS;
+        if (!answer.get(0).equals(refusal) || !same) {
+            log.anomaly(key + ": a promotion to be refused with " + refusal + " has left " + all);
+        }
+    }
+
+    private static void look(RedisConnection connection, String key) {
+        Object state = connection.call("GET", key);
+        Object left = connection.call("PTTL", key);
+        Object now = connection.call("TIME");
+    }
+
+    private static long goesAt(Object left, Object now) {
+        List<?> time = (List<?>) now;
+        return (Long) left
+                + Long.parseLong(String.valueOf(time.get(0))) * 1_000
+                + Long.parseLong(String.valueOf(time.get(1))) / 1_000;
+    }
+
+    private static @Nullable Object acquire(
+            RedisConnection connection, String key, String token, String want, String how) {
+        return script(connection, Script.ACQUIRE, key, token, TTL, KEPT, "0." + token, want, how);
+    }
+
+    private static @Nullable Object script(RedisConnection connection, Script script, String key, String... args) {
+        List<String> words =
+                new ArrayList<>(List.of("EVAL", new String(script.source(), StandardCharsets.UTF_8), "1", key));
+        words.addAll(List.of(args));
+        return connection.call(words.toArray(String[]::new));
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        bystander.close();
+    }
+}
