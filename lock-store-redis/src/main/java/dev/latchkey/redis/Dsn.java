@@ -10,8 +10,6 @@ import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.Delay;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +38,6 @@ final class Dsn {
     private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
-    private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofSeconds(1);
 
     private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";
     private static final Pattern HOST = Pattern.compile(ONE_HOST);
@@ -146,10 +143,10 @@ final class Dsn {
             throw wrong();
         }
         limit(address);
-        ClientResources resources = resources();
-        RedisClient client = RedisClient.create(resources, address);
+        DriverThreads threads = DriverThreads.take();
+        RedisClient client = RedisClient.create(threads.resources(), address);
         client.setOptions(options(ClientOptions.builder()).build());
-        Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
+        Connections connections = Connections.owning(Connections.of(client), () -> end(client, threads));
         return new RedisStore.Builder(connections).server(described(address));
     }
 
@@ -161,8 +158,8 @@ final class Dsn {
             throw wrong();
         }
         addresses.forEach(Dsn::limit);
-        ClientResources resources = resources();
-        RedisClusterClient client = RedisClusterClient.create(resources, addresses);
+        DriverThreads threads = DriverThreads.take();
+        RedisClusterClient client = RedisClusterClient.create(threads.resources(), addresses);
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         options(options);
         client.setOptions(options.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
@@ -170,7 +167,7 @@ final class Dsn {
                         .enablePeriodicRefresh(Duration.ofSeconds(30))
                         .build())
                 .build());
-        Connections connections = Connections.owning(Connections.of(client), () -> end(client, resources));
+        Connections connections = Connections.owning(Connections.of(client), () -> end(client, threads));
         return new RedisStore.Builder(connections).server("the Redis cluster of " + described(addresses.get(0)));
     }
 
@@ -185,27 +182,15 @@ final class Dsn {
      * Not awaited: the driver's threads end by themselves a moment later. The quiet period lets them give the sockets back,
      * which would else stay open until the garbage is collected.
      */
-    private static void end(AbstractRedisClient client, ClientResources resources) {
+    private static void end(AbstractRedisClient client, DriverThreads threads) {
         var unused = client.shutdownAsync(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)
-                .whenComplete((done, failure) -> end(resources));
-    }
-
-    private static void end(ClientResources resources) {
-        var unused = resources.shutdown(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
+                .whenComplete((done, failure) -> threads.giveBack());
     }
 
     private static String described(RedisURI address) {
         return address.getSentinelMasterId() == null
                 ? address.getHost() + ":" + address.getPort()
                 : "the Redis master " + address.getSentinelMasterId();
-    }
-
-    private static ClientResources resources() {
-        return ClientResources.builder()
-                .ioThreadPoolSize(2)
-                .computationThreadPoolSize(2)
-                .reconnectDelay(Delay.exponential(Duration.ZERO, LONGEST_RECONNECT_PAUSE, 2, TimeUnit.MILLISECONDS))
-                .build();
     }
 
     private static ClientOptions.Builder options(ClientOptions.Builder options) {
