@@ -36,6 +36,7 @@ final class HoldState {
     private boolean lossThrown;
     private @Nullable Key overdue;
     private boolean renewalFails;
+    private boolean renewalUnanswered;
 
     /** Counts the answers that set a deadline: two requests that crossed are recognised by it. */
     private long revision;
@@ -133,7 +134,8 @@ final class HoldState {
                 return Optional.empty();
             }
             Key last = heldKey();
-            Loss ended = lose(renewalFails ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED);
+            boolean unreachable = renewalFails || renewalUnanswered;
+            Loss ended = lose(unreachable ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED);
             overdue = last;
             return Optional.of(ended);
         });
@@ -181,12 +183,18 @@ final class HoldState {
         guarded(() -> key = key.renewed());
     }
 
+    /** Notes that a renewal is due, and that the store has not answered it yet. */
+    void renewalBegins() {
+        guarded(() -> renewalUnanswered = true);
+    }
+
     /** Notes how the last renewal went; true if the one before it went the other way. */
     boolean changesTo(Renewed outcome) {
         return guarded(() -> {
             boolean fails = outcome == Renewed.FAILED;
             boolean changed = renewalFails != fails;
             renewalFails = fails;
+            renewalUnanswered = false;
             return changed;
         });
     }
@@ -279,6 +287,7 @@ final class HoldState {
         lossThrown = false;
         overdue = null;
         renewalFails = false;
+        renewalUnanswered = false;
     }
 
     private <T extends @Nullable Object> T guarded(Supplier<T> transition) {

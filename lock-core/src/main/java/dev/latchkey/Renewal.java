@@ -33,6 +33,19 @@ final class Renewal {
         watch.renewNext(() -> renewals.schedule(this, ttl.dividedBy(3), ttl.dividedBy(30)));
     }
 
+    /** From now on the store is to blame if the lease ends. */
+    void isDue() {
+        if (state.isCurrent(watch)) {
+            state.renewalBegins();
+        }
+    }
+
+    /** How long an answer is of use. */
+    Duration remaining() {
+        Deadline deadline = state.deadlineOf(watch);
+        return deadline == null ? ttl : deadline.remaining();
+    }
+
     /** Begins to renew; empty if there is nothing to renew any more. */
     Optional<Request> begin() {
         if (!state.isCurrent(watch)) {
@@ -69,9 +82,8 @@ final class Renewal {
 
     /** Tries again within what is left of the lease, ever sooner towards its end. */
     private boolean failed() {
-        Deadline deadline = state.deadlineOf(watch);
-        Duration rest = deadline == null ? ttl : deadline.remaining();
-        Duration pause = Durations.max(Durations.min(ttl.dividedBy(20), rest.dividedBy(4)), Durations.SHORTEST_TTL);
+        Duration pause =
+                Durations.max(Durations.min(ttl.dividedBy(20), remaining().dividedBy(4)), Durations.SHORTEST_TTL);
         watch.renewNext(() -> renewals.schedule(this, pause, pause.dividedBy(2)));
         return state.changesTo(Renewed.FAILED);
     }

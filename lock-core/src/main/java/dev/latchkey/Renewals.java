@@ -59,6 +59,7 @@ final class Renewals {
     private void renewDue() {
         List<Renewal> all = due;
         due = new ArrayList<>();
+        all.forEach(Renewal::isDue);
         for (int from = 0; from < all.size(); from += LARGEST_BATCH) {
             List<Asked> batch = new ArrayList<>();
             for (Renewal renewal : all.subList(from, Math.min(all.size(), from + LARGEST_BATCH))) {
@@ -72,7 +73,11 @@ final class Renewals {
 
     private void renew(List<Asked> batch) {
         List<Request> requests = batch.stream().map(Asked::request).toList();
-        List<Outcome> outcomes = outcomes(requests);
+        Duration within = batch.stream()
+                .map(asked -> asked.renewal().remaining())
+                .max(Duration::compareTo)
+                .orElse(Duration.ZERO);
+        List<Outcome> outcomes = outcomes(requests, within);
         List<Integer> failing = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
             if (batch.get(i).renewal().settle(outcomes.get(i))) {
@@ -87,9 +92,10 @@ final class Renewals {
         }
     }
 
-    private List<Outcome> outcomes(List<Request> requests) {
+    private List<Outcome> outcomes(List<Request> requests, Duration within) {
         try {
-            List<Outcome> outcomes = expiring.isPresent() ? expiring.get().refreshAll(requests) : findAll(requests);
+            List<Outcome> outcomes =
+                    expiring.isPresent() ? expiring.get().refreshAll(requests, within) : findAll(requests);
             if (outcomes.size() == requests.size()) {
                 return outcomes;
             }

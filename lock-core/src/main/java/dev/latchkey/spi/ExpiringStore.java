@@ -1,5 +1,6 @@
 package dev.latchkey.spi;
 
+import java.time.Duration;
 import java.util.List;
 
 /** A store that ends a hold by itself when its TTL is over. */
@@ -24,5 +25,17 @@ public interface ExpiringStore extends PersistingStore {
         return requests.stream()
                 .map(request -> Outcome.of(() -> refresh(request)))
                 .toList();
+    }
+
+    /**
+     * Does {@link #refreshAll(List)} for a caller to whom a later answer is of no use. A store that can give up waiting
+     * overrides this: else one that hangs keeps its caller from renewing anything else.
+     *
+     * @param requests as there
+     * @param within how long the answers are of use
+     * @return as there; a failure for each request that was not answered by then
+     */
+    default List<Outcome> refreshAll(List<Request> requests, Duration within) {
+        return refreshAll(requests);
     }
 }

@@ -13,7 +13,9 @@ public interface FenceStore extends PersistingStore {
      * greater than any before; then all stores of a quorum may agree at once.
      *
      * @param request who wants what
-     * @param proposal the wish; zero or less for none. A store may ignore it
+     * @param proposal the wish; zero or less for none. A store may ignore it. One whose tokens follow a clock must not take a
+     *     number that is ahead of it by more than a second: else one client with a wrong idea of the time would spoil for all
+     *     what the clock is there for
      * @return as {@link #save}
      */
     default Attempt save(Request request, long proposal) {

@@ -26,6 +26,7 @@ final class Ballot<T> {
     private final ReentrantLock guard = new ReentrantLock();
     private final Condition arrived = guard.newCondition();
     private final List<Answer<T>> answers = new ArrayList<>();
+    private @Nullable Predicate<List<Answer<T>>> enough;
     private boolean closed;
 
     /** The last argument gets what comes after {@link #await} has returned. */
@@ -41,12 +42,15 @@ final class Ballot<T> {
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure)));
     }
 
+    /** Wakes who waits only when it has nothing more to wait for: each wake-up costs as much as half a round trip. */
     private void arrive(Answer<T> answer) {
         guard.lock();
         try {
             if (!closed) {
                 answers.add(answer);
-                arrived.signalAll();
+                if (isOver()) {
+                    arrived.signalAll();
+                }
                 return;
             }
         } finally {
@@ -55,12 +59,20 @@ final class Ballot<T> {
         late.accept(answer);
     }
 
-    /** Returns the answers there were when they were enough, all were there, or the time was over. */
-    List<Answer<T>> await(Predicate<List<Answer<T>>> enough, long endNanos) {
+    private boolean isOver() {
+        return answers.size() == total || (enough != null && enough.test(answers));
+    }
+
+    /**
+     * Returns the answers there were when they were enough, all were there, or the time was over. What says so looks at the
+     * answers alone: it is asked by the threads that bring them.
+     */
+    List<Answer<T>> await(Predicate<List<Answer<T>>> whenEnough, long endNanos) {
         boolean interrupted = false;
         guard.lock();
         try {
-            while (answers.size() < total && !enough.test(answers)) {
+            enough = whenEnough;
+            while (!isOver()) {
                 long left = endNanos - System.nanoTime();
                 if (left <= 0) {
                     break;

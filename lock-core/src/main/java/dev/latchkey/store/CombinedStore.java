@@ -6,6 +6,8 @@ import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
@@ -41,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. All processes must use the same members and the same strategy. The members stay the caller's, also when
  * it is closed; members must not be used beside it for the same resources.
  */
-public final class CombinedStore implements ExpiringStore, SharedStore, ProcessBound {
+public final class CombinedStore implements ExpiringStore, SharedStore, InspectableStore, ProcessBound {
 
     private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
 
@@ -119,9 +121,10 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
                 .anyMatch(store -> store.capability(ExpiringStore.class).isPresent())) {
             capabilities.add(ExpiringStore.class);
         }
-        if (members.stream()
-                .allMatch(store -> store.capability(SharedStore.class).isPresent())) {
-            capabilities.add(SharedStore.class);
+        for (Class<?> ofAll : List.of(SharedStore.class, InspectableStore.class)) {
+            if (members.stream().allMatch(store -> store.capability(ofAll).isPresent())) {
+                capabilities.add(ofAll);
+            }
         }
         if (!processBound.isEmpty()) {
             capabilities.add(ProcessBound.class);
@@ -174,15 +177,24 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
     @Override
     public Attempt refresh(Request request) {
         checkOpen(request.key());
-        return new RefreshRound(quorum, request).finish();
+        return new RefreshRound(quorum, request, quorum.end()).finish();
     }
 
     /** {@inheritDoc} All are under way at once. */
     @Override
     public List<Outcome> refreshAll(List<Request> requests) {
+        return refreshAll(requests, quorum.end());
+    }
+
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+        return refreshAll(requests, quorum.endWithin(within));
+    }
+
+    private List<Outcome> refreshAll(List<Request> requests, long end) {
         requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
         List<RefreshRound> rounds = requests.stream()
-                .map(request -> new RefreshRound(quorum, request))
+                .map(request -> new RefreshRound(quorum, request, end))
                 .toList();
         return rounds.stream().map(round -> Outcome.of(round::finish)).toList();
     }
@@ -195,6 +207,15 @@ public final class CombinedStore implements ExpiringStore, SharedStore, ProcessB
     @Override
     public Optional<Attempt.Granted> find(Key key) {
         return new FindRound(quorum, key).finish();
+    }
+
+    /**
+     * {@inheritDoc} Who is seen by as many members as make a hold. Members do not say which of several readers is which:
+     * these are counted.
+     */
+    @Override
+    public List<Holder> holders(String resource) {
+        return new HoldersRound(quorum, Key.of(resource)).finish();
     }
 
     @Override

@@ -22,7 +22,7 @@ final class DeleteRound {
         quorum.forget(key);
         for (Member member : quorum.members()) {
             Key claim = key.claiming(hold.flatMap(known -> known.part(member)));
-            ballot.expect(member, member.call(key, () -> member.store().delete(claim)));
+            ballot.expect(member, member.delete(claim));
         }
     }
 

@@ -3,6 +3,7 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.store.Ballot.Answer;
@@ -17,13 +18,23 @@ import java.util.Set;
 
 /**
  * Has the members that granted an exclusive hold agree on its fencing token. What was agreed on last is remembered for
- * some resources, so that the next hold begins with a proposal they can agree on at once.
+ * some resources, and how the members' clocks go, so that the next hold begins with a proposal they can agree on at once.
  */
 final class Fencing {
 
     private static final int REMEMBERED = 1_000;
 
+    /**
+     * A number the members may all accept.
+     *
+     * @param token zero if there is nothing to go by
+     * @param sentNanos when they are asked
+     */
+    record Proposal(long token, long sentNanos) {}
+
     private final Quorum quorum;
+    private final boolean followsClocks;
+    private final Pace pace = new Pace();
     private final Map<String, Long> lastTokens = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
@@ -33,22 +44,28 @@ final class Fencing {
 
     Fencing(Quorum quorum) {
         this.quorum = quorum;
+        this.followsClocks = quorum.members().stream()
+                .flatMap(member -> member.fencing().stream())
+                .anyMatch(store -> store.survives() == Durability.BY_THE_CLOCK);
     }
 
-    long proposal(String resource) {
+    Proposal proposal(String resource) {
+        long now = System.nanoTime();
+        long byTheClocks = followsClocks ? pace.at(now) : 0;
         synchronized (lastTokens) {
             Long last = lastTokens.get(resource);
-            return last == null ? 0 : last + 1;
+            return new Proposal(Math.max(byTheClocks, last == null ? 0 : last + 1), now);
         }
     }
 
     /**
      * Agrees on a token, which the members then count as theirs.
      *
+     * @param proposal what they were asked for
      * @param granted by member, in their order; those that were raised are replaced
      * @return the token, empty where these members cannot have a sound one; nothing if some have lost their part meanwhile
      */
-    Optional<OptionalLong> agree(Key key, Map<Member, Attempt.Granted> granted) {
+    Optional<OptionalLong> agree(Key key, Proposal proposal, Map<Member, Attempt.Granted> granted) {
         if (!quorum.agreesOnTokens()) {
             return Optional.of(quorum.agreed(granted));
         }
@@ -63,6 +80,7 @@ final class Fencing {
         }
         Fence<Member> fence = Fence.of(tokens);
         if (!fence.isSound(Set.of(), quorum.fencing())) {
+            pace.learn(proposal.token(), fence.token(), proposal.sentNanos(), System.nanoTime());
             Set<Member> raised = raise(key, fence);
             raised.forEach(member -> granted.computeIfPresent(member, (any, part) -> with(part, fence.token())));
             if (!fence.isSound(raised, quorum.fencing())) {

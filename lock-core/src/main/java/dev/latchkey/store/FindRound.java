@@ -20,7 +20,8 @@ final class FindRound {
     FindRound(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
-        this.round = new Round(quorum, key, FindRound::vote, this::ask);
+        this.round = new Round(
+                quorum, key, FindRound::vote, (member, end) -> member.callBefore(end, key, () -> ask(member)));
     }
 
     private Attempt ask(Member member) {

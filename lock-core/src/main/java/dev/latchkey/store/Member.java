@@ -2,12 +2,17 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.AsyncStore;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -15,12 +20,15 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One member of a combined store, asked on threads of its own, so that one that hangs delays nobody else.
+ * One member of a combined store, asked without waiting for it: by itself where it is an {@link AsyncStore}, else on threads
+ * of its own, so that one that hangs delays nobody else.
  *
  * <p>Calls for one token are made one after the other, in the order they were given: what undoes a grant that came late,
- * or a release, never overtakes it.
+ * or a release, never overtakes it. Who takes a resource comes after all that has been given up of it here, so that nobody
+ * is refused for what this store itself still has to give back.
  */
 final class Member {
 
@@ -31,14 +39,21 @@ final class Member {
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
     private final Optional<FenceStore> fencing;
+    private final Optional<AsyncStore> async;
     private final ThreadPoolExecutor executor;
+
+    /** The last call for each token. */
     private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
+
+    /** What is still being given up of a resource, whoever held it. */
+    private final ConcurrentMap<String, CompletableFuture<?>> releases = new ConcurrentHashMap<>();
 
     Member(int number, PersistingStore store) {
         this.number = number;
         this.store = store;
         this.expiring = store.capability(ExpiringStore.class);
         this.fencing = store.capability(FenceStore.class).filter(fences -> fences.survives() != Durability.NOTHING);
+        this.async = store.capability(AsyncStore.class);
         this.executor = new ThreadPoolExecutor(
                 THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread thread = new Thread(task, "latchkey-member-" + number);
@@ -64,30 +79,85 @@ final class Member {
         return fencing;
     }
 
+    /** Has it save as long as that is of use. Empty: without a fencing token that would suit. */
+    CompletableFuture<Attempt> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
+        CompletableFuture<?> givenUp = releases.get(key.resource());
+        return inTurn(key, givenUp, () -> {
+            checkInTime(endNanos, key);
+            Request asked = request.get();
+            return async.isPresent()
+                    ? async.get().saveAsync(asked, proposal.orElse(0))
+                    : onThread(key, () -> save(asked, proposal));
+        });
+    }
+
+    private Attempt save(Request request, OptionalLong proposal) {
+        return proposal.isPresent() && fencing.isPresent()
+                ? fencing.get().save(request, proposal.getAsLong())
+                : store.save(request);
+    }
+
+    /** Has it give up what a key holds. */
+    CompletableFuture<Boolean> delete(Key key) {
+        CompletableFuture<Boolean> answer = inTurn(
+                key,
+                null,
+                () -> async.isPresent() ? async.get().deleteAsync(key) : onThread(key, () -> store.delete(key)));
+        CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
+        var unused = all.whenComplete((mine, failure) -> releases.remove(key.resource(), all));
+        return answer;
+    }
+
     /** Makes a call that is of use until its caller stops waiting for it; one that has not begun by then is left out. */
     <T> CompletableFuture<T> callBefore(long endNanos, Key key, Supplier<T> call) {
         return call(key, () -> {
-            if (System.nanoTime() - endNanos >= 0) {
-                throw new LockStorageException(key.resource(), "a member of the combined store is too busy", null);
-            }
+            checkInTime(endNanos, key);
             return call.get();
         });
     }
 
+    private static void checkInTime(long endNanos, Key key) {
+        if (System.nanoTime() - endNanos >= 0) {
+            throw new LockStorageException(key.resource(), "a member of the combined store is too busy", null);
+        }
+    }
+
     /** Makes a call after all others for this key. */
     <T> CompletableFuture<T> call(Key key, Supplier<T> call) {
+        return inTurn(key, null, () -> onThread(key, call));
+    }
+
+    private <T> CompletableFuture<T> inTurn(
+            Key key, @Nullable CompletableFuture<?> first, Supplier<CompletionStage<T>> begin) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         CompletableFuture<?> before = last.put(key.token(), answer);
-        if (before == null) {
-            start(key, call, answer);
-        } else {
-            var unused = before.whenComplete((theirs, failure) -> start(key, call, answer));
-        }
         var unused = answer.whenComplete((mine, failure) -> last.remove(key.token(), answer));
+        CompletableFuture<?> all =
+                before == null ? first : first == null ? before : CompletableFuture.allOf(before, first);
+        if (all == null) {
+            begin(begin, answer);
+        } else {
+            var unusedToo = all.whenComplete((theirs, failure) -> begin(begin, answer));
+        }
         return answer;
     }
 
-    private <T> void start(Key key, Supplier<T> call, CompletableFuture<T> answer) {
+    private static <T> void begin(Supplier<CompletionStage<T>> begin, CompletableFuture<T> answer) {
+        try {
+            var unused = begin.get().whenComplete((value, failure) -> {
+                if (failure == null) {
+                    answer.complete(value);
+                } else {
+                    answer.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+        }
+    }
+
+    private <T> CompletableFuture<T> onThread(Key key, Supplier<T> call) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
         try {
             executor.execute(() -> {
                 try {
@@ -101,6 +171,7 @@ final class Member {
             answer.completeExceptionally(
                     new LockStorageException(key.resource(), "the combined store was closed", null));
         }
+        return answer;
     }
 
     /** Lets what was begun come to its end: it may give something back. */

@@ -65,6 +65,11 @@ final class Quorum {
         return System.nanoTime() + patienceNanos;
     }
 
+    /** The same for one to whom an answer is of use for so long only. */
+    long endWithin(Duration within) {
+        return System.nanoTime() + Math.min(patienceNanos, within.toNanos());
+    }
+
     Tally.Verdict early(Collection<Vote> votes) {
         return Tally.early(votes, strategy, members.size());
     }

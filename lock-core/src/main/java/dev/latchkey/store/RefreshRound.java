@@ -19,11 +19,16 @@ final class RefreshRound {
     private final Key key;
     private final Round round;
 
-    RefreshRound(Quorum quorum, Request request) {
+    RefreshRound(Quorum quorum, Request request, long end) {
         this.quorum = quorum;
         this.request = request;
         this.key = request.key();
-        this.round = new Round(quorum, key, RefreshRound::vote, this::ask);
+        this.round = new Round(
+                quorum,
+                key,
+                RefreshRound::vote,
+                end,
+                (member, until) -> member.callBefore(until, key, () -> ask(member)));
     }
 
     private Attempt ask(Member member) {

@@ -17,6 +17,12 @@ import java.util.function.Predicate;
 /** One question to all members at once, whose answer is an {@link Attempt}. */
 final class Round {
 
+    /** Asks one member, for as long as the answer is of use. */
+    interface Ask {
+
+        CompletableFuture<Attempt> begin(Member member, long endNanos);
+    }
+
     private final Quorum quorum;
     private final Key key;
     private final Function<Attempt, Vote> votes;
@@ -25,16 +31,20 @@ final class Round {
     private final Ballot<Attempt> ballot;
     private List<Answer<Attempt>> answers = List.of();
 
-    Round(Quorum quorum, Key key, Function<Attempt, Vote> votes, Function<Member, Attempt> ask) {
+    Round(Quorum quorum, Key key, Function<Attempt, Vote> votes, Ask ask) {
+        this(quorum, key, votes, quorum.end(), ask);
+    }
+
+    Round(Quorum quorum, Key key, Function<Attempt, Vote> votes, long end, Ask ask) {
         this.quorum = quorum;
         this.key = key;
         this.votes = votes;
-        this.end = quorum.end();
+        this.end = end;
         this.ballot = new Ballot<>(quorum.members().size(), answer -> {
             var unused = late.thenAccept(handler -> handler.accept(answer));
         });
         for (Member member : quorum.members()) {
-            ballot.expect(member, member.callBefore(end, key, () -> ask.apply(member)));
+            ballot.expect(member, ask.begin(member, end));
         }
     }
 

@@ -18,16 +18,11 @@ import org.jspecify.annotations.Nullable;
 /** Takes, renews, promotes or demotes at all members, and puts back what was granted in vain. */
 final class SaveRound {
 
-    /**
-     * How long a refusal waits for what it gives back, so that it leaves nothing for the next to run into. Where a member
-     * takes longer, it is given back later.
-     */
-    private static final long GRACE_NANOS = Duration.ofMillis(250).toNanos();
-
     private final Quorum quorum;
     private final Request request;
     private final Key key;
     private final Fencing fencing;
+    private final Fencing.Proposal proposal;
     private final Round round;
 
     SaveRound(Quorum quorum, Request request, Fencing fencing) {
@@ -35,14 +30,18 @@ final class SaveRound {
         this.request = request;
         this.key = request.key();
         this.fencing = fencing;
+        this.proposal = fencing.proposal(key.resource());
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
 
-    private Attempt ask(Member member) {
-        Request asked = new Request(quorum.keyFor(member, key), request.mode(), request.ttl(), request.patience());
-        return mintsToken() && member.fencing().isPresent()
-                ? member.fencing().get().save(asked, fencing.proposal(key.resource()))
-                : member.store().save(asked);
+    private CompletableFuture<Attempt> ask(Member member, long endNanos) {
+        OptionalLong wish =
+                mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
+        return member.saveBefore(
+                endNanos,
+                key,
+                () -> new Request(quorum.keyFor(member, key), request.mode(), request.ttl(), request.patience()),
+                wish);
     }
 
     private boolean isPromotion() {
@@ -146,7 +145,7 @@ final class SaveRound {
         }
         Optional<CombinedHold> same = before.filter(hold -> hold.mode().equals(Optional.of(LockMode.EXCLUSIVE)))
                 .filter(hold -> granted.entrySet().stream().allMatch(part -> isAsBefore(hold, part)));
-        return same.isPresent() ? same.map(CombinedHold::fencingToken) : fencing.agree(key, granted);
+        return same.isPresent() ? same.map(CombinedHold::fencingToken) : fencing.agree(key, proposal, granted);
     }
 
     private static boolean isAsBefore(CombinedHold hold, Map.Entry<Member, Attempt.Granted> part) {
@@ -167,11 +166,7 @@ final class SaveRound {
 
     private Attempt lost() {
         quorum.forget(key);
-        for (Member member : round.granted().keySet()) {
-            // Too few to be a hold, and without a lease nobody would ever end them.
-            var unused = member.call(key, () -> member.store().delete(key.claiming(Optional.empty())));
-        }
-        round.onLate(answer -> {});
+        new Undoing(quorum, request, round).giveBackTooFew();
         return round.answers().stream()
                 .map(Answer::value)
                 .filter(Attempt.Lost.class::isInstance)
@@ -179,41 +174,8 @@ final class SaveRound {
                 .orElse(new Attempt.Lost(LossReason.TAKEN_OVER));
     }
 
-    /** Gives back what was taken in vain, a promotion to what it was. What was held before stays. */
     private void undo() {
-        round.onLate(answer -> {});
-        if (!isFresh() && !isPromotion()) {
-            return;
-        }
-        if (isFresh()) {
-            quorum.forget(key);
-        }
-        Map<Member, Attempt.Granted> granted = round.granted();
-        List<Member> inDoubt = round.inDoubt();
-        Ballot<Object> undone = new Ballot<>(inDoubt.size(), answer -> {});
-        for (Member member : inDoubt) {
-            Attempt.Granted part = granted.get(member);
-            CompletableFuture<Object> answer = member.call(key, () -> undo(member, part));
-            undone.expect(member, answer);
-        }
-        List<Answer<Object>> unused =
-                undone.await(soFar -> false, Math.min(System.nanoTime() + GRACE_NANOS, quorum.end()));
-    }
-
-    private Object undo(Member member, Attempt.@Nullable Granted part) {
-        if (isFresh()) {
-            return member.store().delete(key.claiming(Optional.empty()));
-        }
-        Duration kept = part == null ? request.ttl() : longer(part.lease().ttl(), request.ttl());
-        Key.Held claim = part == null
-                ? new Key.Held(LockMode.SHARED, OptionalLong.empty())
-                : new Key.Held(part.mode(), part.fencingToken());
-        return member.store()
-                .save(new Request(key.claiming(Optional.of(claim)), LockMode.SHARED, kept, request.patience()));
-    }
-
-    private static Duration longer(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? other : one;
+        new Undoing(quorum, request, round).undo();
     }
 
     private Attempt conflict() {

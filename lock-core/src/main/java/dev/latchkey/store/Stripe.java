@@ -22,6 +22,9 @@ final class Stripe {
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Room> rooms = new HashMap<>();
     private final int number;
+    /** Leaves room to count on, whatever a caller proposes. */
+    private static final long LARGEST_PROPOSAL = 1L << 53;
+
     private final long retentionNanos;
     private long lastFencingToken;
     private int sweepAt = SWEEP_FROM;
@@ -35,7 +38,9 @@ final class Stripe {
     Attempt save(Request request, long proposal) {
         guard.lock();
         try {
-            lastFencingToken = Math.max(lastFencingToken, proposal - 1);
+            if (proposal <= LARGEST_PROPOSAL) {
+                lastFencingToken = Math.max(lastFencingToken, proposal - 1);
+            }
             return saveNow(request);
         } finally {
             guard.unlock();

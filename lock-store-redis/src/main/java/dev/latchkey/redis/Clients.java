@@ -9,8 +9,6 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.resource.ClientResources;
-import io.lettuce.core.resource.Delay;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,24 +20,23 @@ final class Clients {
     private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
-    private static final Duration LONGEST_RECONNECT_PAUSE = Duration.ofSeconds(1);
 
     private Clients() {}
 
     /** Connections to one server, or to the master that sentinels name. */
     static Connections server(RedisURI address) {
         limit(address);
-        ClientResources resources = resources();
-        RedisClient client = RedisClient.create(resources, address);
+        DriverThreads threads = DriverThreads.take();
+        RedisClient client = RedisClient.create(threads.resources(), address);
         client.setOptions(options(ClientOptions.builder()).build());
-        return Connections.owning(Connections.of(client), () -> end(client, resources));
+        return Connections.owning(Connections.of(client), () -> end(client, threads));
     }
 
     /** Connections to a cluster, found through any of its servers. */
     static Connections cluster(List<RedisURI> addresses) {
         addresses.forEach(Clients::limit);
-        ClientResources resources = resources();
-        RedisClusterClient client = RedisClusterClient.create(resources, addresses);
+        DriverThreads threads = DriverThreads.take();
+        RedisClusterClient client = RedisClusterClient.create(threads.resources(), addresses);
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         options(options);
         client.setOptions(options.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
@@ -47,7 +44,7 @@ final class Clients {
                         .enablePeriodicRefresh(Duration.ofSeconds(30))
                         .build())
                 .build());
-        return Connections.owning(Connections.of(client), () -> end(client, resources));
+        return Connections.owning(Connections.of(client), () -> end(client, threads));
     }
 
     /** How long the driver goes on connecting when nobody answers, unless the DSN says it: it can be tried again then. */
@@ -55,14 +52,6 @@ final class Clients {
         if (address.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
             address.setTimeout(HANDSHAKE_TIMEOUT);
         }
-    }
-
-    private static ClientResources resources() {
-        return ClientResources.builder()
-                .ioThreadPoolSize(2)
-                .computationThreadPoolSize(2)
-                .reconnectDelay(Delay.exponential(Duration.ZERO, LONGEST_RECONNECT_PAUSE, 2, TimeUnit.MILLISECONDS))
-                .build();
     }
 
     private static ClientOptions.Builder options(ClientOptions.Builder options) {
@@ -78,12 +67,8 @@ final class Clients {
      * Not awaited: the driver's threads end by themselves a moment later. The quiet period lets them give the sockets back,
      * which would else stay open until the garbage is collected.
      */
-    private static void end(AbstractRedisClient client, ClientResources resources) {
+    private static void end(AbstractRedisClient client, DriverThreads threads) {
         var unused = client.shutdownAsync(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)
-                .whenComplete((done, failure) -> end(resources));
-    }
-
-    private static void end(ClientResources resources) {
-        var unused = resources.shutdown(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS);
+                .whenComplete((done, failure) -> threads.giveBack());
     }
 }

@@ -132,6 +132,11 @@ final class Opening<T> {
         }
     }
 
+    /** Does something that waits, which may connect, on a thread of its own. */
+    static <T> CompletableFuture<T> apart(Supplier<T> work) {
+        return CompletableFuture.supplyAsync(work, Opening::apart);
+    }
+
     private static void apart(Runnable work) {
         Thread thread = new Thread(work, "latchkey-redis-connect");
         thread.setDaemon(true);

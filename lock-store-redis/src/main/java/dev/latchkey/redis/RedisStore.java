@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
@@ -52,7 +53,13 @@ import java.util.concurrent.CompletionStage;
  * caller's.
  */
 public final class RedisStore
-        implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore, IndexedBatchStore {
+        implements ExpiringStore,
+                SharedStore,
+                BlockingStore,
+                FenceStore,
+                AsyncStore,
+                InspectableStore,
+                IndexedBatchStore {
 
     /** A script can add one to it: its numbers are doubles. */
     private static final long LARGEST_FENCE = (1L << 53) - 2;
@@ -63,6 +70,7 @@ public final class RedisStore
     private final Waits waits;
     private final LazyInbox inbox;
     private final Replicas replicas;
+    private final Sending sending;
     private final Batches batches;
 
     /**
@@ -84,6 +92,7 @@ public final class RedisStore
                 options.server,
                 names.channel(waits.id()));
         replicas = new Replicas(server, options.replicas, options.replicaWait);
+        sending = new Sending(server, names, requests);
         batches = new Batches(names, requests, server, replicas, options.connections.isOneServer());
     }
 
@@ -123,13 +132,35 @@ public final class RedisStore
 
     @Override
     public Attempt save(Request request) {
+        return save(request, 0);
+    }
+
+    @Override
+    public Attempt save(Request request, long proposal) {
         String resource = request.key().resource();
         server.link().connected(resource);
         long since = System.nanoTime();
         byte[] key = names.key(resource);
-        Attempt attempt =
-                Replies.attempt(server.ask(resource, Script.ACQUIRE, key, requests.acquire(request)), request, since);
-        return replicas.acknowledged(resource, attempt);
+        List<Long> reply = server.ask(resource, Script.ACQUIRE, key, requests.acquire(request, proposal));
+        return replicas.acknowledged(resource, Replies.attempt(reply, request, since));
+    }
+
+    @Override
+    public CompletionStage<Attempt> saveAsync(Request request, long proposal) {
+        return sending.save(request, proposal, () -> save(request, proposal));
+    }
+
+    @Override
+    public CompletionStage<Boolean> deleteAsync(Key key) {
+        return sending.delete(key, waits.wasGrantedInTurn(key.token()), () -> delete(key));
+    }
+
+    /** {@inheritDoc} Replicas can only be waited for. */
+    @Override
+    public <T> Optional<T> capability(Class<T> type) {
+        return type == AsyncStore.class && replicas.areWanted()
+                ? Optional.empty()
+                : IndexedBatchStore.super.capability(type);
     }
 
     @Override
@@ -157,7 +188,12 @@ public final class RedisStore
     /** {@inheritDoc} Sends all before it waits for the first answer. */
     @Override
     public List<Outcome> refreshAll(List<Request> requests) {
-        return new Refreshes(server, names, this.requests, replicas).all(requests);
+        return refreshAll(requests, server.limit());
+    }
+
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+        return new Refreshes(server, names, this.requests, replicas).all(requests, within);
     }
 
     /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */

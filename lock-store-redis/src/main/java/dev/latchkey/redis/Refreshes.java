@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.Request;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,13 +23,13 @@ final class Refreshes {
         this.replicas = replicas;
     }
 
-    List<Outcome> all(List<Request> requests) {
+    List<Outcome> all(List<Request> requests, Duration within) {
         if (requests.isEmpty()) {
             return List.of();
         }
         server.link().connected(requests.get(0).key().resource());
         long since = System.nanoTime();
-        long end = since + server.limit().toNanos();
+        long end = since + Math.min(server.limit().toNanos(), within.toNanos());
         List<CompletableFuture<List<Long>>> answers =
                 requests.stream().map(this::send).toList();
         List<Outcome> outcomes = new ArrayList<>();

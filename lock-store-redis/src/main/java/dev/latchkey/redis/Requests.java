@@ -30,11 +30,18 @@ final class Requests {
 
     /** Takes, renews, promotes or demotes without waiting. */
     byte[][] acquire(Request request) {
+        return acquire(request, 0);
+    }
+
+    /** The same, with a fencing token that would suit: of use where something is taken anew. */
+    byte[][] acquire(Request request, long proposal) {
         byte[] token = ascii(request.key().token());
         long ttl = ttlMillis(request);
         String want = want(request);
         return request.key().held().isEmpty()
-                ? new byte[][] {token, ascii(ttl), ascii(ttl + retentionMillis), NO_ATTEMPT, ascii(want)}
+                ? new byte[][] {
+                    token, ascii(ttl), ascii(ttl + retentionMillis), NO_ATTEMPT, ascii(want + wish(proposal))
+                }
                 : new byte[][] {
                     token,
                     ascii(ttl),
@@ -105,6 +112,11 @@ final class Requests {
             return claimed ? "S" : "s";
         }
         return claimed ? "X" : "x";
+    }
+
+    private static String wish(long proposal) {
+        String digits = Long.toString(proposal);
+        return proposal > 0 && digits.length() == FENCE_DIGITS ? digits : "";
     }
 
     private static String claim(Key key) {

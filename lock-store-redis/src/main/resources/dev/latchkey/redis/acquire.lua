@@ -1,8 +1,10 @@
 -- Takes, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
--- What acquire_free.lua has left: raw, at, token, ttl, attempt, want.
+-- What acquire_free.lua has left: raw, at, token, ttl, attempt, want, from.
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
+--           behind an x without a claim and a wait: 16 digits, a fencing token that would suit, taken as if it was the time
+--           if it is ahead of that by a second at most
 --         6 only with a claim or a wait: '<claim> <poll ms> <ticket> <push>'
 --           claim  the fencing token of an exclusive hold, - for a shared one or none
 --           poll   how often it asks again; 0: it does not wait
@@ -17,6 +19,7 @@ if raw and string.sub(raw, 1, 2) ~= 'L1' then
 end
 
 local state = read(raw, at)
+state.from = from
 local own, others = seek(state, token)
 local claim, poll, ticket, push = string.match(ARGV[6] or '- 0 0 0', '^(%S+) (%S+) (%S+) (%S+)$')
 local retention = ARGV[3] - ttl

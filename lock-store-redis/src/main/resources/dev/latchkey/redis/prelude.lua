@@ -90,10 +90,11 @@ local function fence(state, own, want)
   if state.fence and (want == 's' or (own and state.mode == 'X')) then
     return state.fence
   end
-  if state.fence and state.fence >= state.at then
+  local from = state.from or state.at
+  if state.fence and state.fence >= from then
     return digits(state.fence + 1)
   end
-  return state.at
+  return from
 end
 
 local function grant(state, own, token, attempt, want, ms)

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.RedisServer;
@@ -31,10 +34,13 @@ class CombinedRedisIT {
     private final List<LockFactory> factories = new ArrayList<>();
 
     private LockFactory connect() {
-        String members = servers.stream().map(RedisServer::dsn).collect(Collectors.joining(","));
-        LockFactory factory = LockFactory.connect("combined:consensus(" + members + ")");
+        LockFactory factory = LockFactory.connect(dsn());
         factories.add(factory);
         return factory;
+    }
+
+    private String dsn() {
+        return "combined:consensus(" + servers.stream().map(RedisServer::dsn).collect(Collectors.joining(",")) + ")";
     }
 
     @AfterEach
@@ -71,6 +77,31 @@ class CombinedRedisIT {
         assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
     }
 
+    /** The members count by their clocks, and still agree without being asked a second time. */
+    @Test
+    void givenNobodyElse_whenTakenAgainAndAgain_thenOneRoundTripEachWay() throws Exception {
+        LockFactory locks = connect();
+        for (int i = 0; i < 20; i++) {
+            assertThat(cycle(locks)).isPositive();
+        }
+        long before = commands();
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(cycle(locks)).isPositive();
+        }
+
+        // Two a member, and a second phase now and then where a request was under way for longer than others.
+        assertThat(commands() - before).isBetween(400L, 750L);
+    }
+
+    private long commands() {
+        return servers.stream()
+                .flatMap(server -> server.text("INFO", "commandstats").lines())
+                .filter(line -> line.startsWith("cmdstat_evalsha:"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf("calls=") + 6, line.indexOf(','))))
+                .sum();
+    }
+
     private static long cycle(LockFactory locks) throws InterruptedException {
         try (Lock lock = locks.createLock("cycle", LONG_TTL).acquire(Duration.ofSeconds(30))) {
             return lock.fencingToken().orElseThrow();
@@ -87,6 +118,12 @@ class CombinedRedisIT {
         assertThatThrownBy(() -> locks.createLock("cycle", LONG_TTL).tryAcquire())
                 .isInstanceOf(LockStorageException.class)
                 .hasMessageContaining("too few of the 3 members");
+        try (PersistingStore store = StoreProvider.connect(dsn())) {
+            assertThatThrownBy(() -> store.capability(InspectableStore.class)
+                            .orElseThrow()
+                            .holders("cycle"))
+                    .isInstanceOf(LockStorageException.class);
+        }
 
         servers.get(0).restartEmpty();
         Awaitility.await()

@@ -45,6 +45,39 @@ class RedisProtocolIT {
         SERVER.close();
     }
 
+    /** Several servers can agree on a number at once only if they take one that is a little ahead of their clocks. */
+    @Test
+    void givenAProposal_whenItIsAheadOfTheClockByLessThanASecond_thenItIsTheToken() {
+        Awaitility.await("a request that is under way for less than a second")
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> {
+                    Key key = Key.of(resource);
+                    long proposal = Long.parseLong(micros()) + 900_000;
+                    long token = granted(store.save(exclusive(key), proposal))
+                            .fencingToken()
+                            .orElseThrow();
+                    assertThat(store.delete(key)).isTrue();
+                    return token == proposal;
+                });
+    }
+
+    @Test
+    void givenAProposal_whenItIsFarAheadOrNotGreater_thenTheServerCountsByItself() {
+        long last = 0;
+        for (long off : List.of(5_000_000L, -5_000_000L, 3_000_000_000_000_000L, 0L)) {
+            Key key = Key.of(resource);
+            long before = Long.parseLong(micros());
+
+            long token = granted(store.save(exclusive(key), off == 0 ? last : before + off))
+                    .fencingToken()
+                    .orElseThrow();
+
+            assertThat(token).isGreaterThan(last).isBetween(before, Long.parseLong(micros()));
+            last = token;
+            assertThat(store.delete(key)).isTrue();
+        }
+    }
+
     /** A late message was taken for the grant of nobody, and the live hold it told of was given back. */
     @Test
     void givenGrantedWait_whenItsMessageComesAgain_thenTheHoldStays() throws Exception {

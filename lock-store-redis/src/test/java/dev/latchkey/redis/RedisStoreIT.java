@@ -1,6 +1,8 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.AsyncStoreContract;
+import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FenceStoreContract;
@@ -36,6 +38,8 @@ class RedisStoreIT
                 TreeLeaseContract,
                 TreeSavepointContract,
                 LeaseCrashContract,
+                CutOffContract,
+                AsyncStoreContract,
                 ProcessContentionContract {
 
     private PersistingStore store;

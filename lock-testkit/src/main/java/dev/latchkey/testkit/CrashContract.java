@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.spi.PersistingStore;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -101,6 +102,26 @@ public interface CrashContract extends ProcessesContract {
 
             assertThat(fixture.lock().tryAcquire()).isTrue();
         }
+    }
+
+    /**
+     * Nobody closes anything there: it is the exit of the JVM that gives back, long before the TTL. It takes 3 s for that at the
+     * most: where the machine is too busy, another process may manage.
+     */
+    @Test
+    default void givenHolderIsTerminated_whenTriedHere_thenFree(Fixture fixture) throws Exception {
+        boolean free = false;
+        for (int i = 0; i < 3 && !free; i++) {
+            try (SecondProcess other = SecondProcess.connect(dsn())) {
+                String resource = fixture.resource() + i;
+                assertThat(other.lock(resource, LONG_TTL).tryAcquire()).isTrue();
+
+                other.terminate();
+
+                free = fixture.locks().createLock(resource, LONG_TTL).tryAcquire(Duration.ofSeconds(10));
+            }
+        }
+        assertThat(free).isTrue();
     }
 
     @Test

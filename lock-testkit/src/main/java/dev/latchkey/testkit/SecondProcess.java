@@ -186,6 +186,16 @@ public final class SecondProcess implements AutoCloseable {
         awaitExit();
     }
 
+    /** Asks the process to end, with SIGTERM, as a service manager does, and waits until it has. */
+    public void terminate() {
+        // Not by the process itself, which would close its input as well: the worker takes that for the end of its
+        // parent.
+        if (!process.toHandle().destroy()) {
+            throw new AssertionError("the second process could not be asked to end");
+        }
+        awaitExit();
+    }
+
     /** Freezes the process with SIGSTOP: it keeps its connections and files, and does nothing. */
     public void freeze() {
         PosixSignal.STOP.sendTo(pid());

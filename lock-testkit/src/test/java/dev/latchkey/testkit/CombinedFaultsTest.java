@@ -125,6 +125,23 @@ class CombinedFaultsTest {
         await().until(() -> memories.get(0).find(key).isEmpty());
     }
 
+    /** The next who takes it here must not be refused by what is still to be given back here. */
+    @Test
+    void givenAMemberIsSlowToRelease_whenTakenAgain_thenItGrantsAfterThat() throws Exception {
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        Pause pause = new Pause();
+        members.get(0).next(DELETE, Fault.pausedBefore(pause));
+        assertThat(store.delete(holding(key, saved))).isTrue();
+
+        granted(store.save(exclusive(rival)));
+
+        pause.end();
+        await().until(() -> memories.get(0).find(rival).isPresent());
+        assertThat(store.delete(rival)).isTrue();
+    }
+
     @Test
     void givenMembersHang_whenTheTimeIsOver_thenAFailureAndLateGrantsAreGivenBack() throws Exception {
         Pause pause = new Pause();

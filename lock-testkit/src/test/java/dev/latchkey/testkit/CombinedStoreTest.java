@@ -14,6 +14,7 @@ class CombinedStoreTest
                 SharedLeaseContract,
                 SharedFencingContract,
                 ExpiringFencingContract,
+                InspectableStoreContract,
                 ProcessBoundContract,
                 SingleProcessContract {
 

@@ -253,6 +253,19 @@ class StayingTheOwnerTest {
     }
 
     @Test
+    void givenARenewalIsNotAnswered_whenTheLeaseEnds_thenTheStoreIsToBlame() throws Exception {
+        Pause pause = new Pause();
+        store.always(REFRESH, Fault.pausedBefore(pause));
+        Lock lock = locks.lock("x").ttl(SHORT).autoRefresh().onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(next(losses)).isEqualTo(LossReason.STORE_UNREACHABLE);
+
+        pause.end();
+        assertThat(lock.isExpired()).isTrue();
+    }
+
+    @Test
     void givenAbandonedWhileRenewed_whenCollected_thenRenewedNoMoreAndLeftToItsLease() throws Exception {
         WeakReference<Lock> abandoned = abandon(locks.lock("x").ttl(SHORT).autoRefresh());
         collect(abandoned);
