@@ -20,6 +20,7 @@ final class Checker {
     private final Promise promise;
     private final History history;
     private final Map<String, Belief> beliefs = new LinkedHashMap<>();
+    private final List<Strike> outages;
     private final Times times;
     private final Verdict verdict = new Verdict();
 
@@ -27,6 +28,10 @@ final class Checker {
         this.promise = promise;
         this.history = history;
         this.times = Times.of(history);
+        this.outages = history.strikes().stream()
+                .filter(strike -> promise.isOutage(strike.kind()))
+                .sorted(Comparator.comparingLong(Strike::at))
+                .toList();
         history.holds().values().forEach(hold -> beliefs.put(hold.id(), Belief.of(hold, promise, history)));
     }
 
@@ -157,7 +162,7 @@ final class Checker {
                 verdict.refuted(Rule.CONDUCT, "a wait that never ended: " + times.show(wait));
                 continue;
             }
-            long awake = end - wait.asked() - frozen(wait.process(), wait.asked(), end);
+            long awake = end - wait.asked() - outages(wait.process(), wait.asked(), end);
             longest = Math.max(longest, awake);
             if (awake > promise.patience().toNanos()) {
                 verdict.refuted(Rule.WAITS, "%.1f s awake: %s".formatted(awake / 1e9, times.show(wait)));
@@ -172,12 +177,19 @@ final class Checker {
                                 promise.patience().toSeconds()));
     }
 
-    private long frozen(String process, long from, long until) {
-        return history.strikes().stream()
-                .filter(strike -> strike.kind() == FaultKind.FREEZE && strike.hits(process))
-                .mapToLong(strike -> Math.min(until, strike.over()) - Math.max(from, strike.at()))
-                .filter(overlap -> overlap > 0)
-                .sum();
+    /** How much of a time a process was frozen, or without a server, which may be both at once. */
+    private long outages(String process, long from, long until) {
+        long total = 0;
+        long counted = from;
+        for (Strike strike : outages) {
+            long begin = Math.max(counted, strike.at());
+            long end = Math.min(until, strike.healed());
+            if (strike.hits(process) && end > begin) {
+                total += end - begin;
+                counted = end;
+            }
+        }
+        return total;
     }
 
     private void substance() {

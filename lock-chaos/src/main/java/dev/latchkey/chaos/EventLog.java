@@ -27,6 +27,7 @@ final class EventLog implements AutoCloseable {
         ACCESS,
         STRUCK,
         OVER,
+        HEALED,
         LEFT,
         ANOMALY
     }
@@ -112,6 +113,11 @@ final class EventLog implements AutoCloseable {
     /** Its damage is done. */
     void over(int fault, long at) {
         write(Event.OVER, fault, at);
+    }
+
+    /** All is as it was before it. */
+    void healed(int fault, long at) {
+        write(Event.HEALED, fault, at);
     }
 
     /** Something is there that should be gone. */

@@ -1,5 +1,8 @@
 package dev.latchkey.chaos;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 /** What can go wrong. */
 enum FaultKind {
     /** SIGKILL to a process, and another in its place. */
@@ -29,6 +32,8 @@ enum FaultKind {
         BACKEND
     }
 
+    private static final Set<FaultKind> OUTAGES = EnumSet.of(FREEZE, REFUSE, SILENCE, RESTART, FORGET, PAUSE);
+
     private final Lane lane;
     private final int weight;
 
@@ -39,6 +44,11 @@ enum FaultKind {
 
     Lane lane() {
         return lane;
+    }
+
+    /** Whether a process that is struck can ask no server for anything until it is healed. */
+    boolean isOutage() {
+        return OUTAGES.contains(this);
     }
 
     /** How likely it is beside the others of its lane. */

@@ -29,8 +29,17 @@ final class History {
      * @param target a process, a place, or {@link #ALL}
      * @param at before it struck
      * @param over after its damage was done
+     * @param healed when all was as before
      */
-    record Strike(FaultKind kind, String target, long at, long over) {
+    record Strike(FaultKind kind, String target, long at, long over, long healed) {
+
+        private Strike over(long time) {
+            return new Strike(kind, target, at, time, healed);
+        }
+
+        private Strike healed(long time) {
+            return new Strike(kind, target, at, over, time);
+        }
 
         boolean hits(String process) {
             return target.equals(ALL) || process.equals(target) || process.startsWith(target + "-");
@@ -110,13 +119,11 @@ final class History {
             case LOST -> hold(words[1]).lost(number(words[2]));
             case ACCESS -> accesses.add(access(words));
             case STRUCK -> {
-                Strike strike = new Strike(FaultKind.valueOf(words[2]), words[3], number(words[4]), Hold.NEVER);
-                strikes.put(words[1], strike);
+                FaultKind kind = FaultKind.valueOf(words[2]);
+                strikes.put(words[1], new Strike(kind, words[3], number(words[4]), Hold.NEVER, Hold.NEVER));
             }
-            case OVER ->
-                strikes.computeIfPresent(
-                        words[1],
-                        (id, strike) -> new Strike(strike.kind(), strike.target(), strike.at(), number(words[2])));
+            case OVER -> strikes.computeIfPresent(words[1], (id, strike) -> strike.over(number(words[2])));
+            case HEALED -> strikes.computeIfPresent(words[1], (id, strike) -> strike.healed(number(words[2])));
             case LEFT -> left.add(line.substring(words[0].length() + 1));
             case ANOMALY -> anomalies.add(line.substring(words[0].length() + 1));
         }

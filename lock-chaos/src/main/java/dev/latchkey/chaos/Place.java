@@ -41,6 +41,7 @@ final class Place implements AutoCloseable {
     /** Starts another process in place of one that was killed. */
     void restart() {
         worker = start();
+        worker.awaitReady();
     }
 
     private WorkerProcess start() {

@@ -9,10 +9,17 @@ import java.util.Map;
  * @param bound until when a holder may believe in its hold
  * @param fencing whether it has fencing tokens
  * @param effects of faults on holds, where the page takes something back; any other fault must not show
- * @param patience after what time awake a wait counts as starved
+ * @param servers whether one that is out of reach is to be noticed
+ * @param patience after what time a wait counts as starved, that of outages not counted
  * @param words what is not promised, for the report; empty if there is nothing
  */
-record Promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects, Duration patience, String words) {
+record Promise(
+        Bound bound,
+        Fencing fencing,
+        Map<FaultKind, Effect> effects,
+        Servers servers,
+        Duration patience,
+        String words) {
 
     enum Bound {
         /** Its lease by its own clock: a frozen or killed holder is one until then. */
@@ -34,6 +41,18 @@ record Promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects, Dur
         ENDS_HOLDS,
         /** What was asked for meanwhile may end early, and the holder may not know. */
         SPOILS_CALLS
+    }
+
+    enum Servers {
+        /** Nobody can be granted anything without it. */
+        ONE,
+        /** The others are enough. */
+        QUORUM
+    }
+
+    /** Whether a wait need not end while a process is struck by such a fault. */
+    boolean isOutage(FaultKind kind) {
+        return kind == FaultKind.FREEZE || (kind.isOutage() && servers == Servers.ONE);
     }
 
     Effect effect(FaultKind kind) {

@@ -3,6 +3,7 @@ package dev.latchkey.chaos;
 import dev.latchkey.chaos.Promise.Bound;
 import dev.latchkey.chaos.Promise.Effect;
 import dev.latchkey.chaos.Promise.Fencing;
+import dev.latchkey.chaos.Promise.Servers;
 import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -55,8 +56,8 @@ final class Stores {
         return all;
     }
 
-    private static Promise leases(String words) {
-        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), UNORDERED, words);
+    private static Promise leases(Servers servers, String words) {
+        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, UNORDERED, words);
     }
 
     private static Backing flock() {
@@ -65,6 +66,7 @@ final class Stores {
                 Bound.PROCESS,
                 Fencing.TOKENS,
                 Map.of(),
+                Servers.ONE,
                 UNORDERED,
                 "there are no leases: a hold ends with its process");
         return new Backing(promise, PROCESS_FAULTS, List.of(), addresses -> "flock://" + directory, () -> List.of());
@@ -75,6 +77,7 @@ final class Stores {
                 Bound.LEASE,
                 Fencing.TOKENS,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS),
+                Servers.ONE,
                 QUEUED,
                 "a server that comes back empty has forgotten its holds: they are judged until then; " + TOKENS_GROW);
         RedisServer server = RedisServer.startDurable();
@@ -102,7 +105,7 @@ final class Stores {
                 .mapToObj(number -> RedisServer.startDurable())
                 .toList();
         return new Backing(
-                leases(""),
+                leases(Servers.QUORUM, ""),
                 ALL_BUT_LOSS,
                 members.stream().map(Stores::server).toList(),
                 addresses -> "combined:consensus(redis://%s,redis://%s,redis://%s)".formatted(addresses.toArray()),
@@ -133,7 +136,7 @@ final class Stores {
         String held = "SELECT count(*) FROM latchkey_lock WHERE greatest(expires_at, readers_until)"
                 + " > extract(epoch FROM clock_timestamp()) * 1000000 AND (token <> '-' OR readers <> '')";
         return new Backing(
-                leases(""),
+                leases(Servers.ONE, ""),
                 ALL_BUT_LOSS,
                 List.of(server(server)),
                 addresses -> PostgresServer.dsn(addresses.get(0)),
@@ -151,6 +154,7 @@ final class Stores {
                         Effect.ENDS_HOLDS,
                         FaultKind.RESTART,
                         Effect.ENDS_HOLDS),
+                Servers.ONE,
                 QUEUED,
                 "a hold ends with its connection, before the holder can know: it is judged until then; " + TOKENS_GROW);
         Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
@@ -187,6 +191,7 @@ final class Stores {
                 Bound.SESSION,
                 Fencing.TOKENS,
                 Map.of(),
+                Servers.ONE,
                 QUEUED,
                 "there are no leases: a hold ends with its session, of which the holder is told before");
         Server one = new Server(
@@ -213,6 +218,7 @@ final class Stores {
                 Bound.LEASE,
                 Fencing.NONE,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.PAUSE, Effect.SPOILS_CALLS),
+                Servers.ONE,
                 UNORDERED,
                 "a server that was killed has forgotten its holds: they are judged until then; what it was asked for while"
                         + " it was stopped may end early: such holds are not judged from the stop on; there are no"
@@ -247,6 +253,7 @@ final class Stores {
                 server::close);
         return new Backing(
                 leases(
+                        Servers.ONE,
                         "the embedded server may stand in for MongoDB; it is never killed, since it keeps nothing on a disk"),
                 faults,
                 List.of(one),

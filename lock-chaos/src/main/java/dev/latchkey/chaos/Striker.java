@@ -51,6 +51,7 @@ final class Striker {
         worker.kill();
         over(number);
         place.restart();
+        healed(number);
     }
 
     private void freeze(Fault fault, WorkerProcess worker) throws InterruptedException {
@@ -61,6 +62,7 @@ final class Striker {
         } finally {
             worker.thaw();
             over(number);
+            healed(number);
         }
     }
 
@@ -72,6 +74,7 @@ final class Striker {
             last(fault);
         } finally {
             restart.run();
+            healed(number);
         }
     }
 
@@ -83,6 +86,7 @@ final class Striker {
         } finally {
             server(fault).thaw().run();
             over(number);
+            healed(number);
         }
     }
 
@@ -101,6 +105,7 @@ final class Striker {
             } finally {
                 networks.forEach(FaultProxy::heal);
                 networks.forEach(network -> network.delay(Duration.ZERO));
+                healed(number);
             }
         }
     }
@@ -134,5 +139,9 @@ final class Striker {
 
     private void over(int number) {
         log.over(number, System.nanoTime());
+    }
+
+    private void healed(int number) {
+        log.healed(number, System.nanoTime());
     }
 }

@@ -37,7 +37,6 @@ final class Worker {
      */
     public static void main(String[] args) throws Exception {
         String dsn = Objects.requireNonNull(System.getenv(DSN), DSN);
-        System.out.println(READY + System.nanoTime());
         try (EventLog log = new EventLog(Path.of(args[1]));
                 LockFactory locks = connect(dsn)) {
             List<Life> lives = new ArrayList<>();
@@ -45,6 +44,7 @@ final class Worker {
                 RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
                 lives.add(new Life(new Actor(args[0] + "." + i, log, register), locks, dsn, log));
             }
+            System.out.println(READY + System.nanoTime());
             lives.forEach(Thread::start);
             awaitInput();
             lives.forEach(Life::stopSoon);

@@ -14,14 +14,16 @@ final class WorkerProcess implements AutoCloseable {
 
     private final String name;
     private final Process process;
+    private final long startedNanos;
 
-    private WorkerProcess(String name, Process process) {
+    private WorkerProcess(String name, Process process, long startedNanos) {
         this.name = name;
         this.process = process;
+        this.startedNanos = startedNanos;
     }
 
     /**
-     * Starts a worker.
+     * Starts a worker; does not wait for it.
      *
      * @param name of it, which its holds begin with
      * @param dsn of its store
@@ -47,31 +49,38 @@ final class WorkerProcess implements AutoCloseable {
         builder.redirectError(directory.resolveSibling("printed-by-" + name).toFile());
         try {
             long before = System.nanoTime();
-            WorkerProcess started = new WorkerProcess(name, builder.start());
-            started.checkClock(before);
-            return started;
+            return new WorkerProcess(name, builder.start(), before);
         } catch (IOException e) {
             throw new UncheckedIOException("could not start a JVM", e);
         }
     }
 
-    /** All times are compared across processes, which is allowed only where they have the same clock. */
+    /**
+     * Waits until it is connected and takes locks. All times are compared across processes, which is allowed only where they
+     * have the same clock: that is made sure of here.
+     */
+    void awaitReady() {
+        long there = readyNanos();
+        long now = System.nanoTime();
+        if (there < startedNanos || there > now) {
+            throw new IllegalStateException(
+                    "System.nanoTime() is not one clock for all processes here, as it is on Linux: " + name + " read "
+                            + there + " between " + startedNanos + " and " + now);
+        }
+    }
+
     @SuppressWarnings("resource") // Open as long as the process is.
-    private void checkClock(long before) throws IOException {
+    private long readyNanos() {
         BufferedReader printed = process.inputReader(StandardCharsets.UTF_8);
-        String line = printed.readLine();
-        while (line != null && !line.startsWith(Worker.READY)) {
-            line = printed.readLine();
-        }
-        long after = System.nanoTime();
-        if (line == null) {
-            throw new IOException(name + " has ended at once, see what it printed");
-        }
-        long there = Long.parseLong(line.substring(Worker.READY.length()));
-        if (there < before || there > after) {
-            close();
-            throw new IOException("System.nanoTime() is not the same clock in all processes here: " + name + " read "
-                    + there + ", between " + before + " and " + after + ". It is on Linux");
+        try {
+            for (String line = printed.readLine(); line != null; line = printed.readLine()) {
+                if (line.startsWith(Worker.READY)) {
+                    return Long.parseLong(line.substring(Worker.READY.length()));
+                }
+            }
+            throw new IllegalStateException(name + " has ended at once, see what it printed beside its log");
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot hear of " + name, e);
         }
     }
 
