@@ -43,6 +43,9 @@ final class Actor {
         return random.nextInt(bound);
     }
 
+    /** What was granted; the Lock itself forgets its token with its hold. */
+    private record Granted(String hold, String resource, LockMode mode, OptionalLong token) {}
+
     /**
      * One life of one Lock. Conflicts, losses and failures of the store are part of it.
      *
@@ -55,16 +58,16 @@ final class Actor {
         Lock lock = random.nextInt(8) == 0
                 ? locks.lock(resource).ttl(ttl).autoRefresh().create()
                 : locks.createLock(resource, ttl);
-        Optional<String> hold = acquire(lock, resource, mode);
-        if (hold.isPresent()) {
-            use(lock, hold.get(), resource, mode);
-            release(lock, hold.get());
+        Optional<Granted> granted = acquire(lock, resource, mode);
+        if (granted.isPresent()) {
+            use(lock, granted.get());
+            release(lock, granted.get().hold());
         }
         LockSupport.parkNanos(random.nextInt(30_000_000));
-        return hold.isPresent();
+        return granted.isPresent();
     }
 
-    private Optional<String> acquire(Lock lock, String resource, LockMode mode) throws InterruptedException {
+    private Optional<Granted> acquire(Lock lock, String resource, LockMode mode) throws InterruptedException {
         log.asked(name, resource, mode, System.nanoTime());
         try {
             if (!(mode == LockMode.SHARED ? lock.tryAcquireShared(MAX_WAIT) : lock.tryAcquire(MAX_WAIT))) {
@@ -72,28 +75,34 @@ final class Actor {
                 return Optional.empty();
             }
         } catch (LockLostException | LockStorageException e) {
-            log.failed(name, System.nanoTime(), e);
+            log.failed(name, System.nanoTime(), e.getClass().getSimpleName());
             return Optional.empty();
         }
         long now = System.nanoTime();
-        String hold = name + "#" + holds++;
-        log.granted(name, hold, lock.fencingToken(), now, end(lock, now));
-        return Optional.of(hold);
+        Granted granted = new Granted(name + "#" + holds++, resource, mode, lock.fencingToken());
+        OptionalLong end = end(lock, now);
+        if (lock.isExpired()) {
+            log.failed(name, now, "OverAtOnce");
+            return Optional.empty();
+        }
+        log.granted(name, granted.hold(), granted.token(), now, end);
+        return Optional.of(granted);
     }
 
     /** Reads, thinks, and writes what it read plus one: nothing but the lock keeps others from doing so meanwhile. */
-    private void use(Lock lock, String hold, String resource, LockMode mode) {
-        OptionalLong token = lock.fencingToken();
-        OptionalLong read = mode == LockMode.SHARED ? OptionalLong.empty() : register.read(resource, hold, token);
+    private void use(Lock lock, Granted granted) {
+        OptionalLong read = granted.mode() == LockMode.SHARED
+                ? OptionalLong.empty()
+                : register.read(granted.resource(), granted.hold(), granted.token());
         for (int i = random.nextInt(3); i >= 0; i--) {
             LockSupport.parkNanos(random.nextInt(random.nextInt(40) == 0 ? 1_500_000_000 : 15_000_000));
-            long asked = random.nextInt(4) == 0 ? refresh(lock, hold) : System.nanoTime();
-            believe(lock, hold, asked);
+            long asked = random.nextInt(4) == 0 ? refresh(lock, granted.hold()) : System.nanoTime();
+            believe(lock, granted.hold(), asked);
         }
         // With a token it does not look whether it may: the register does. Without one there is nothing else to look
         // at.
-        if (read.isPresent() && (token.isPresent() || !lock.isExpired())) {
-            register.write(resource, hold, token, read.getAsLong());
+        if (read.isPresent() && (granted.token().isPresent() || !lock.isExpired())) {
+            register.write(granted.resource(), granted.hold(), granted.token(), read.getAsLong());
         }
     }
 

@@ -62,8 +62,8 @@ final class EventLog implements AutoCloseable {
     }
 
     /** Its wait ends by a failure of the store, or with a hold that was over when the answer came. */
-    void failed(String actor, long at, Exception why) {
-        write(Event.FAILED, actor, at, why.getClass().getSimpleName());
+    void failed(String actor, long at, String why) {
+        write(Event.FAILED, actor, at, why);
     }
 
     /** The hold goes on at a time, and ends at another if nothing more is said; the store was last asked before. */

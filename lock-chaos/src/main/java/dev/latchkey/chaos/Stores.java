@@ -60,7 +60,7 @@ final class Stores {
         return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, UNORDERED, words);
     }
 
-    private static Backing flock() {
+    static Backing flock() {
         Path directory = newDirectory();
         Promise promise = new Promise(
                 Bound.PROCESS,
@@ -72,7 +72,7 @@ final class Stores {
         return new Backing(promise, PROCESS_FAULTS, List.of(), addresses -> "flock://" + directory, () -> List.of());
     }
 
-    private static Backing redis() {
+    static Backing redis() {
         Promise promise = new Promise(
                 Bound.LEASE,
                 Fencing.TOKENS,

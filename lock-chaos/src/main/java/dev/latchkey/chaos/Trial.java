@@ -43,21 +43,28 @@ record Trial(Duration length, long seed, Path directory) {
      */
     History run(Backing backing) throws IOException, InterruptedException {
         Path logs = Files.createDirectory(directory.resolve("events"));
-        List<Place> places = new ArrayList<>();
         try (EventLog log = new EventLog(logs.resolve("trial"));
                 EventLog accesses = new EventLog(logs.resolve("register"));
                 Register register = Register.open(accesses)) {
+            work(backing, register.port(), logs, log);
+            lookForLeftovers(backing, log);
+        }
+        return History.read(logs);
+    }
+
+    private void work(Backing backing, int registerPort, Path logs, EventLog log)
+            throws IOException, InterruptedException {
+        List<Place> places = new ArrayList<>();
+        try {
             for (int i = 0; i < PLACES; i++) {
-                places.add(new Place("w" + i, backing, register.port(), logs));
+                places.add(new Place("w" + i, backing, registerPort, logs));
             }
             places.forEach(place -> place.worker().awaitReady());
             strike(backing, places, log);
             bringToRest(places, log);
-            lookForLeftovers(backing, log);
         } finally {
             places.forEach(Place::close);
         }
-        return History.read(logs);
     }
 
     private void strike(Backing backing, List<Place> places, EventLog log) throws IOException, InterruptedException {
