@@ -75,7 +75,7 @@ final class Actor {
                 return Optional.empty();
             }
         } catch (LockLostException | LockStorageException e) {
-            log.failed(name, System.nanoTime(), e.getClass().getSimpleName());
+            log.failed(name, System.nanoTime(), e.toString());
             return Optional.empty();
         }
         long now = System.nanoTime();

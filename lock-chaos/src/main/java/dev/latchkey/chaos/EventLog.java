@@ -63,7 +63,7 @@ final class EventLog implements AutoCloseable {
 
     /** Its wait ends by a failure of the store, or with a hold that was over when the answer came. */
     void failed(String actor, long at, String why) {
-        write(Event.FAILED, actor, at, why);
+        write(Event.FAILED, actor, at, why.replace('\n', ' '));
     }
 
     /** The hold goes on at a time, and ends at another if nothing more is said; the store was last asked before. */

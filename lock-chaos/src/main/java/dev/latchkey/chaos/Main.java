@@ -5,13 +5,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Tries stores under chaos: {@code [store …] [minutes] [--seed n]}. */
 public final class Main {
@@ -71,9 +73,9 @@ public final class Main {
         return Optional.of(new Arguments(chosen, Duration.ofMillis(Math.round(minutes * 60_000)), seed));
     }
 
-    private static Map<String, Supplier<Backing>> known() {
-        Map<String, Supplier<Backing>> known = new TreeMap<>(Stores.all());
-        known.put(PLANTED, Stores::planted);
+    private static Map<String, Function<Path, Backing>> known() {
+        Map<String, Function<Path, Backing>> known = new HashMap<>(Stores.all());
+        known.put(PLANTED, unused -> Stores.planted());
         return known;
     }
 
@@ -83,13 +85,24 @@ public final class Main {
             Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
             Trial trial = new Trial(arguments.length(), arguments.seed(), directory);
             try (Backing backing =
-                    Objects.requireNonNull(known().get(store), store).get()) {
+                    Objects.requireNonNull(known().get(store), store).apply(directory)) {
                 History history = trial.run(backing);
                 Verdict verdict = Checker.judge(backing.promise(), history);
                 Report.print(System.out, store, trial, backing.promise(), history, verdict);
                 proven &= verdict.isProven();
+                if (verdict.isProven()) {
+                    delete(directory);
+                }
             }
         }
         return proven;
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 }

@@ -26,7 +26,7 @@ final class RegisterChecker {
         if (promise.fencing() == Fencing.TOKENS) {
             writes(verdict);
         } else {
-            verdict.lookedAt(Rule.WRITES, "nothing is fenced");
+            verdict.notPromised(Rule.WRITES);
         }
         updates(verdict);
     }

@@ -28,7 +28,7 @@ final class Report {
         for (Rule rule : Rule.values()) {
             List<String> offences = verdict.offences(rule);
             String figure = verdict.figure(rule).isEmpty() ? "" : " (" + verdict.figure(rule) + ")";
-            out.println("  " + (offences.isEmpty() ? "proven      " : "REFUTED     ") + rule.text() + figure);
+            out.printf("  %-12s%s%s%n", verdict.on(rule), rule.text(), figure);
             offences.stream().limit(SHOWN).forEach(offence -> out.println("              - " + offence));
             if (offences.size() > SHOWN) {
                 out.println("              and " + (offences.size() - SHOWN) + " more");

@@ -9,9 +9,6 @@ import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.ZooKeeperServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -24,16 +21,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** The stores that can be tried, each with what its page in {@code docs/stores} says. */
 final class Stores {
 
-    /** A wait that no queue orders: long enough that chance alone does not reach it. */
-    private static final Duration UNORDERED = Duration.ofSeconds(30);
-
-    private static final Duration QUEUED = Duration.ofSeconds(20);
+    /** Twice what it takes if all others are served first, and each lets the longest lease run out. */
+    private static final Duration PATIENCE = Actor.LONGEST_TTL.multipliedBy(2L * (Trial.PLACES * Worker.ACTORS - 1));
 
     private static final Set<FaultKind> PROCESS_FAULTS = EnumSet.of(FaultKind.CRASH, FaultKind.FREEZE);
     private static final Set<FaultKind> ALL_BUT_LOSS = EnumSet.complementOf(EnumSet.of(FaultKind.FORGET));
@@ -42,34 +37,38 @@ final class Stores {
 
     private Stores() {}
 
-    /** All that are tried when none is named. */
-    static Map<String, Supplier<Backing>> all() {
-        Map<String, Supplier<Backing>> all = new LinkedHashMap<>();
+    /** All that are tried when none is named; each is given a directory for files of its own. */
+    static Map<String, Function<Path, Backing>> all() {
+        Map<String, Function<Path, Backing>> all = new LinkedHashMap<>();
         all.put("flock", Stores::flock);
-        all.put("redis", Stores::redis);
-        all.put("jdbc", Stores::jdbc);
-        all.put("postgres-advisory", Stores::postgresAdvisory);
-        all.put("zookeeper", Stores::zooKeeper);
-        all.put("memcached", Stores::memcached);
-        all.put("mongodb", Stores::mongoDb);
-        all.put("combined", Stores::combined);
+        all.put("redis", unused -> redis());
+        all.put("jdbc", unused -> jdbc());
+        all.put("postgres-advisory", unused -> postgresAdvisory());
+        all.put("zookeeper", unused -> zooKeeper());
+        all.put("memcached", unused -> memcached());
+        all.put("mongodb", unused -> mongoDb());
+        all.put("combined", unused -> combined());
         return all;
     }
 
     private static Promise leases(Servers servers, String words) {
-        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, UNORDERED, words);
+        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, PATIENCE, words);
     }
 
-    static Backing flock() {
-        Path directory = newDirectory();
+    static Backing flock(Path directory) {
         Promise promise = new Promise(
                 Bound.PROCESS,
                 Fencing.TOKENS,
                 Map.of(),
                 Servers.ONE,
-                UNORDERED,
+                PATIENCE,
                 "there are no leases: a hold ends with its process");
-        return new Backing(promise, PROCESS_FAULTS, List.of(), addresses -> "flock://" + directory, () -> List.of());
+        return new Backing(
+                promise,
+                PROCESS_FAULTS,
+                List.of(),
+                addresses -> "flock://" + directory.resolve("locks"),
+                () -> List.of());
     }
 
     static Backing redis() {
@@ -78,7 +77,7 @@ final class Stores {
                 Fencing.TOKENS,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS),
                 Servers.ONE,
-                QUEUED,
+                PATIENCE,
                 "a server that comes back empty has forgotten its holds: they are judged until then; " + TOKENS_GROW);
         RedisServer server = RedisServer.startDurable();
         return new Backing(
@@ -155,7 +154,7 @@ final class Stores {
                         FaultKind.RESTART,
                         Effect.ENDS_HOLDS),
                 Servers.ONE,
-                QUEUED,
+                PATIENCE,
                 "a hold ends with its connection, before the holder can know: it is judged until then; " + TOKENS_GROW);
         Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
         // What it sends does not have the resource in it, but a number.
@@ -192,7 +191,7 @@ final class Stores {
                 Fencing.TOKENS,
                 Map.of(),
                 Servers.ONE,
-                QUEUED,
+                PATIENCE,
                 "there are no leases: a hold ends with its session, of which the holder is told before");
         Server one = new Server(
                 server.address(),
@@ -219,7 +218,7 @@ final class Stores {
                 Fencing.NONE,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.PAUSE, Effect.SPOILS_CALLS),
                 Servers.ONE,
-                UNORDERED,
+                PATIENCE,
                 "a server that was killed has forgotten its holds: they are judged until then; what it was asked for while"
                         + " it was stopped may end early: such holds are not judged from the stop on; there are no"
                         + " fencing tokens: writes of holders whose lease is over are not refused");
@@ -259,13 +258,5 @@ final class Stores {
                 List.of(one),
                 addresses -> MongoDbServer.dsn(addresses.get(0), "chaos"),
                 () -> List.of());
-    }
-
-    private static Path newDirectory() {
-        try {
-            return Files.createTempDirectory("latchkey-chaos-");
-        } catch (IOException e) {
-            throw new UncheckedIOException("no directory for lock files", e);
-        }
     }
 }

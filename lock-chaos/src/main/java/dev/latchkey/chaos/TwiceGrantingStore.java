@@ -21,7 +21,7 @@ final class TwiceGrantingStore implements ExpiringStore {
     static final String SCHEME = "twice:";
 
     /** Of so many conflicts one is a grant. */
-    private static final int ONE_OF = 20;
+    private static final int ONE_OF = 4;
 
     private final PersistingStore sound;
     private final ExpiringStore expiring;

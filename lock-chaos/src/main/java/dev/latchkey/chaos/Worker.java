@@ -38,7 +38,7 @@ final class Worker {
     public static void main(String[] args) throws Exception {
         String dsn = Objects.requireNonNull(System.getenv(DSN), DSN);
         try (EventLog log = new EventLog(Path.of(args[1]));
-                LockFactory locks = connect(dsn)) {
+                LockFactory locks = connect(dsn, args[0])) {
             List<Life> lives = new ArrayList<>();
             for (int i = 0; i < ACTORS; i++) {
                 RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
@@ -59,12 +59,20 @@ final class Worker {
         System.exit(0);
     }
 
-    /** A process may be started while the server is away. */
-    private static LockFactory connect(String dsn) throws InterruptedException {
+    /** Has all been used once, so that no wait begins with the loading of classes; the server may be away meanwhile. */
+    private static LockFactory connect(String dsn, String name) throws InterruptedException {
         while (true) {
+            LockFactory locks = null;
             try {
-                return LockFactory.connect(dsn);
+                locks = LockFactory.connect(dsn);
+                locks.createLock("start of " + name, Duration.ofSeconds(1))
+                        .acquire()
+                        .close();
+                return locks;
             } catch (LockException e) {
+                if (locks != null) {
+                    locks.close();
+                }
                 TimeUnit.MILLISECONDS.sleep(100);
             }
         }

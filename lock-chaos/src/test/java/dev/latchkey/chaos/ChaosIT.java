@@ -44,7 +44,7 @@ class ChaosIT {
 
     @Test
     void givenLockFiles_whenProcessesCrashAndFreeze_thenTheirPromiseHolds() throws Exception {
-        assertProven(tried("flock", Stores.flock()));
+        assertProven(tried("flock", Stores.flock(directory)));
     }
 
     @Test

@@ -344,6 +344,15 @@ class CheckerTest {
     }
 
     @Test
+    void givenNoPromiseOfTokens_whenJudged_thenNothingIsSaidToBeProvenOfThem() throws Exception {
+        exclusive("w0-0.0", NONE, 0, 10, 20);
+
+        assertThat(judge(UNFENCED).on(Rule.TOKENS)).isEqualTo("no promise");
+        assertThat(judge(UNFENCED).on(Rule.WRITES)).isEqualTo("no promise");
+        assertThat(judge(UNFENCED).on(Rule.EXCLUSION)).isEqualTo("proven");
+    }
+
+    @Test
     void givenAWriteOfTheHolder_whenItIsRefused_thenSomebodyElseHasCome() throws Exception {
         exclusive("w0-0.0", 1, 0, 10, 20);
         access(Register.WRITE, "w0-0.0", 1, 15, Register.REFUSED, 0, 0);
