@@ -13,16 +13,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** The whole chain for some seconds: real servers, processes and signals. {@code ./chaos} runs it for longer, on all stores. */
 class ChaosIT {
 
-    private static final Duration LENGTH = Duration.ofMillis(
-            Long.getLong("latchkey.chaos.millis", Duration.ofSeconds(12).toMillis()));
-
     private static final long SEED = Long.getLong("latchkey.chaos.seed", new Random().nextInt(1_000_000));
 
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;
 
-    private Verdict tried(String name, Backing backing) throws Exception {
-        Trial trial = new Trial(LENGTH, SEED, directory);
+    private Verdict tried(String name, Backing backing, int seconds) throws Exception {
+        Trial trial = new Trial(Duration.ofSeconds(seconds), SEED, directory);
         try (backing) {
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
@@ -39,17 +36,17 @@ class ChaosIT {
 
     @Test
     void givenRedis_whenAllGoesWrong_thenItsPromiseHolds() throws Exception {
-        assertProven(tried("redis", Stores.redis()));
+        assertProven(tried("redis", Stores.redis(), 15));
     }
 
     @Test
     void givenLockFiles_whenProcessesCrashAndFreeze_thenTheirPromiseHolds() throws Exception {
-        assertProven(tried("flock", Stores.flock(directory)));
+        assertProven(tried("flock", Stores.flock(directory), 6));
     }
 
     @Test
     void givenAStoreThatGrantsTwice_whenAllGoesWrong_thenItIsFound() throws Exception {
-        Verdict verdict = tried("planted", Stores.planted());
+        Verdict verdict = tried("planted", Stores.planted(), 8);
 
         assertThat(verdict.isProven()).isFalse();
         assertThat(verdict.offences(Rule.EXCLUSION)).isNotEmpty();
