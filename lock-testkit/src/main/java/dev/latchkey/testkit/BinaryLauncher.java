@@ -87,12 +87,25 @@ record BinaryLauncher(Path program, List<String> prefix) implements Launcher {
         @Override
         public void freeze() {
             PosixSignal.STOP.sendTo(process.pid());
-            process.descendants().forEach(child -> PosixSignal.STOP.sendTo(child.pid()));
+            process.descendants().forEach(child -> signal(child, PosixSignal.STOP));
         }
 
         @Override
         public void thaw() {
-            tree().forEach(one -> PosixSignal.CONT.sendTo(one.pid()));
+            List<ProcessHandle> children = process.descendants().toList();
+            PosixSignal.CONT.sendTo(process.pid());
+            children.forEach(child -> signal(child, PosixSignal.CONT));
+        }
+
+        /** Children come and go by themselves; one that died while its parent was frozen goes as soon as that runs again. */
+        private static void signal(ProcessHandle child, PosixSignal signal) {
+            try {
+                signal.sendTo(child.pid());
+            } catch (AssertionError e) {
+                if (child.isAlive()) {
+                    throw e;
+                }
+            }
         }
 
         private List<ProcessHandle> tree() {

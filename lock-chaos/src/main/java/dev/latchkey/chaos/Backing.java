@@ -1,0 +1,35 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.testkit.ServerAddress;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * A store under trial, with servers of its own.
+ *
+ * @param promise what is judged
+ * @param faults what is done to it; what is missing is beyond what its page speaks of, or cannot be done to it
+ * @param servers in the order of the addresses that {@code dsn} takes
+ * @param dsn makes of addresses what a process connects to
+ * @param leftovers looks past the store, when nobody holds or waits any more, for what should be gone
+ */
+record Backing(
+        Promise promise,
+        Set<FaultKind> faults,
+        List<Server> servers,
+        Function<List<ServerAddress>, String> dsn,
+        Supplier<List<String>> leftovers)
+        implements AutoCloseable {
+
+    /** What a process connects to that no fault is to reach. */
+    String directDsn() {
+        return dsn.apply(servers.stream().map(Server::address).toList());
+    }
+
+    @Override
+    public void close() {
+        servers.forEach(Server::close);
+    }
+}

@@ -1,0 +1,56 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.chaos.History.Strike;
+import dev.latchkey.chaos.Promise.Effect;
+
+/**
+ * From when until when a holder could rely on its hold, by the promise of the store.
+ *
+ * @param hold of whom
+ * @param end when it was over; not after the grant if nobody was misled, or nothing is promised for it
+ * @param cut whether a fault ended it, of which the store promises nothing
+ */
+record Belief(Hold hold, long end, boolean cut) {
+
+    static Belief of(Hold hold, Promise promise, History history) {
+        long end = switch (promise.bound()) {
+            case LEASE -> Math.min(hold.knownEnd(), hold.leaseEnd());
+            case PROCESS -> Math.min(hold.knownEnd(), history.crashOf(hold.process()));
+            case SESSION -> Math.min(hold.knownEnd(), hold.lastSeen());
+        };
+        Belief belief = new Belief(hold, end, false);
+        for (Strike strike : history.strikes()) {
+            if (belief.isTouchedBy(strike, promise.effect(strike.kind()))) {
+                belief = new Belief(hold, Math.min(belief.end, strike.at()), true);
+            }
+        }
+        return belief;
+    }
+
+    private boolean isTouchedBy(Strike strike, Effect effect) {
+        if (!strike.hits(hold.process()) || end <= strike.at()) {
+            return false;
+        }
+        return switch (effect) {
+            case NONE -> false;
+            // What was asked for before may have been granted before, and be heard of only now.
+            case ENDS_HOLDS -> hold.asked() <= strike.over();
+            case SPOILS_CALLS ->
+                hold.answers().stream()
+                        .anyMatch(answer -> answer.asked() <= strike.over() && answer.at() >= strike.at());
+        };
+    }
+
+    long from() {
+        return hold.granted();
+    }
+
+    /** Whether the holder ever knew of it while it lasted. */
+    boolean isReal() {
+        return end > from();
+    }
+
+    boolean lastsAt(long time) {
+        return time >= from() && time < end;
+    }
+}

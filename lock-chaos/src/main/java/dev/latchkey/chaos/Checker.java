@@ -1,0 +1,208 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.chaos.History.Strike;
+import dev.latchkey.chaos.History.Wait;
+import dev.latchkey.chaos.Promise.Fencing;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** The judge: finds in a {@link History} what a {@link Promise} excludes. Asks nobody, and changes nothing. */
+final class Checker {
+
+    /** Fewer holds or writes than these prove nothing. */
+    private static final int FEWEST = 10;
+
+    private final Promise promise;
+    private final History history;
+    private final Map<String, Belief> beliefs = new LinkedHashMap<>();
+    private final List<Strike> outages;
+    private final Times times;
+    private final Verdict verdict = new Verdict();
+
+    private Checker(Promise promise, History history) {
+        this.promise = promise;
+        this.history = history;
+        this.times = Times.of(history);
+        this.outages = history.strikes().stream()
+                .filter(strike -> promise.isOutage(strike.kind()))
+                .sorted(Comparator.comparingLong(Strike::at))
+                .toList();
+        history.holds().values().forEach(hold -> beliefs.put(hold.id(), Belief.of(hold, promise, history)));
+    }
+
+    /**
+     * Judges.
+     *
+     * @param promise by what
+     * @param history whose
+     * @return the verdict on each rule
+     */
+    static Verdict judge(Promise promise, History history) {
+        Checker checker = new Checker(promise, history);
+        checker.exclusion();
+        checker.tokens();
+        new RegisterChecker(promise, history, checker.beliefs, checker.times).judge(checker.verdict);
+        checker.waits();
+        history.left().forEach(left -> checker.verdict.refuted(Rule.LEFTOVERS, left));
+        history.anomalies().forEach(anomaly -> checker.verdict.refuted(Rule.CONDUCT, anomaly));
+        checker.substance();
+        return checker.verdict;
+    }
+
+    private Stream<Belief> real() {
+        return beliefs.values().stream().filter(Belief::isReal).sorted(Comparator.comparingLong(Belief::from));
+    }
+
+    private void exclusion() {
+        Map<String, List<Belief>> held = new HashMap<>();
+        real().forEach(belief -> {
+            List<Belief> open = held.computeIfAbsent(belief.hold().resource(), resource -> new ArrayList<>());
+            open.removeIf(earlier -> earlier.end() <= belief.from());
+            open.stream()
+                    .filter(earlier ->
+                            belief.hold().isExclusive() || earlier.hold().isExclusive())
+                    .forEach(earlier -> verdict.refuted(
+                            Rule.EXCLUSION, "two at once: " + times.show(earlier) + " | " + times.show(belief)));
+            open.add(belief);
+        });
+        verdict.lookedAt(
+                Rule.EXCLUSION,
+                "%,d holds, %,d of them shared; %,d judged only until a fault, %,d over when they were heard of"
+                        .formatted(
+                                beliefs.size(),
+                                beliefs.values().stream()
+                                        .filter(belief -> !belief.hold().isExclusive())
+                                        .count(),
+                                beliefs.values().stream().filter(Belief::cut).count(),
+                                beliefs.values().stream()
+                                        .filter(belief -> !belief.cut() && !belief.isReal())
+                                        .count()));
+    }
+
+    private void tokens() {
+        List<Belief> exclusive = beliefs.values().stream()
+                .filter(belief -> belief.hold().isExclusive())
+                .toList();
+        for (Belief belief : exclusive) {
+            if (belief.hold().token().isPresent() != (promise.fencing() == Fencing.TOKENS)) {
+                verdict.refuted(
+                        Rule.TOKENS, "a token where none is promised, or none where one is: " + times.show(belief));
+            }
+        }
+        if (promise.fencing() == Fencing.NONE) {
+            verdict.notPromised(Rule.TOKENS);
+            return;
+        }
+        unique(exclusive);
+        grownSinceGranted(exclusive);
+        grownInOrderOfHolds();
+        verdict.lookedAt(Rule.TOKENS, "%,d tokens".formatted(exclusive.size()));
+    }
+
+    private void unique(List<Belief> exclusive) {
+        Map<String, Belief> byToken = new HashMap<>();
+        for (Belief belief : exclusive) {
+            Belief same =
+                    byToken.put(belief.hold().resource() + " " + belief.hold().token(), belief);
+            if (same != null) {
+                verdict.refuted(Rule.TOKENS, "the same token: " + times.show(same) + " | " + times.show(belief));
+            }
+        }
+    }
+
+    /** Whoever asks after somebody was granted a hold gets a greater token, whatever became of that hold. */
+    private void grownSinceGranted(List<Belief> exclusive) {
+        Map<String, Belief> greatest = new HashMap<>();
+        List<Belief> byGrant = exclusive.stream()
+                .sorted(Comparator.comparingLong(Belief::from))
+                .toList();
+        List<Belief> byAsking = exclusive.stream()
+                .sorted(Comparator.comparingLong(belief -> belief.hold().asked()))
+                .toList();
+        int granted = 0;
+        for (Belief later : byAsking) {
+            while (granted < byGrant.size()
+                    && byGrant.get(granted).from() < later.hold().asked()) {
+                Belief earlier = byGrant.get(granted++);
+                greatest.merge(
+                        earlier.hold().resource(), earlier, (one, other) -> token(one) > token(other) ? one : other);
+            }
+            Belief before = greatest.get(later.hold().resource());
+            if (before != null && token(later) < token(before)) {
+                verdict.refuted(Rule.TOKENS, "fallen: " + times.show(before) + " | " + times.show(later));
+            }
+        }
+    }
+
+    /** Of those who relied on their holds, one after the other, also if the later had asked before. */
+    private void grownInOrderOfHolds() {
+        Map<String, Belief> last = new HashMap<>();
+        real().filter(belief -> belief.hold().isExclusive()).forEach(belief -> {
+            Belief before = last.put(belief.hold().resource(), belief);
+            if (before != null && token(belief) < token(before)) {
+                verdict.refuted(Rule.TOKENS, "in another order: " + times.show(before) + " | " + times.show(belief));
+            }
+        });
+    }
+
+    private static long token(Belief belief) {
+        return belief.hold().token().orElse(Long.MIN_VALUE);
+    }
+
+    private void waits() {
+        long longest = 0;
+        for (Wait wait : history.waits()) {
+            long end = Math.min(wait.end(), history.crashOf(wait.process()));
+            if (end == Hold.NEVER) {
+                verdict.refuted(Rule.CONDUCT, "a wait that never ended: " + times.show(wait));
+                continue;
+            }
+            long awake = end - wait.asked() - outages(wait.process(), wait.asked(), end);
+            longest = Math.max(longest, awake);
+            if (awake > promise.patience().toNanos()) {
+                verdict.refuted(Rule.WAITS, "%.1f s awake: %s".formatted(awake / 1e9, times.show(wait)));
+            }
+        }
+        verdict.lookedAt(
+                Rule.WAITS,
+                "%,d waits, the longest %.1f s of %d s"
+                        .formatted(
+                                history.waits().size(),
+                                longest / 1e9,
+                                promise.patience().toSeconds()));
+    }
+
+    /** How much of a time a process was frozen, or without a server, which may be both at once. */
+    private long outages(String process, long from, long until) {
+        long total = 0;
+        long counted = from;
+        for (Strike strike : outages) {
+            long begin = Math.max(counted, strike.at());
+            long end = Math.min(until, strike.healed());
+            if (strike.hits(process) && end > begin) {
+                total += end - begin;
+                counted = end;
+            }
+        }
+        return total;
+    }
+
+    private void substance() {
+        long writes = history.accesses().stream()
+                .filter(access -> access.isWrite() && access.accepted())
+                .count();
+        long strikes = history.strikes().stream().map(Strike::kind).count();
+        if (real().count() < FEWEST || writes < FEWEST || strikes == 0) {
+            verdict.refuted(
+                    Rule.SUBSTANCE,
+                    real().count() + " holds, " + writes + " writes, " + strikes + " faults: at least " + FEWEST
+                            + " holds and writes and a fault are needed");
+        }
+        verdict.lookedAt(Rule.SUBSTANCE, "%,d faults".formatted(strikes));
+    }
+}

@@ -1,0 +1,157 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.LockMode;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.OptionalLong;
+
+/**
+ * Writes down what happens, a line for each event, for {@link History} to read. Each line is one system call, so that a killed
+ * process leaves all it did. Times are {@link System#nanoTime()}, which on Linux is the same clock in all processes of a
+ * machine; {@link WorkerProcess} makes sure of that. Thread-safe.
+ */
+final class EventLog implements AutoCloseable {
+
+    enum Event {
+        ASKED,
+        GRANTED,
+        REFUSED,
+        FAILED,
+        KEPT,
+        ENDED,
+        LOST,
+        ACCESS,
+        STRUCK,
+        OVER,
+        HEALED,
+        LEFT,
+        ANOMALY
+    }
+
+    /** In place of a number that is not there: no token, no end that a clock knows. */
+    static final String NONE = "-";
+
+    // Not a channel: an interrupt would close it.
+    private final FileOutputStream file;
+
+    EventLog(Path path) {
+        try {
+            file = new FileOutputStream(path.toFile(), true);
+        } catch (IOException e) {
+            throw new UncheckedIOException("could not open a log of events", e);
+        }
+    }
+
+    /** An actor begins to wait. */
+    void asked(String actor, String resource, LockMode mode, long at) {
+        write(Event.ASKED, actor, resource, mode, at);
+    }
+
+    /** Its wait ends with a hold, which it believes in until a time, or for no certain time. */
+    void granted(String actor, String hold, OptionalLong token, long at, OptionalLong until) {
+        write(Event.GRANTED, actor, hold, orNone(token), at, orNone(until));
+    }
+
+    /** Its wait ends without one, as somebody else had it all the time. */
+    void refused(String actor, long at) {
+        write(Event.REFUSED, actor, at);
+    }
+
+    /** Its wait ends by a failure of the store, or with a hold that was over when the answer came. */
+    void failed(String actor, long at, String why) {
+        write(Event.FAILED, actor, at, why.replace('\n', ' '));
+    }
+
+    /** The hold goes on at a time, and ends at another if nothing more is said; the store was last asked before. */
+    void kept(String hold, long asked, long at, OptionalLong until) {
+        write(Event.KEPT, hold, asked, at, orNone(until));
+    }
+
+    /** The hold is given up: at a time before the release was sent. */
+    void ended(String hold, long at) {
+        write(Event.ENDED, hold, at);
+    }
+
+    /** The holder was told that the hold is over. */
+    void lost(String hold, long at) {
+        write(Event.LOST, hold, at);
+    }
+
+    /**
+     * Somebody came to the register.
+     *
+     * @param at when
+     * @param verb {@code read} or {@code write}
+     * @param resource of which register
+     * @param hold under which hold
+     * @param token of that
+     * @param answer {@code accepted} or {@code refused}
+     * @param base the value that the writer has read before
+     * @param found the value there
+     */
+    void access(
+            long at,
+            String verb,
+            String resource,
+            String hold,
+            OptionalLong token,
+            String answer,
+            long base,
+            long found) {
+        write(Event.ACCESS, at, verb, resource, hold, orNone(token), answer, base, found);
+    }
+
+    /** A fault begins to strike a process, the processes of a place, or all (*). */
+    void struck(int fault, FaultKind kind, String target, long at) {
+        write(Event.STRUCK, fault, kind, target, at);
+    }
+
+    /** Its damage is done. */
+    void over(int fault, long at) {
+        write(Event.OVER, fault, at);
+    }
+
+    /** All is as it was before it. */
+    void healed(int fault, long at) {
+        write(Event.HEALED, fault, at);
+    }
+
+    /** Something is there that should be gone. */
+    void left(String what) {
+        write(Event.LEFT, what.replace('\n', ' '));
+    }
+
+    /** Something happened that must not. */
+    void anomaly(String what) {
+        write(Event.ANOMALY, what.replace('\n', ' '));
+    }
+
+    private static Object orNone(OptionalLong number) {
+        return number.isPresent() ? number.getAsLong() : NONE;
+    }
+
+    private void write(Event event, Object... words) {
+        StringBuilder line = new StringBuilder(event.name().toLowerCase(Locale.ROOT));
+        for (Object word : words) {
+            line.append(' ').append(word);
+        }
+        try {
+            file.write(line.append('\n').toString().getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException("could not write a log of events", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            file.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException("could not close a log of events", e);
+        }
+    }
+}

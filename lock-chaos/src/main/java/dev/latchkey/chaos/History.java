@@ -1,0 +1,216 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.chaos.EventLog.Event;
+import dev.latchkey.chaos.Hold.Answer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/** What happened in a trial, read from its {@link EventLog}s. */
+final class History {
+
+    /** The target of a fault that strikes the processes of all places. */
+    static final String ALL = "*";
+
+    /**
+     * A fault.
+     *
+     * @param kind what
+     * @param target a process, a place, or {@link #ALL}
+     * @param at before it struck
+     * @param over after its damage was done
+     * @param healed when all was as before
+     */
+    record Strike(FaultKind kind, String target, long at, long over, long healed) {
+
+        private Strike over(long time) {
+            return new Strike(kind, target, at, time, healed);
+        }
+
+        private Strike healed(long time) {
+            return new Strike(kind, target, at, over, time);
+        }
+
+        boolean hits(String process) {
+            return target.equals(ALL) || process.equals(target) || process.startsWith(target + "-");
+        }
+    }
+
+    /** The end of a wait; {@code end} is {@link Hold#NEVER} where the log says nothing. */
+    record Wait(String actor, String resource, LockMode mode, long asked, long end, Event outcome) {
+
+        String process() {
+            return actor.substring(0, actor.indexOf('.'));
+        }
+    }
+
+    /** Somebody at the register, as {@link EventLog#access}. */
+    record Access(
+            long at,
+            String verb,
+            String resource,
+            String hold,
+            OptionalLong token,
+            boolean accepted,
+            long base,
+            long found) {
+
+        boolean isWrite() {
+            return verb.equals(Register.WRITE);
+        }
+    }
+
+    private final Map<String, Hold> holds = new LinkedHashMap<>();
+    private final List<Wait> waits = new ArrayList<>();
+    private final Map<String, Wait> open = new HashMap<>();
+    private final List<Access> accesses = new ArrayList<>();
+    private final Map<String, Strike> strikes = new LinkedHashMap<>();
+    private final List<String> left = new ArrayList<>();
+    private final List<String> anomalies = new ArrayList<>();
+
+    private History() {}
+
+    /** Reads all logs of a directory, which has nothing else in it. */
+    static History read(Path directory) throws IOException {
+        List<String> lines = new ArrayList<>();
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.sorted().toList()) {
+                lines.addAll(Files.readAllLines(file));
+            }
+        }
+        return of(lines);
+    }
+
+    /** Reads lines; those of one process in their order. */
+    static History of(List<String> lines) {
+        History history = new History();
+        lines.forEach(line -> history.add(line.split(" ", -1), line));
+        history.waits.addAll(history.open.values());
+        return history;
+    }
+
+    private void add(String[] words, String line) {
+        switch (Event.valueOf(words[0].toUpperCase(Locale.ROOT))) {
+            case ASKED ->
+                open.put(
+                        words[1],
+                        new Wait(
+                                words[1],
+                                words[2],
+                                LockMode.valueOf(words[3]),
+                                number(words[4]),
+                                Hold.NEVER,
+                                Event.ASKED));
+            case GRANTED -> granted(words);
+            case REFUSED -> ended(words[1], number(words[2]), Event.REFUSED);
+            case FAILED -> ended(words[1], number(words[2]), Event.FAILED);
+            case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
+            case ENDED -> hold(words[1]).ended(number(words[2]));
+            case LOST -> hold(words[1]).lost(number(words[2]));
+            case ACCESS -> accesses.add(access(words));
+            case STRUCK -> {
+                FaultKind kind = FaultKind.valueOf(words[2]);
+                strikes.put(words[1], new Strike(kind, words[3], number(words[4]), Hold.NEVER, Hold.NEVER));
+            }
+            case OVER -> strikes.computeIfPresent(words[1], (id, strike) -> strike.over(number(words[2])));
+            case HEALED -> strikes.computeIfPresent(words[1], (id, strike) -> strike.healed(number(words[2])));
+            case LEFT -> left.add(line.substring(words[0].length() + 1));
+            case ANOMALY -> anomalies.add(line.substring(words[0].length() + 1));
+        }
+    }
+
+    private void granted(String[] words) {
+        Wait wait = ended(words[1], number(words[4]), Event.GRANTED);
+        Answer answer = new Answer(wait.asked(), number(words[4]), orNever(words[5]));
+        holds.put(words[2], new Hold(words[2], wait.resource(), wait.mode(), token(words[3]), answer));
+    }
+
+    private Wait ended(String actor, long at, Event outcome) {
+        Wait begun = open.remove(actor);
+        if (begun == null) {
+            throw new IllegalArgumentException("a wait of " + actor + " ended that never began");
+        }
+        Wait ended = new Wait(actor, begun.resource(), begun.mode(), begun.asked(), at, outcome);
+        waits.add(ended);
+        return ended;
+    }
+
+    private Hold hold(String id) {
+        Hold found = holds.get(id);
+        if (found == null) {
+            throw new IllegalArgumentException("hold " + id + " never began");
+        }
+        return found;
+    }
+
+    private static Access access(String[] words) {
+        return new Access(
+                number(words[1]),
+                words[2],
+                words[3],
+                words[4],
+                token(words[5]),
+                words[6].equals(Register.ACCEPTED),
+                number(words[7]),
+                number(words[8]));
+    }
+
+    private static OptionalLong token(String word) {
+        return word.equals(EventLog.NONE) ? OptionalLong.empty() : OptionalLong.of(number(word));
+    }
+
+    private static long orNever(String word) {
+        return word.equals(EventLog.NONE) ? Hold.NEVER : number(word);
+    }
+
+    private static long number(String word) {
+        return Long.parseLong(word);
+    }
+
+    /** By their ids, those of one process in their order. */
+    Map<String, Hold> holds() {
+        return holds;
+    }
+
+    List<Wait> waits() {
+        return waits;
+    }
+
+    /** In the order in which the register let them in. */
+    List<Access> accesses() {
+        return accesses;
+    }
+
+    Collection<Strike> strikes() {
+        return strikes.values();
+    }
+
+    /** What was left behind. */
+    List<String> left() {
+        return left;
+    }
+
+    /** What must not happen at all. */
+    List<String> anomalies() {
+        return anomalies;
+    }
+
+    /** Returns when a process was about to be killed. */
+    long crashOf(String process) {
+        return strikes.values().stream()
+                .filter(strike -> strike.kind() == FaultKind.CRASH && strike.hits(process))
+                .mapToLong(Strike::at)
+                .min()
+                .orElse(Hold.NEVER);
+    }
+}

@@ -1,0 +1,108 @@
+package dev.latchkey.chaos;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** Tries stores under chaos: {@code [store …] [minutes] [--seed n]}. */
+public final class Main {
+
+    private static final int PROVEN = 0;
+    private static final int REFUTED = 1;
+    private static final int USAGE = 64;
+
+    private static final String SEED = "--seed";
+    private static final String PLANTED = "planted";
+
+    /** What was asked for. */
+    record Arguments(List<String> stores, Duration length, long seed) {}
+
+    private Main() {}
+
+    /**
+     * Runs the trials one after the other. Ends with 0 if all promises were proven, 1 if one was refuted, 64 for arguments that
+     * are wrong.
+     *
+     * @param args names of stores, all unless given; minutes for each, one unless given; a seed
+     * @throws Exception if a trial cannot be run
+     */
+    public static void main(String[] args) throws Exception {
+        Optional<Arguments> parsed = parse(List.of(args));
+        if (parsed.isEmpty()) {
+            System.err.println("usage: ./chaos [store …] [minutes] [" + SEED + " n]; there are "
+                    + Stores.all().keySet() + ", and " + PLANTED + ", which has a defect that must be found");
+            System.exit(USAGE);
+        }
+        System.exit(tryAll(parsed.orElseThrow()) ? PROVEN : REFUTED);
+    }
+
+    /** Empty if they are wrong. */
+    static Optional<Arguments> parse(List<String> args) {
+        List<String> stores = new ArrayList<>();
+        double minutes = 1;
+        long seed = new SplittableRandom().nextLong(1_000_000);
+        try {
+            for (int i = 0; i < args.size(); i++) {
+                String arg = args.get(i);
+                if (arg.equals(SEED) && i + 1 < args.size()) {
+                    seed = Long.parseLong(args.get(++i));
+                } else if (known().containsKey(arg)) {
+                    stores.add(arg);
+                } else {
+                    minutes = Double.parseDouble(arg);
+                }
+            }
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
+        if (!(minutes > 0 && minutes <= Duration.ofDays(1).toMinutes())) {
+            return Optional.empty();
+        }
+        List<String> chosen = stores.isEmpty() ? List.copyOf(Stores.all().keySet()) : stores;
+        return Optional.of(new Arguments(chosen, Duration.ofMillis(Math.round(minutes * 60_000)), seed));
+    }
+
+    private static Map<String, Function<Path, Backing>> known() {
+        Map<String, Function<Path, Backing>> known = new HashMap<>(Stores.all());
+        known.put(PLANTED, unused -> Stores.planted());
+        return known;
+    }
+
+    private static boolean tryAll(Arguments arguments) throws IOException, InterruptedException {
+        boolean proven = true;
+        for (String store : arguments.stores()) {
+            Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
+            Trial trial = new Trial(arguments.length(), arguments.seed(), directory);
+            try (Backing backing =
+                    Objects.requireNonNull(known().get(store), store).apply(directory)) {
+                History history = trial.run(backing);
+                Verdict verdict = Checker.judge(backing.promise(), history);
+                Report.print(System.out, store, trial, backing.promise(), history, verdict);
+                proven &= verdict.isProven();
+                if (verdict.isProven()) {
+                    delete(directory);
+                }
+            }
+        }
+        return proven;
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.testkit.FaultProxy;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Where one {@link Worker} runs after the other, each with the same network to the servers. Used by one thread at a time. */
+final class Place implements AutoCloseable {
+
+    private final String name;
+    private final List<FaultProxy> proxies;
+    private final String dsn;
+    private final int registerPort;
+    private final Path directory;
+    private int generation;
+    private WorkerProcess worker;
+
+    Place(String name, Backing backing, int registerPort, Path directory) {
+        this.name = name;
+        this.proxies = backing.servers().stream()
+                .map(server -> FaultProxy.to(server.address()))
+                .toList();
+        this.dsn = backing.dsn().apply(proxies.stream().map(FaultProxy::address).toList());
+        this.registerPort = registerPort;
+        this.directory = directory;
+        this.worker = start();
+    }
+
+    String name() {
+        return name;
+    }
+
+    FaultProxy network(int server) {
+        return proxies.get(server);
+    }
+
+    WorkerProcess worker() {
+        return worker;
+    }
+
+    /** Starts another process in place of one that was killed. */
+    void restart() {
+        worker = start();
+        worker.awaitReady();
+    }
+
+    private WorkerProcess start() {
+        return WorkerProcess.start(name + "-" + generation++, dsn, registerPort, directory);
+    }
+
+    @Override
+    public void close() {
+        worker.close();
+        proxies.forEach(FaultProxy::close);
+    }
+}

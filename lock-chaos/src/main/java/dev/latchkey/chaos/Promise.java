@@ -1,0 +1,61 @@
+package dev.latchkey.chaos;
+
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * What a store's page in {@code docs/stores} says, as far as the judge needs it.
+ *
+ * @param bound until when a holder may believe in its hold
+ * @param fencing whether it has fencing tokens
+ * @param effects of faults on holds, where the page takes something back; any other fault must not show
+ * @param servers whether one that is out of reach is to be noticed
+ * @param patience after what time a wait counts as starved, that of outages not counted
+ * @param words what is not promised, for the report; empty if there is nothing
+ */
+record Promise(
+        Bound bound,
+        Fencing fencing,
+        Map<FaultKind, Effect> effects,
+        Servers servers,
+        Duration patience,
+        String words) {
+
+    enum Bound {
+        /** Its lease by its own clock: a frozen or killed holder is one until then. */
+        LEASE,
+        /** The life of its process: a frozen holder is one, a killed holder is none. */
+        PROCESS,
+        /** A session whose end it is told: a holder as long as {@code isExpired()} has said so. */
+        SESSION
+    }
+
+    enum Fencing {
+        TOKENS,
+        NONE
+    }
+
+    enum Effect {
+        NONE,
+        /** The store has forgotten what it granted before, and the holder may not know: its holds are judged until then. */
+        ENDS_HOLDS,
+        /** What was asked for meanwhile may end early, and the holder may not know. */
+        SPOILS_CALLS
+    }
+
+    enum Servers {
+        /** Nobody can be granted anything without it. */
+        ONE,
+        /** The others are enough. */
+        QUORUM
+    }
+
+    /** Whether a wait need not end while a process is struck by such a fault. */
+    boolean isOutage(FaultKind kind) {
+        return kind == FaultKind.FREEZE || (kind.isOutage() && servers == Servers.ONE);
+    }
+
+    Effect effect(FaultKind kind) {
+        return effects.getOrDefault(kind, Effect.NONE);
+    }
+}

@@ -1,0 +1,23 @@
+package dev.latchkey.chaos;
+
+/** What the {@link Checker} proves or refutes. */
+enum Rule {
+    EXCLUSION("mutual exclusion: no two relied on holds that exclude each other"),
+    TOKENS("fencing tokens: each greater than those of all holds before it"),
+    WRITES("fenced writes: none accepted after one of a later holder, none refused to the holder"),
+    UPDATES("no lost update: each write continued the one before it"),
+    WAITS("no starvation: nobody waited longer than the bound"),
+    LEFTOVERS("nothing left behind: every lock free for a newcomer, the backend clean"),
+    CONDUCT("nothing unexpected: no other exception, nobody hangs, everybody comes back"),
+    SUBSTANCE("enough to judge: locks were held, the register used, faults struck");
+
+    private final String text;
+
+    Rule(String text) {
+        this.text = text;
+    }
+
+    String text() {
+        return text;
+    }
+}

@@ -1,0 +1,262 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.chaos.Promise.Bound;
+import dev.latchkey.chaos.Promise.Effect;
+import dev.latchkey.chaos.Promise.Fencing;
+import dev.latchkey.chaos.Promise.Servers;
+import dev.latchkey.testkit.MemcachedServer;
+import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.ZooKeeperServer;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+/** The stores that can be tried, each with what its page in {@code docs/stores} says. */
+final class Stores {
+
+    /** Twice what it takes if all others are served first, and each lets the longest lease run out. */
+    private static final Duration PATIENCE = Actor.LONGEST_TTL.multipliedBy(2L * (Trial.PLACES * Worker.ACTORS - 1));
+
+    private static final Set<FaultKind> PROCESS_FAULTS = EnumSet.of(FaultKind.CRASH, FaultKind.FREEZE);
+    private static final Set<FaultKind> ALL_BUT_LOSS = EnumSet.complementOf(EnumSet.of(FaultKind.FORGET));
+
+    private static final String TOKENS_GROW = "tokens grow all the same";
+
+    private Stores() {}
+
+    /** All that are tried when none is named; each is given a directory for files of its own. */
+    static Map<String, Function<Path, Backing>> all() {
+        Map<String, Function<Path, Backing>> all = new LinkedHashMap<>();
+        all.put("flock", Stores::flock);
+        all.put("redis", unused -> redis());
+        all.put("jdbc", unused -> jdbc());
+        all.put("postgres-advisory", unused -> postgresAdvisory());
+        all.put("zookeeper", unused -> zooKeeper());
+        all.put("memcached", unused -> memcached());
+        all.put("mongodb", unused -> mongoDb());
+        all.put("combined", unused -> combined());
+        return all;
+    }
+
+    private static Promise leases(Servers servers, String words) {
+        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, PATIENCE, words);
+    }
+
+    static Backing flock(Path directory) {
+        Promise promise = new Promise(
+                Bound.PROCESS,
+                Fencing.TOKENS,
+                Map.of(),
+                Servers.ONE,
+                PATIENCE,
+                "there are no leases: a hold ends with its process");
+        return new Backing(
+                promise,
+                PROCESS_FAULTS,
+                List.of(),
+                addresses -> "flock://" + directory.resolve("locks"),
+                () -> List.of());
+    }
+
+    static Backing redis() {
+        Promise promise = new Promise(
+                Bound.LEASE,
+                Fencing.TOKENS,
+                Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS),
+                Servers.ONE,
+                PATIENCE,
+                "a server that comes back empty has forgotten its holds: they are judged until then; " + TOKENS_GROW);
+        RedisServer server = RedisServer.startDurable();
+        return new Backing(
+                promise,
+                EnumSet.allOf(FaultKind.class),
+                List.of(server(server)),
+                addresses -> "redis://" + addresses.get(0),
+                () -> leftIn(server));
+    }
+
+    /** Redis, spoilt: proves that the judge sees what it is there for. */
+    static Backing planted() {
+        Backing sound = redis();
+        return new Backing(
+                sound.promise(),
+                sound.faults(),
+                sound.servers(),
+                addresses -> TwiceGrantingStore.SCHEME + sound.dsn().apply(addresses),
+                sound.leftovers());
+    }
+
+    private static Backing combined() {
+        List<RedisServer> members = IntStream.range(0, 3)
+                .mapToObj(number -> RedisServer.startDurable())
+                .toList();
+        return new Backing(
+                leases(Servers.QUORUM, ""),
+                ALL_BUT_LOSS,
+                members.stream().map(Stores::server).toList(),
+                addresses -> "combined:consensus(redis://%s,redis://%s,redis://%s)".formatted(addresses.toArray()),
+                () -> members.stream().flatMap(one -> leftIn(one).stream()).toList());
+    }
+
+    private static Server server(RedisServer one) {
+        return new Server(
+                one.address(), one::kill, one::restart, one::restartEmpty, one::freeze, one::thaw, one::close);
+    }
+
+    private static List<String> leftIn(RedisServer server) {
+        List<String> left = new ArrayList<>();
+        try (var connection = server.connect()) {
+            String look = "local found = {} for _, key in ipairs(redis.call('KEYS', '*')) do "
+                    + "if redis.call('PTTL', key) == -1 or redis.call('TYPE', key).ok == 'zset' then "
+                    + "found[#found + 1] = key end end return table.concat(found, ' ')";
+            String found = connection.text("EVAL", look, "0");
+            if (!found.isEmpty()) {
+                left.add("keys without a TTL, or queues: " + found);
+            }
+        }
+        return left;
+    }
+
+    private static Backing jdbc() {
+        PostgresServer server = PostgresServer.start();
+        String held = "SELECT count(*) FROM latchkey_lock WHERE greatest(expires_at, readers_until)"
+                + " > extract(epoch FROM clock_timestamp()) * 1000000 AND (token <> '-' OR readers <> '')";
+        return new Backing(
+                leases(Servers.ONE, ""),
+                ALL_BUT_LOSS,
+                List.of(server(server)),
+                addresses -> PostgresServer.dsn(addresses.get(0)),
+                () -> count(server, "rows that are held", held));
+    }
+
+    private static Backing postgresAdvisory() {
+        Promise promise = new Promise(
+                Bound.SESSION,
+                Fencing.TOKENS,
+                Map.of(
+                        FaultKind.CUT,
+                        Effect.ENDS_HOLDS,
+                        FaultKind.REFUSE,
+                        Effect.ENDS_HOLDS,
+                        FaultKind.RESTART,
+                        Effect.ENDS_HOLDS),
+                Servers.ONE,
+                PATIENCE,
+                "a hold ends with its connection, before the holder can know: it is judged until then; " + TOKENS_GROW);
+        Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
+        // What it sends does not have the resource in it, but a number.
+        faults.remove(FaultKind.LOST_REPLY);
+        PostgresServer server = PostgresServer.start();
+        return new Backing(
+                promise,
+                faults,
+                List.of(server(server)),
+                addresses -> PostgresServer.dsn(addresses.get(0)).replace("postgresql:", "postgresql+advisory:"),
+                () -> count(server, "advisory locks", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+    }
+
+    private static Server server(PostgresServer one) {
+        return new Server(
+                one.address(), one::kill, one::restart, one::restartEmpty, one::freeze, one::thaw, one::close);
+    }
+
+    private static List<String> count(PostgresServer server, String what, String sql) {
+        try (Connection connection = server.connect();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1) == 0 ? List.of() : List.of(row.getLong(1) + " " + what);
+        } catch (SQLException e) {
+            throw new IllegalStateException("cannot look for what is left in PostgreSQL", e);
+        }
+    }
+
+    private static Backing zooKeeper() {
+        ZooKeeperServer server = ZooKeeperServer.start();
+        Promise promise = new Promise(
+                Bound.SESSION,
+                Fencing.TOKENS,
+                Map.of(),
+                Servers.ONE,
+                PATIENCE,
+                "there are no leases: a hold ends with its session, of which the holder is told before");
+        Server one = new Server(
+                server.address(),
+                server::kill,
+                server::restart,
+                server::restart,
+                server::freeze,
+                server::thaw,
+                server::close);
+        return new Backing(
+                promise,
+                ALL_BUT_LOSS,
+                List.of(one),
+                addresses -> "zookeeper://" + addresses.get(0) + "?sessionTimeout=2000",
+                () -> server.command("dump")
+                        .lines()
+                        .filter(line -> line.contains("/latchkey/"))
+                        .toList());
+    }
+
+    private static Backing memcached() {
+        Promise promise = new Promise(
+                Bound.LEASE,
+                Fencing.NONE,
+                Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.PAUSE, Effect.SPOILS_CALLS),
+                Servers.ONE,
+                PATIENCE,
+                "a server that was killed has forgotten its holds: they are judged until then; what it was asked for while"
+                        + " it was stopped may end early: such holds are not judged from the stop on; there are no"
+                        + " fencing tokens: writes of holders whose lease is over are not refused");
+        Set<FaultKind> faults = EnumSet.allOf(FaultKind.class);
+        faults.remove(FaultKind.RESTART);
+        MemcachedServer server = MemcachedServer.start();
+        Server one = new Server(
+                server.address(),
+                server::kill,
+                server::restart,
+                server::restart,
+                server::freeze,
+                server::thaw,
+                server::close);
+        return new Backing(
+                promise, faults, List.of(one), addresses -> "memcached://" + addresses.get(0), () -> List.of());
+    }
+
+    private static Backing mongoDb() {
+        Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
+        // The embedded server has no disk, and takes its data with it: MongoDB does not.
+        faults.remove(FaultKind.RESTART);
+        MongoDbServer server = MongoDbServer.start();
+        Server one = new Server(
+                server.address(),
+                server::kill,
+                server::restartEmpty,
+                server::restartEmpty,
+                server::freeze,
+                server::thaw,
+                server::close);
+        return new Backing(
+                leases(
+                        Servers.ONE,
+                        "the embedded server may stand in for MongoDB; it is never killed, since it keeps nothing on a disk"),
+                faults,
+                List.of(one),
+                addresses -> MongoDbServer.dsn(addresses.get(0), "chaos"),
+                () -> List.of());
+    }
+}

@@ -1,0 +1,54 @@
+package dev.latchkey.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The whole chain for some seconds: real servers, processes and signals. {@code ./chaos} runs it for longer, on all stores. */
+class ChaosIT {
+
+    private static final long SEED = Long.getLong("latchkey.chaos.seed", new Random().nextInt(1_000_000));
+
+    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    Path directory;
+
+    private Verdict tried(String name, Backing backing, int seconds) throws Exception {
+        Trial trial = new Trial(Duration.ofSeconds(seconds), SEED, directory);
+        try (backing) {
+            History history = trial.run(backing);
+            Verdict verdict = Checker.judge(backing.promise(), history);
+            Report.print(System.out, name, trial, backing.promise(), history, verdict);
+            return verdict;
+        }
+    }
+
+    private static void assertProven(Verdict verdict) {
+        assertThat(Arrays.stream(Rule.values()).flatMap(rule -> verdict.offences(rule).stream()))
+                .as("seed " + SEED)
+                .isEmpty();
+    }
+
+    @Test
+    void givenRedis_whenAllGoesWrong_thenItsPromiseHolds() throws Exception {
+        assertProven(tried("redis", Stores.redis(), 15));
+    }
+
+    @Test
+    void givenLockFiles_whenProcessesCrashAndFreeze_thenTheirPromiseHolds() throws Exception {
+        assertProven(tried("flock", Stores.flock(directory), 6));
+    }
+
+    @Test
+    void givenAStoreThatGrantsTwice_whenAllGoesWrong_thenItIsFound() throws Exception {
+        Verdict verdict = tried("planted", Stores.planted(), 8);
+
+        assertThat(verdict.isProven()).isFalse();
+        assertThat(verdict.offences(Rule.EXCLUSION)).isNotEmpty();
+    }
+}

@@ -1,0 +1,501 @@
+package dev.latchkey.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.chaos.Promise.Bound;
+import dev.latchkey.chaos.Promise.Effect;
+import dev.latchkey.chaos.Promise.Fencing;
+import dev.latchkey.chaos.Promise.Servers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Histories by hand, good and bad: each rule is refuted by what it is there for, and by nothing that is allowed. */
+class CheckerTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Promise LEASES = promise(Bound.LEASE, Fencing.TOKENS, Map.of());
+    private static final Promise UNFENCED = promise(Bound.LEASE, Fencing.NONE, Map.of());
+    private static final String R = "account-0";
+    private static final long NONE = -1;
+
+    @TempDir
+    Path directory;
+
+    private EventLog log;
+    private int faults;
+
+    private static Promise promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects) {
+        return new Promise(bound, fencing, effects, Servers.ONE, PATIENCE, "");
+    }
+
+    @BeforeEach
+    void open() {
+        log = new EventLog(directory.resolve("events"));
+    }
+
+    @AfterEach
+    void close() {
+        log.close();
+    }
+
+    private static long nanos(long millis) {
+        return millis * 1_000_000;
+    }
+
+    private static OptionalLong orNone(long number) {
+        return number == NONE ? OptionalLong.empty() : OptionalLong.of(number);
+    }
+
+    private static OptionalLong time(long millis) {
+        return millis == NONE ? OptionalLong.empty() : OptionalLong.of(nanos(millis));
+    }
+
+    /** The actor's only hold; times in milliseconds. */
+    private void hold(String actor, LockMode mode, long token, long asked, long granted, long until) {
+        log.asked(actor, R, mode, nanos(asked));
+        log.granted(actor, actor + "#0", orNone(token), nanos(granted), time(until));
+    }
+
+    private void exclusive(String actor, long token, long asked, long granted, long until) {
+        hold(actor, LockMode.EXCLUSIVE, token, asked, granted, until);
+    }
+
+    private void shared(String actor, long asked, long granted, long until) {
+        hold(actor, LockMode.SHARED, NONE, asked, granted, until);
+    }
+
+    private void ended(String actor, long at) {
+        log.ended(actor + "#0", nanos(at));
+    }
+
+    private void read(String actor, long token, long at, long found) {
+        access(Register.READ, actor, token, at, Register.ACCEPTED, 0, found);
+    }
+
+    private void write(String actor, long token, long at, long base, long found) {
+        access(Register.WRITE, actor, token, at, Register.ACCEPTED, base, found);
+    }
+
+    private void access(String verb, String actor, long token, long at, String answer, long base, long found) {
+        log.access(nanos(at), verb, R, actor + "#0", orNone(token), answer, base, found);
+    }
+
+    private void fault(FaultKind kind, String target, long at, long over, long healed) {
+        log.struck(++faults, kind, target, nanos(at));
+        log.over(faults, nanos(over));
+        log.healed(faults, nanos(healed));
+    }
+
+    private Verdict judge(Promise promise) throws IOException {
+        return Checker.judge(promise, History.of(Files.readAllLines(directory.resolve("events"))));
+    }
+
+    /** That these and no other rules are refuted. That a history is long enough is another matter. */
+    private void assertRefuted(Promise promise, Rule... rules) throws IOException {
+        Verdict verdict = judge(promise);
+        assertThat(Arrays.stream(Rule.values())
+                        .filter(rule -> rule != Rule.SUBSTANCE)
+                        .filter(rule -> !verdict.offences(rule).isEmpty()))
+                .containsExactlyInAnyOrder(rules);
+    }
+
+    @Test
+    void givenOneHoldAfterTheOther_whenJudged_thenAllIsProven() throws Exception {
+        for (long i = 0; i < 20; i++) {
+            String actor = "w0-" + i + ".0";
+            exclusive(actor, 100 + i, 10 * i, 10 * i + 1, 10 * i + 500);
+            read(actor, 100 + i, 10 * i + 2, i);
+            write(actor, 100 + i, 10 * i + 3, i, i);
+            ended(actor, 10 * i + 4);
+        }
+        fault(FaultKind.CUT, "w0", 7, 8, 9);
+
+        assertThat(judge(LEASES).isProven()).isTrue();
+    }
+
+    @Test
+    void givenAnEmptyHistory_whenJudged_thenItProvesNothing() throws Exception {
+        assertThat(judge(LEASES).isProven()).isFalse();
+        assertThat(judge(LEASES).offences(Rule.SUBSTANCE)).isNotEmpty();
+    }
+
+    @Test
+    void givenTwoWithinTheirLeases_whenJudged_thenNoExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        exclusive("w1-0.0", 2, 20, 99, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenANewLeaseAfterTheOther_whenJudged_thenExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        exclusive("w1-0.0", 2, 20, 100, 200);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenARefreshedLease_whenAnotherIsGrantedInIt_thenNoExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        log.kept("w0-0.0#0", nanos(50), nanos(51), time(150));
+        exclusive("w1-0.0", 2, 20, 120, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenALostLease_whenAnotherIsGrantedAfterItWasTold_thenExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        log.lost("w0-0.0#0", nanos(50));
+        exclusive("w1-0.0", 2, 20, 60, 200);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenReaders_whenTheyHoldTogether_thenExclusion() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        shared("w1-0.0", 0, 10, 100);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAReader_whenAWriterHoldsToo_thenNoExclusion() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        exclusive("w1-0.0", 1, 0, 50, 100);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAHolderWhoAnswersLate_whenItsLeaseWasOverByThen_thenItMisledNobody() throws Exception {
+        exclusive("w0-0.0", 1, 0, 150, 100);
+        exclusive("w1-0.0", 2, 20, 120, 200);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAKilledHolder_whenAnotherIsGrantedInItsLease_thenNoExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        fault(FaultKind.CRASH, "w0-0", 30, 31, 40);
+        exclusive("w1-0.0", 2, 20, 50, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenNoLeases_whenTheHolderIsKilled_thenItHoldsNoMore() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, NONE);
+        fault(FaultKind.CRASH, "w0-0", 30, 31, 40);
+        exclusive("w1-0.0", 2, 20, 50, NONE);
+        ended("w1-0.0", 60);
+
+        assertRefuted(promise(Bound.PROCESS, Fencing.TOKENS, Map.of()));
+    }
+
+    @Test
+    void givenNoLeases_whenTheHolderIsOnlyFrozen_thenItHolds() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, NONE);
+        fault(FaultKind.FREEZE, "w0-0", 30, 90, 90);
+        exclusive("w1-0.0", 2, 20, 50, NONE);
+
+        assertRefuted(promise(Bound.PROCESS, Fencing.TOKENS, Map.of()), Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenASession_whenTheHolderHasFoundItAliveAfterTheNextGrant_thenNoExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, NONE);
+        log.kept("w0-0.0#0", nanos(60), nanos(60), time(NONE));
+        exclusive("w1-0.0", 2, 20, 50, NONE);
+        ended("w1-0.0", 70);
+
+        assertRefuted(promise(Bound.SESSION, Fencing.TOKENS, Map.of()), Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenASession_whenTheHolderWasLastSeenBeforeTheNextGrant_thenExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, NONE);
+        log.kept("w0-0.0#0", nanos(40), nanos(40), time(NONE));
+        exclusive("w1-0.0", 2, 20, 50, NONE);
+        ended("w1-0.0", 70);
+
+        assertRefuted(promise(Bound.SESSION, Fencing.TOKENS, Map.of()));
+    }
+
+    @Test
+    void givenAServerThatForgot_whenAnotherIsGranted_thenOnlyThePromiseDecides() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        fault(FaultKind.FORGET, History.ALL, 30, 31, 40);
+        exclusive("w1-0.0", 2, 41, 50, 200);
+
+        assertRefuted(promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS)));
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAServerThatForgot_whenAGrantFromBeforeIsHeardOfLate_thenItIsNotJudged() throws Exception {
+        exclusive("w0-0.0", 1, 20, 60, 100);
+        fault(FaultKind.FORGET, History.ALL, 30, 31, 40);
+        exclusive("w1-0.0", 2, 41, 50, 200);
+
+        assertRefuted(promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS)));
+    }
+
+    @Test
+    void givenAServerThatForgot_whenTwoAreGrantedAfterwards_thenNoExclusion() throws Exception {
+        fault(FaultKind.FORGET, History.ALL, 30, 31, 40);
+        exclusive("w0-0.0", 1, 41, 60, 100);
+        exclusive("w1-0.0", 2, 41, 70, 200);
+
+        assertRefuted(
+                promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS)), Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenACutNetwork_whenItEndsHolds_thenOnlyThoseOfItsPlace() throws Exception {
+        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.CUT, Effect.ENDS_HOLDS));
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        fault(FaultKind.CUT, "w1", 30, 31, 31);
+        exclusive("w1-0.0", 2, 41, 50, 200);
+
+        assertRefuted(promise, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenASpoiltCall_whenItIsARefresh_thenTheHoldIsJudgedUntilThen() throws Exception {
+        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        log.kept("w0-0.0#0", nanos(35), nanos(50), time(150));
+        fault(FaultKind.PAUSE, History.ALL, 30, 40, 40);
+        exclusive("w1-0.0", 2, 41, 90, 200);
+
+        assertRefuted(promise);
+    }
+
+    @Test
+    void givenAPause_whenNothingWasAskedInIt_thenTheHoldIsJudged() throws Exception {
+        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        fault(FaultKind.PAUSE, History.ALL, 30, 40, 40);
+        exclusive("w1-0.0", 2, 41, 90, 200);
+
+        assertRefuted(promise, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenTheSameTokenTwice_whenJudged_thenNoFencing() throws Exception {
+        exclusive("w0-0.0", 7, 0, 10, 20);
+        exclusive("w1-0.0", 7, 5, 30, 40);
+
+        assertRefuted(LEASES, Rule.TOKENS);
+    }
+
+    @Test
+    void givenASmallerTokenForWhoAskedAfterAGrant_whenJudged_thenNoFencing() throws Exception {
+        // Neither relied on its hold, but a write may come late from both.
+        exclusive("w0-0.0", 7, 0, 10, 5);
+        exclusive("w1-0.0", 6, 11, 30, 20);
+
+        assertRefuted(LEASES, Rule.TOKENS);
+    }
+
+    @Test
+    void givenASmallerTokenForTheNextHolder_whenItHadAskedBefore_thenNoFencing() throws Exception {
+        exclusive("w0-0.0", 7, 0, 10, 20);
+        exclusive("w1-0.0", 6, 5, 30, 40);
+
+        assertRefuted(LEASES, Rule.TOKENS);
+    }
+
+    @Test
+    void givenAnEarlierGrantThatIsHeardOfLater_whenItIsOver_thenItsSmallerTokenIsRight() throws Exception {
+        exclusive("w0-0.0", 7, 5, 30, 40);
+        exclusive("w1-0.0", 6, 0, 35, 25);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenNoToken_whenOneIsPromised_thenNoFencing() throws Exception {
+        exclusive("w0-0.0", NONE, 0, 10, 20);
+
+        assertRefuted(LEASES, Rule.TOKENS);
+    }
+
+    @Test
+    void givenAToken_whenNoneIsPromised_thenItIsNotSound() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+
+        assertRefuted(UNFENCED, Rule.TOKENS);
+    }
+
+    @Test
+    void givenNoPromiseOfTokens_whenJudged_thenNothingIsSaidToBeProvenOfThem() throws Exception {
+        exclusive("w0-0.0", NONE, 0, 10, 20);
+
+        assertThat(judge(UNFENCED).on(Rule.TOKENS)).isEqualTo("no promise");
+        assertThat(judge(UNFENCED).on(Rule.WRITES)).isEqualTo("no promise");
+        assertThat(judge(UNFENCED).on(Rule.EXCLUSION)).isEqualTo("proven");
+    }
+
+    @Test
+    void givenAWriteOfTheHolder_whenItIsRefused_thenSomebodyElseHasCome() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+        access(Register.WRITE, "w0-0.0", 1, 15, Register.REFUSED, 0, 0);
+
+        assertRefuted(LEASES, Rule.WRITES);
+    }
+
+    @Test
+    void givenALateWrite_whenItIsRefused_thenAllIsWell() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+        exclusive("w1-0.0", 2, 21, 25, 50);
+        read("w1-0.0", 2, 26, 0);
+        access(Register.WRITE, "w0-0.0", 1, 27, Register.REFUSED, 0, 0);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenALateWrite_whenItIsAcceptedAfterTheNextHolder_thenWritesAreOutOfOrder() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+        exclusive("w1-0.0", 2, 21, 25, 50);
+        read("w1-0.0", 2, 26, 0);
+        write("w0-0.0", 1, 27, 0, 0);
+
+        assertRefuted(LEASES, Rule.WRITES);
+    }
+
+    @Test
+    void givenALateWrite_whenItIsAcceptedBeforeAnybodyElseCame_thenAllIsWell() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+        read("w0-0.0", 1, 11, 0);
+        exclusive("w1-0.0", 2, 21, 25, 50);
+        write("w0-0.0", 1, 27, 0, 0);
+        read("w1-0.0", 2, 28, 1);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAWriteWithAnotherToken_whenJudged_thenItIsOfNoHold() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+        write("w0-0.0", 2, 15, 0, 0);
+
+        assertRefuted(LEASES, Rule.WRITES);
+    }
+
+    @Test
+    void givenAWriteOverAnother_whenThereAreTokens_thenAnUpdateIsLost() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 20);
+        write("w0-0.0", 1, 15, 4, 5);
+
+        assertRefuted(LEASES, Rule.UPDATES);
+    }
+
+    @Test
+    void givenNoTokens_whenALateWriteSpoilsTheNext_thenNothingIsPromised() throws Exception {
+        exclusive("w0-0.0", NONE, 0, 10, 20);
+        read("w0-0.0", NONE, 11, 0);
+        exclusive("w1-0.0", NONE, 21, 25, 50);
+        read("w1-0.0", NONE, 26, 0);
+        write("w0-0.0", NONE, 27, 0, 0);
+        write("w1-0.0", NONE, 28, 0, 1);
+
+        assertRefuted(UNFENCED);
+    }
+
+    @Test
+    void givenNoTokens_whenTwoUpdateWithinTheirLeases_thenAnUpdateIsLost() throws Exception {
+        exclusive("w0-0.0", NONE, 0, 10, 50);
+        exclusive("w1-0.0", NONE, 21, 25, 50);
+        read("w0-0.0", NONE, 26, 0);
+        read("w1-0.0", NONE, 26, 0);
+        write("w0-0.0", NONE, 27, 0, 0);
+        write("w1-0.0", NONE, 28, 0, 1);
+
+        assertRefuted(UNFENCED, Rule.EXCLUSION, Rule.UPDATES);
+    }
+
+    @Test
+    void givenALongWait_whenNothingKeptItUp_thenStarvation() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10_001, 20_000);
+
+        assertRefuted(LEASES, Rule.WAITS);
+    }
+
+    @Test
+    void givenALongWait_whenTheProcessWasFrozenAndTheServerAway_thenThatDoesNotCount() throws Exception {
+        fault(FaultKind.FREEZE, "w0-0", 1_000, 3_000, 3_000);
+        fault(FaultKind.RESTART, History.ALL, 2_000, 2_001, 5_000);
+        exclusive("w0-0.0", 1, 0, 14_000, 20_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenOutagesAtTheSameTime_whenJudged_thenTheyCountOnce() throws Exception {
+        fault(FaultKind.FREEZE, "w0-0", 1_000, 3_000, 3_000);
+        fault(FaultKind.RESTART, History.ALL, 1_000, 1_001, 3_000);
+        exclusive("w0-0.0", 1, 0, 12_001, 20_000);
+
+        assertRefuted(LEASES, Rule.WAITS);
+    }
+
+    @Test
+    void givenALongWait_whenOneOfSeveralServersWasAway_thenStarvation() throws Exception {
+        Promise quorum = new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, PATIENCE, "");
+        fault(FaultKind.RESTART, History.ALL, 2_000, 2_001, 5_000);
+        exclusive("w0-0.0", 1, 0, 11_000, 20_000);
+
+        assertRefuted(quorum, Rule.WAITS);
+    }
+
+    @Test
+    void givenARefusedWait_whenItWasLongerThanTheBound_thenStarvation() throws Exception {
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
+        log.refused("w0-0.0", nanos(45_000));
+
+        assertRefuted(LEASES, Rule.WAITS);
+    }
+
+    @Test
+    void givenAWaitThatEndedWithTheProcess_whenJudged_thenAllIsWell() throws Exception {
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
+        fault(FaultKind.CRASH, "w0-0", 1_000, 1_001, 2_000);
+        log.asked("w1-0.0", R, LockMode.EXCLUSIVE, 0);
+        log.failed("w1-0.0", nanos(1), "LockStorageException");
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAWaitWithoutEnd_whenJudged_thenSomebodyHangs() throws Exception {
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
+
+        assertRefuted(LEASES, Rule.CONDUCT);
+    }
+
+    @Test
+    void givenSomethingLeftOrUnexpected_whenJudged_thenItIsSaid() throws Exception {
+        log.left("a key\nwithout a TTL");
+        log.anomaly("an exception");
+
+        assertRefuted(LEASES, Rule.LEFTOVERS, Rule.CONDUCT);
+        assertThat(judge(LEASES).offences(Rule.LEFTOVERS)).isEqualTo(List.of("a key without a TTL"));
+    }
+}
