@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 public final class PlainRedisStore implements ExpiringStore {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration QUIET = Duration.ofMillis(100);
 
     /** ARGV: token, TTL in ms, whether it claims to hold. Returns {granted or not, what is left of another's lease}. */
     private static final String SAVE = """
@@ -98,8 +99,8 @@ public final class PlainRedisStore implements ExpiringStore {
 
     @Override
     public void close() {
-        connection.close();
-        client.shutdown();
+        // Without a quiet period the driver's threads may end before they have given their sockets back.
+        client.shutdown(QUIET, TIMEOUT);
     }
 
     private static Attempt.Granted granted(long before, Duration ttl) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.RedisServer;
 import java.io.IOException;
@@ -28,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the class comments of the examples say is to be seen, with real processes, servers and signals. */
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ExamplesIT {
 
     private final List<Program> programs = new ArrayList<>();
@@ -174,12 +173,11 @@ class ExamplesIT {
         assertThat(number(booked, "booked with token ")).isGreaterThan(second);
     }
 
-    private static List<String> allAnswer(List<Program> readers) throws Exception {
-        List<BackgroundCall<String>> calls = new ArrayList<>();
-        readers.forEach(reader -> calls.add(BackgroundCall.start(() -> reader.answers("read"))));
+    private static List<String> allAnswer(List<Program> readers) throws IOException {
+        readers.forEach(reader -> reader.tell("read"));
         List<String> said = new ArrayList<>();
-        for (BackgroundCall<String> call : calls) {
-            said.add(call.result());
+        for (Program reader : readers) {
+            said.add(reader.line());
         }
         return said;
     }
