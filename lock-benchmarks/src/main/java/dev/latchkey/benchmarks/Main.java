@@ -76,27 +76,33 @@ final class Main implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        int exit = 0;
-        for (Contest contest : contests()) {
-            long start = System.nanoTime();
-            System.out.println("# " + contest.store());
-            try {
-                exit = Math.max(exit, measure(contest));
-            } catch (RuntimeException | AssertionError e) {
-                // The servers' harness says by an AssertionError what to install; the other stores are measured all the
-                // same.
-                System.err.println("benchmark: " + contest.store() + " could not be measured");
-                e.printStackTrace();
-                exit = 1;
-            }
+        Map<Contest, List<Table>> chosen = new LinkedHashMap<>();
+        contests().forEach(contest -> chosen.put(contest, chosen(contest)));
+        return chosen.entrySet().stream()
+                .mapToInt(one -> tried(one.getKey(), one.getValue()))
+                .max()
+                .orElse(0);
+    }
+
+    private int tried(Contest contest, List<Table> chosen) {
+        long start = System.nanoTime();
+        System.out.println("# " + contest.store());
+        try {
+            return measure(contest, chosen);
+        } catch (RuntimeException | AssertionError e) {
+            // The servers' harness says by an AssertionError what to install; the other stores are measured all the
+            // same.
+            System.err.println("benchmark: " + contest.store() + " could not be measured");
+            e.printStackTrace();
+            return 1;
+        } finally {
             System.out.printf(
                     "%n(%d s)%n%n", Duration.ofNanos(System.nanoTime() - start).toSeconds());
         }
-        return exit;
     }
 
-    private int measure(Contest contest) {
-        Figures figures = new Race(contest, isQuick ? Effort.QUICK : Effort.FULL).run(chosen(contest));
+    private int measure(Contest contest, List<Table> chosen) {
+        Figures figures = new Race(contest, isQuick ? Effort.QUICK : Effort.FULL).run(chosen);
         figures.tables().forEach(table -> System.out.print("\n" + Page.table(table)));
         if (tables.isEmpty()
                 && (!isQuick || command.commandLine().getParseResult().hasMatchedOption("--output"))) {
