@@ -21,9 +21,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -46,6 +48,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     }
 
     @Test
+    @Timeout(value = 300, unit = TimeUnit.SECONDS)
     default void givenEditorsAreKilledInTheMiddleOfARequest_whenLookedAt_thenAllOfItIsHeldOrNothingAndNotForLong(
             Fixture fixture, @TempDir Path directory) throws Exception {
         int size = 60;
@@ -96,7 +99,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
 
     private void assertFreeAgain(Fixture fixture, Set<String> ids) {
         Awaitility.await("the leases of the dead to end")
-                .atMost(editorTtl().plusSeconds(40))
+                .atMost(editorTtl().plusSeconds(60))
                 .until(() -> ids.stream().allMatch(id -> holders(fixture, id).isEmpty()));
         TreeLocks last = fixture.closing(tree(fixture).create());
         last.pulled(StateIndex.MAX);
@@ -106,6 +109,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     }
 
     @Test
+    @Timeout(value = 300, unit = TimeUnit.SECONDS)
     default void givenEditorsOfOneTree_whenSomeAreKilled_thenNeverTwoInConflictAndTheOthersGetOnAndKnowTheirChanges(
             Fixture fixture, @TempDir Path directory) throws Exception {
         List<String> names = List.of("ann", "bob", "cid");
@@ -118,7 +122,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
             }
             for (int i = 0; i < names.size(); i++) {
                 // Those before it are dead: it gets on without them.
-                long more = count(directory, names.get(i), TreeActor.VISITED) + 5 + i;
+                long more = count(directory, names.get(i), TreeActor.VISITED) + 3 + i;
                 awaitSaid(works.get(i), directory, names.get(i), TreeActor.VISITED, more);
                 processes.get(i).kill();
             }
@@ -167,7 +171,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     private static void awaitSaid(Reply work, Path directory, String name, String word, long times) {
         Awaitility.await(name + " to say \"" + word + "\" " + times + " times")
                 .pollInterval(Duration.ofMillis(1))
-                .atMost(SecondProcess.LIMIT)
+                .atMost(SecondProcess.LIMIT.multipliedBy(2))
                 .until(() -> {
                     if (work.isDone()) {
                         throw new AssertionError(name + " has ended by itself: " + work.text());
