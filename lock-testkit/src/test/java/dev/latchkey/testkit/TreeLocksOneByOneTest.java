@@ -40,8 +40,9 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
                 .create());
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child2", "child1")))
-                .isInstanceOfSatisfying(TreeConflictException.class, conflict -> assertThat(conflict.blocked())
-                        .isEqualTo(Map.of("child1", LockMode.EXCLUSIVE)));
+                .isInstanceOfSatisfying(
+                        TreeConflictException.class,
+                        conflict -> assertThat(conflict.blocked()).isEqualTo(Map.of("child1", LockMode.EXCLUSIVE)));
 
         assertThat(editor.held()).isEmpty();
         other.releaseAll();
