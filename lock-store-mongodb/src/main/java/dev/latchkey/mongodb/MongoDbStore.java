@@ -16,6 +16,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.Wakeup;
+import dev.latchkey.spi.Wakeups;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -42,7 +43,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     private final Documents documents;
     private final Holds holds;
     private final Index index;
-    private final Listener listener;
+    private final Wakeups wakeups;
     private final Runnable end;
 
     /**
@@ -61,7 +62,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         this.documents = new Documents(place.collection(), builder.writeConcern, calls);
         this.holds = new Holds(documents, builder.retention);
         this.index = new Index(documents, builder.indexOwner);
-        this.listener = new Listener(documents);
+        this.wakeups = new Wakeups("latchkey-mongodb-listener", new Listener(documents));
         this.end = place.end();
     }
 
@@ -148,13 +149,13 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
 
     @Override
     public Wakeup watch(String resource) {
-        return listener.watch(resource);
+        return wakeups.watch(ResourceName.of(resource));
     }
 
     /** Ends listening, and closes the client if the store was made from a URI. */
     @Override
     public void close() {
-        listener.close();
+        wakeups.close();
         calls.close();
         end.run();
     }
