@@ -2,11 +2,14 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.SharedNotifyingContract;
+import dev.latchkey.testkit.StoreRules;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
-/** All contracts on a PostgreSQL server. */
-class PostgreSqlStoreIT implements JdbcContracts {
+/** All contracts on a PostgreSQL server, which alone announces releases. */
+class PostgreSqlStoreIT implements JdbcContracts, SharedNotifyingContract {
 
     private static JdbcStore store;
 
@@ -33,5 +36,11 @@ class PostgreSqlStoreIT implements JdbcContracts {
     @Override
     public String dsn() {
         return PostgresServer.sharedDsn();
+    }
+
+    /** The contracts alone: a guard is public beside the store. */
+    @Test
+    void joinsTheContracts() {
+        StoreRules.of(JdbcStore.class).testedBy(PostgreSqlStoreIT.class).checkContracts();
     }
 }
