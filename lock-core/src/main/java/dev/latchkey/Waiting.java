@@ -21,8 +21,6 @@ import java.util.concurrent.CompletionStage;
  */
 final class Waiting {
 
-    private static final Wakeup NEVER_TOLD = new NeverTold();
-
     private final PersistingStore store;
     private final Optional<BlockingStore> blocking;
     private final Optional<NotifyingStore> notifying;
@@ -100,28 +98,11 @@ final class Waiting {
     /** A promoter is not told: it has to ask anyway, to keep its mark in the store from lapsing. */
     private Wakeup watch(Request request) {
         return isPromoter(request)
-                ? NEVER_TOLD
-                : notifying.map(store -> store.watch(request.key().resource())).orElse(NEVER_TOLD);
+                ? Wakeup.never()
+                : notifying.map(store -> store.watch(request.key().resource())).orElse(Wakeup.never());
     }
 
     private static boolean isPromoter(Request request) {
         return request.key().held().isPresent();
-    }
-
-    /** The watch of one who has to ask by itself. */
-    private static final class NeverTold implements Wakeup {
-
-        @Override
-        public CompletionStage<?> next() {
-            return new CompletableFuture<>();
-        }
-
-        @Override
-        public boolean isWatching() {
-            return false;
-        }
-
-        @Override
-        public void close() {}
     }
 }

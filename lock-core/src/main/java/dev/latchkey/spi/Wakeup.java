@@ -6,6 +6,15 @@ import java.util.concurrent.CompletionStage;
 public interface Wakeup extends AutoCloseable {
 
     /**
+     * Returns the watch of one who is never told, and has to ask by itself.
+     *
+     * @return a watch that never wakes
+     */
+    static Wakeup never() {
+        return NeverTold.INSTANCE;
+    }
+
+    /**
      * Returns a stage that completes when the resource may have come free after this call. Taken before the store is
      * asked: what happens between the question and the wait is then not missed. An earlier stage of this watch may no
      * longer complete.

@@ -37,6 +37,7 @@ record Acquire(Sql statement, Dialect.Answer answer) {
     Optional<Seen> run(Connection connection, Map<String, ?> values) throws SQLException {
         return switch (answer) {
             case ROW -> row(connection, values);
+            case TOKEN -> token(connection, values);
             case CHANGED_COLUMN -> changedColumn(connection, values);
             case GENERATED_NUMBER -> generatedNumber(connection, values);
         };
@@ -49,6 +50,13 @@ record Acquire(Sql statement, Dialect.Answer answer) {
                     ? Optional.of(
                             new Seen(Optional.of(row.getString(1)), row.getLong(2), row.getLong(3), row.getString(4)))
                     : Optional.empty();
+        }
+    }
+
+    private Optional<Seen> token(Connection connection, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement prepared = statement.prepare(connection, values);
+                ResultSet row = prepared.executeQuery()) {
+            return row.next() ? Optional.of(granted(row.getLong(1), values)) : Optional.empty();
         }
     }
 

@@ -19,6 +19,8 @@ interface Dialect {
     enum Answer {
         /** A row of {@code token, fencing_token, remaining, readers}: what is there now. No row: not known. */
         ROW,
+        /** A row of {@code fencing_token} if it is held now. No row: nothing more is known. */
+        TOKEN,
         /** The column {@code fencing_token} of the row that was changed, if any. */
         CHANGED_COLUMN,
         /**

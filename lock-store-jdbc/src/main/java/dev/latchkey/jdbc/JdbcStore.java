@@ -2,7 +2,6 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockLostException;
-import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
@@ -18,15 +17,14 @@ import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.Wakeup;
+import dev.latchkey.spi.Wakeups;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -52,7 +50,7 @@ public final class JdbcStore
     private final Holds holds;
     private final Batches batches;
     private final Indexes indexes;
-    private final Listener listener;
+    private final Wakeups wakeups;
     private final Runnable end;
 
     /**
@@ -74,7 +72,7 @@ public final class JdbcStore
         this.holds = new Holds(database, pruning);
         this.indexes = new Indexes(database, table.ofIndexes(), builder.owner);
         this.batches = new Batches(database, indexes, pruning);
-        this.listener = new Listener(database, builder.table);
+        this.wakeups = new Wakeups("latchkey-jdbc-listener", new Listener(database, builder.table));
         this.end = builder.end;
     }
 
@@ -122,21 +120,7 @@ public final class JdbcStore
     /** {@inheritDoc} Each is described as {@code 4711@host}, the process that took it. */
     @Override
     public List<Holder> holders(String resource) {
-        Row row = holds.look(resource);
-        List<Holder> holders = new ArrayList<>();
-        row.liveWriter()
-                .ifPresent(one -> holders.add(new Holder(
-                        LockMode.EXCLUSIVE,
-                        OptionalLong.of(row.fencingToken()),
-                        Optional.of(Rules.micros(one.expiresAt() - row.now())),
-                        Optional.of(one.holder()))));
-        row.liveReaders()
-                .forEach(one -> holders.add(new Holder(
-                        LockMode.SHARED,
-                        OptionalLong.empty(),
-                        Optional.of(Rules.micros(one.expiresAt() - row.now())),
-                        Optional.of(one.holder()))));
-        return holders;
+        return holds.look(resource).holders();
     }
 
     /** {@inheritDoc} In one transaction, after everything is decided. */
@@ -168,7 +152,7 @@ public final class JdbcStore
 
     @Override
     public Wakeup watch(String resource) {
-        return listener.watch(resource);
+        return database.announces() ? wakeups.watch(ResourceName.of(resource)) : Wakeup.never();
     }
 
     /**
@@ -190,7 +174,7 @@ public final class JdbcStore
     /** Ends listening, and closes the pool if a DSN opened it. */
     @Override
     public void close() {
-        listener.close();
+        wakeups.close();
         end.run();
     }
 

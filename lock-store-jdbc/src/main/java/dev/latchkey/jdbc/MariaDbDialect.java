@@ -1,9 +1,7 @@
 package dev.latchkey.jdbc;
 
-import java.sql.SQLException;
-
 /** MariaDB from 10.5 on, the first that answers an upsert with the row. */
-final class MariaDbDialect implements Dialect {
+final class MariaDbDialect implements MySqlFamily {
 
     @Override
     public String name() {
@@ -49,50 +47,5 @@ final class MariaDbDialect implements Dialect {
     @Override
     public Answer answer() {
         return Answer.ROW;
-    }
-
-    @Override
-    public String read() {
-        return """
-                SELECT token, holder, acquired_at, expires_at, fencing_token, readers, promoter, promoter_until,
-                       1 AS waited, version, now_micros
-                FROM (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) AS now_micros) AS asked
-                LEFT JOIN latchkey_lock ON resource = :resource""";
-    }
-
-    @Override
-    public String renew() {
-        return """
-                UPDATE latchkey_lock
-                SET expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) + :ttl,
-                    version = version + 1
-                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
-                  AND expires_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))""";
-    }
-
-    @Override
-    public String insert() {
-        return """
-                INSERT INTO latchkey_lock
-                    (resource, token, holder, acquired_at, expires_at, fencing_token,
-                     readers, readers_until, promoter, promoter_until, waited, version)
-                SELECT :resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                       :readers, :readers_until, :promoter, :promoter_until, :waited, 1
-                FROM (SELECT 1) AS one
-                WHERE NOT EXISTS (SELECT 1 FROM latchkey_lock WHERE resource = :resource)""";
-    }
-
-    @Override
-    public String guard() {
-        return """
-                UPDATE latchkey_lock
-                SET version = version + 1
-                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
-                  AND expires_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))""";
-    }
-
-    @Override
-    public boolean isTransient(SQLException e) {
-        return MySqlDialect.isDeadlockOrDuplicate(e);
     }
 }

@@ -1,15 +1,10 @@
 package dev.latchkey.jdbc;
 
-import java.sql.SQLException;
-
 /**
  * MySQL from 8.0 on. It cannot answer an upsert with the row, but with one number in the place of a generated key, which
  * costs no statement of its own.
  */
-final class MySqlDialect implements Dialect {
-
-    private static final int DEADLOCK = 1213;
-    private static final int DUPLICATE_KEY = 1062;
+final class MySqlDialect implements MySqlFamily {
 
     @Override
     public String name() {
@@ -54,54 +49,5 @@ final class MySqlDialect implements Dialect {
     @Override
     public Answer answer() {
         return Answer.GENERATED_NUMBER;
-    }
-
-    @Override
-    public String read() {
-        return """
-                SELECT token, holder, acquired_at, expires_at, fencing_token, readers, promoter, promoter_until,
-                       1 AS waited, version, now_micros
-                FROM (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) AS now_micros) AS asked
-                LEFT JOIN latchkey_lock ON resource = :resource""";
-    }
-
-    @Override
-    public String renew() {
-        return """
-                UPDATE latchkey_lock
-                SET expires_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) + :ttl,
-                    version = version + 1
-                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
-                  AND expires_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))""";
-    }
-
-    @Override
-    public String insert() {
-        return """
-                INSERT INTO latchkey_lock
-                    (resource, token, holder, acquired_at, expires_at, fencing_token,
-                     readers, readers_until, promoter, promoter_until, waited, version)
-                SELECT :resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                       :readers, :readers_until, :promoter, :promoter_until, :waited, 1
-                FROM (SELECT 1) AS one
-                WHERE NOT EXISTS (SELECT 1 FROM latchkey_lock WHERE resource = :resource)""";
-    }
-
-    @Override
-    public String guard() {
-        return """
-                UPDATE latchkey_lock
-                SET version = version + 1
-                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
-                  AND expires_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))""";
-    }
-
-    @Override
-    public boolean isTransient(SQLException e) {
-        return isDeadlockOrDuplicate(e);
-    }
-
-    static boolean isDeadlockOrDuplicate(SQLException e) {
-        return e.getErrorCode() == DEADLOCK || e.getErrorCode() == DUPLICATE_KEY;
     }
 }

@@ -35,12 +35,12 @@ final class PostgreSqlDialect implements Dialect {
                     readers = '-', waited = 0, version = held.version + 1
                 WHERE (held.token = excluded.token OR held.expires_at <= excluded.acquired_at)
                   AND held.readers_until <= excluded.acquired_at
-                RETURNING token, fencing_token, 0 AS remaining, readers""";
+                RETURNING fencing_token""";
     }
 
     @Override
     public Answer answer() {
-        return Answer.ROW;
+        return Answer.TOKEN;
     }
 
     @Override
@@ -93,22 +93,26 @@ final class PostgreSqlDialect implements Dialect {
     public String change() {
         return """
                 UPDATE latchkey_lock
-                SET token = :token, holder = :holder, acquired_at = :acquired_at, expires_at = :expires_at,
+                SET token = :token, acquired_at = :acquired_at, expires_at = :expires_at,
+                    holder = CASE WHEN :waited = 1 AND :lets_others_in = 1
+                                  THEN :holder || CAST(pg_notify(:channel, resource) AS text)
+                                  ELSE :holder END,
                     fencing_token = :fencing_token, readers = :readers, readers_until = :readers_until,
                     promoter = :promoter, promoter_until = :promoter_until, waited = :waited, version = version + 1
-                WHERE resource = :resource AND version = :version
-                RETURNING CASE WHEN waited = 1 AND :lets_others_in = 1
-                               THEN CAST(pg_notify(:channel, resource) AS text) END""";
+                WHERE resource = :resource AND version = :version""";
     }
 
-    /** The mark of those who wait goes with the next exclusive hold. */
+    /**
+     * The mark of those who wait goes with the next exclusive hold. The announcement is a part of what is set, for a
+     * statement that returns rows costs a tenth of the cycle more.
+     */
     @Override
     public String release() {
         return """
                 UPDATE latchkey_lock
-                SET token = '-', holder = '-', expires_at = 0, version = version + 1
-                WHERE resource = :resource AND token = :token
-                RETURNING CASE WHEN waited = 1 THEN CAST(pg_notify(:channel, resource) AS text) END""";
+                SET token = '-', expires_at = 0, version = version + 1,
+                    holder = CASE WHEN waited = 1 THEN '-' || CAST(pg_notify(:channel, resource) AS text) ELSE '-' END
+                WHERE resource = :resource AND token = :token""";
     }
 
     @Override

@@ -1,10 +1,14 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Holder;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /**
  * What the database knows about one resource. Times are microseconds since 1970 by the database's clock.
@@ -93,6 +97,19 @@ record Row(
 
     List<Reader> liveReaders() {
         return readers.stream().filter(one -> one.expiresAt() > now).toList();
+    }
+
+    /** Those whose leases last, as people are shown them. */
+    List<Holder> holders() {
+        Stream<Holder> writers = liveWriter().stream()
+                .map(one -> holder(LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), one.expiresAt(), one.holder()));
+        Stream<Holder> sharing = liveReaders().stream()
+                .map(one -> holder(LockMode.SHARED, OptionalLong.empty(), one.expiresAt(), one.holder()));
+        return Stream.concat(writers, sharing).toList();
+    }
+
+    private Holder holder(LockMode mode, OptionalLong token, long expiresAt, String description) {
+        return new Holder(mode, token, Optional.of(Rules.micros(expiresAt - now)), Optional.of(description));
     }
 
     /** The microseconds until the last lease ends. */

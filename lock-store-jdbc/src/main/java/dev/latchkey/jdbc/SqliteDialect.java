@@ -31,12 +31,12 @@ final class SqliteDialect implements Dialect {
                     readers = '-', version = held.version + 1
                 WHERE (held.token = excluded.token OR held.expires_at <= excluded.acquired_at)
                   AND held.readers_until <= excluded.acquired_at
-                RETURNING token, fencing_token, 0 AS remaining, readers""";
+                RETURNING fencing_token""";
     }
 
     @Override
     public Answer answer() {
-        return Answer.ROW;
+        return Answer.TOKEN;
     }
 
     @Override

@@ -2,12 +2,15 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.SharedNotifyingContract;
+import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
-/** All contracts on a PostgreSQL server. */
-class PostgreSqlStoreIT implements JdbcContracts, TreeCrashContract {
+/** All contracts on a PostgreSQL server, which alone announces releases. */
+class PostgreSqlStoreIT implements JdbcContracts, SharedNotifyingContract, TreeCrashContract {
 
     private static JdbcStore store;
 
@@ -34,5 +37,11 @@ class PostgreSqlStoreIT implements JdbcContracts, TreeCrashContract {
     @Override
     public String dsn() {
         return PostgresServer.sharedDsn();
+    }
+
+    /** The contracts alone: a guard is public beside the store. */
+    @Test
+    void joinsTheContracts() {
+        StoreRules.of(JdbcStore.class).testedBy(PostgreSqlStoreIT.class).checkContracts();
     }
 }

@@ -18,6 +18,7 @@ import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.Wakeup;
+import dev.latchkey.spi.Wakeups;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -50,7 +51,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     private final Holds holds;
     private final StateIndexes stateIndexes;
     private final Index index;
-    private final Listener listener;
+    private final Wakeups wakeups;
     private final Runnable end;
 
     /**
@@ -71,7 +72,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         this.holds = new Holds(documents, builder.retention);
         this.stateIndexes = new StateIndexes(collection, calls);
         this.index = new Index(documents, builder.indexOwner);
-        this.listener = new Listener(documents);
+        this.wakeups = new Wakeups("latchkey-mongodb-listener", new Listener(documents));
         this.end = place.end();
     }
 
@@ -168,13 +169,13 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
 
     @Override
     public Wakeup watch(String resource) {
-        return listener.watch(resource);
+        return wakeups.watch(ResourceName.of(resource));
     }
 
     /** Ends listening, and closes the client if the store was made from a URI. */
     @Override
     public void close() {
-        listener.close();
+        wakeups.close();
         calls.close();
         end.run();
     }

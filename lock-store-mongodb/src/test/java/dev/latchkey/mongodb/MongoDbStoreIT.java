@@ -79,6 +79,9 @@ class MongoDbStoreIT
 
     @Test
     void keepsTheRules() {
-        StoreRules.of(MongoDbStore.class).testedBy(MongoDbStoreIT.class).check();
+        StoreRules.of(MongoDbStore.class)
+                .testedBy(MongoDbStoreIT.class)
+                .testedBy(ChangeStreamIT.class)
+                .check();
     }
 }

@@ -14,12 +14,14 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedOwnershipContract;
 import dev.latchkey.testkit.SharedStoreContract;
+import dev.latchkey.testkit.StoreRules;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
 class PostgresAdvisoryStoreIT
         implements PersistingStoreContract,
@@ -67,5 +69,12 @@ class PostgresAdvisoryStoreIT
     @Override
     public String dsn() {
         return Stores.advisory(PostgresServer.sharedDsn());
+    }
+
+    @Test
+    void keepsTheRules() {
+        StoreRules.of(PostgresAdvisoryStore.class)
+                .testedBy(PostgresAdvisoryStoreIT.class)
+                .check();
     }
 }

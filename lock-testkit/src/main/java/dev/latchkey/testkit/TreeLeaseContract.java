@@ -59,7 +59,8 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     default void givenEditorPushedAndDiedHolding_whenItsLeaseIsOver_thenOthersHaveToPull(Fixture fixture)
             throws InterruptedException {
-        TreeLocks dead = fixture.closing(tree(fixture).ttl(shortTtl()).create());
+        TreeLocks dead =
+                fixture.closing(tree(fixture).ttl(shortTtl().multipliedBy(7)).create());
         dead.acquire(TreeRequest.exclusive("child1"));
         dead.pushedRetaining(1);
         TreeLocks editor = fixture.closing(tree(fixture).create());

@@ -1,0 +1,39 @@
+package dev.latchkey.memcached;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.MemcachedServer;
+import dev.latchkey.testkit.StoreContract;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** A store by the text protocol, for contracts in several classes, which run beside each other. */
+abstract class TextProtocol implements StoreContract {
+
+    private static PersistingStore store;
+
+    @BeforeAll
+    static void open() {
+        store = Stores.open(MemcachedServer.sharedDsn());
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return Stores.openOthers(MemcachedServer.sharedDsn());
+    }
+
+    @Override
+    public Duration shortTtl() {
+        return Duration.ofSeconds(1);
+    }
+}

@@ -1,0 +1,131 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Wakeup;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Who waits is told when to ask again: for a {@link NotifyingStore}, on a backend that does tell. A hint may come without
+ * need, so that no test says who is not woken.
+ */
+@ContractFor(NotifyingStore.class)
+public interface NotifyingStoreContract extends StoreContract {
+
+    /** How long a hint may take on a busy machine. */
+    Duration HINT_LIMIT = Duration.ofSeconds(30);
+
+    @Test
+    default void givenNotifyingStore_whenAskedForTheCapability_thenItHasIt(Fixture fixture) {
+        assertThat(fixture.store().capability(NotifyingStore.class)).isPresent();
+    }
+
+    @Test
+    default void givenWatched_whenTheHolderReleases_thenWoken(Fixture fixture) {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (Wakeup watch = watching(fixture)) {
+            CompletionStage<?> next = nextAfterARefusal(fixture, watch);
+
+            assertThat(holder.release()).isTrue();
+
+            awaitWoken(next);
+        }
+    }
+
+    @Test
+    default void givenWokenOnce_whenTheNextHolderReleases_thenWokenAgain(Fixture fixture) {
+        Lock first = fixture.lock();
+        assertThat(first.tryAcquire()).isTrue();
+        try (Wakeup watch = watching(fixture)) {
+            CompletionStage<?> next = nextAfterARefusal(fixture, watch);
+            assertThat(first.release()).isTrue();
+            awaitWoken(next);
+            Lock second = fixture.lock();
+            assertThat(second.tryAcquire()).isTrue();
+            CompletionStage<?> afterNext = nextAfterARefusal(fixture, watch);
+
+            assertThat(second.release()).isTrue();
+
+            awaitWoken(afterNext);
+        }
+    }
+
+    @Test
+    default void givenWatchedTwice_whenTheHolderReleases_thenBothAreWoken(Fixture fixture) {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (Wakeup watch = watching(fixture);
+                Wakeup other = watching(fixture)) {
+            CompletionStage<?> otherNext = other.next();
+            CompletionStage<?> next = nextAfterARefusal(fixture, watch);
+
+            assertThat(holder.release()).isTrue();
+
+            awaitWoken(next);
+            awaitWoken(otherNext);
+        }
+    }
+
+    @Test
+    default void givenOneWatchWasClosed_whenTheHolderReleases_thenTheOtherIsWoken(Fixture fixture) {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        try (Wakeup watch = watching(fixture)) {
+            Wakeup closed = watching(fixture);
+            closed.close();
+            closed.close();
+            CompletionStage<?> next = nextAfterARefusal(fixture, watch);
+
+            assertThat(holder.release()).isTrue();
+
+            awaitWoken(next);
+        }
+    }
+
+    @Test
+    default void givenWatched_whenTheStoreIsClosed_thenItSaysThatItIsNotTold(Fixture fixture) throws Exception {
+        PersistingStore store = fixture.openSeparateStore();
+        NotifyingStore notifying = store.capability(NotifyingStore.class).orElseThrow();
+        // What the store knows of its backend it may have to ask for first.
+        assertThat(store.find(fixture.key())).isEmpty();
+        Wakeup watch = notifying.watch(fixture.resource());
+        Awaitility.await().atMost(HINT_LIMIT).until(watch::isWatching);
+
+        store.close();
+
+        assertThat(watch.isWatching()).as("after the store was closed").isFalse();
+        watch.close();
+    }
+
+    /** Begins to watch what is held, and returns once the store listens. */
+    static Wakeup watching(Fixture fixture) {
+        Wakeup watch = fixture.store(NotifyingStore.class).watch(fixture.resource());
+        Awaitility.await().atMost(HINT_LIMIT).until(watch::isWatching);
+        return watch;
+    }
+
+    /** The next hint for one who has asked since, as whoever waits does, and was refused. */
+    static CompletionStage<?> nextAfterARefusal(Fixture fixture, Wakeup watch) {
+        CompletionStage<?> next = watch.next();
+        assertThat(fixture.store().save(exclusive(fixture.key()).with(Patience.AGAIN)))
+                .isInstanceOf(Attempt.Conflicted.class);
+        return next;
+    }
+
+    /** Waits for a hint. */
+    static void awaitWoken(CompletionStage<?> next) {
+        Awaitility.await()
+                .atMost(HINT_LIMIT)
+                .until(() -> next.toCompletableFuture().isDone());
+    }
+}
