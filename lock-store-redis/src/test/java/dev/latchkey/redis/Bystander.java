@@ -42,12 +42,16 @@ final class Bystander implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         closed = true;
         RedisConnection open = connection;
         if (open != null) {
             open.close();
         }
-        thread.join();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -133,7 +133,7 @@ final class OrderWatch implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         bystander.close();
     }
 }

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -28,7 +29,7 @@ final class RefusalWatch implements AutoCloseable {
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
 
     /** PTTL and TIME are rounded, each by itself, and read one after the other. */
-    private static final long ROUNDING_MILLIS = 5;
+    private static final long ROUNDING_MILLIS = 3;
 
     private final HistoryLog log;
     private final SplittableRandom random;
@@ -83,7 +84,7 @@ final class RefusalWatch implements AutoCloseable {
     private void compare(RedisConnection connection, String key, String token, String how, long refusal) {
         connection.call("MULTI");
         look(connection, key);
-        Object unused = acquire(connection, key, token, "X", how);
+        acquire(connection, key, token, "X", how);
         look(connection, key);
         Object answers = connection.call("EXEC");
         if (!(answers instanceof List<?> all && all.size() == 7 && all.get(3) instanceof List<?> answer)) {
@@ -95,23 +96,27 @@ final class RefusalWatch implements AutoCloseable {
         }
         compared.incrementAndGet();
         boolean same = String.valueOf(all.get(0)).equals(String.valueOf(all.get(4)))
-                && Math.abs(goesAt(all.get(1), all.get(2)) - goesAt(all.get(5), all.get(6))) <= ROUNDING_MILLIS;
+                && isUntouched((Long) all.get(1), (Long) all.get(5), millis(all.get(6)) - millis(all.get(2)));
         if (!answer.get(0).equals(refusal) || !same) {
             log.anomaly(key + ": a promotion to be refused with " + refusal + " has left " + all);
         }
     }
 
     private static void look(RedisConnection connection, String key) {
-        Object state = connection.call("GET", key);
-        Object left = connection.call("PTTL", key);
-        Object now = connection.call("TIME");
+        connection.call("GET", key);
+        connection.call("PTTL", key);
+        connection.call("TIME");
     }
 
-    private static long goesAt(Object left, Object now) {
-        List<?> time = (List<?>) now;
-        return (Long) left
-                + Long.parseLong(String.valueOf(time.get(0))) * 1_000
-                + Long.parseLong(String.valueOf(time.get(1))) / 1_000;
+    /** Servers from 7.0 on stop their clock in a transaction: then nothing has gone of what is left of the key's time. */
+    private static boolean isUntouched(long leftBefore, long leftAfter, long millisBetween) {
+        return leftAfter <= leftBefore + ROUNDING_MILLIS && leftAfter >= leftBefore - millisBetween - ROUNDING_MILLIS;
+    }
+
+    private static long millis(@Nullable Object time) {
+        List<?> parts = (List<?>) Objects.requireNonNull(time);
+        return Long.parseLong(String.valueOf(parts.get(0))) * 1_000
+                + Long.parseLong(String.valueOf(parts.get(1))) / 1_000;
     }
 
     private static @Nullable Object acquire(
@@ -127,7 +132,7 @@ final class RefusalWatch implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         bystander.close();
     }
 }
