@@ -1,6 +1,6 @@
 package dev.latchkey.mongodb;
 
-/** The fields of a lock's document. All but the first are always there; those of nobody are null. */
+/** The fields of a lock's document. All but {@code released} are always there; those of nobody are null. */
 final class Fields {
 
     static final String RESOURCE = "_id";
@@ -13,6 +13,9 @@ final class Fields {
 
     /** Which call made the change: tells the caller whether it was granted. */
     static final String REQUEST = "request";
+
+    /** Which call released last: tells one that was interrupted whether it did. */
+    static final String RELEASED = "released";
 
     /** For people. */
     static final String HOLDER = "holder";
