@@ -44,7 +44,7 @@ final class Holds {
                 : new Attempt.Lost(LossReason.EXPIRED);
     }
 
-    /** By it a call finds what it was granted, also when the driver or we had it done twice. */
+    /** By it a call finds what it was granted or gave up, also when the driver or we had it done twice. */
     private static long newNumber() {
         return ThreadLocalRandom.current().nextLong();
     }
@@ -106,7 +106,8 @@ final class Holds {
     }
 
     boolean delete(Key key) {
-        return documents.release(key, Rules.delete(key, retention));
+        long number = newNumber();
+        return documents.release(key, Rules.delete(key, number, retention), number);
     }
 
     List<Holder> holders(String resource) {

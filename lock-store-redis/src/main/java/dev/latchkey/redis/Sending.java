@@ -44,7 +44,7 @@ final class Sending {
 
     private <T> CompletableFuture<T> ask(
             String resource, Script script, byte[][] args, Function<List<Long>, T> reader, Supplier<T> waiting) {
-        if (!server.isConnected()) {
+        if (!server.link().isConnected()) {
             return Opening.apart(waiting);
         }
         return limit.on(server.send(resource, script, names.key(resource), args))

@@ -62,6 +62,13 @@ final class Holds {
         if (!deleted.isOk() || hold.isInDoubt()) {
             session.sweeper().sweep(hold.place());
         }
+        if (deleted.isOk() && !repeated && paths.size() == 1 && hold.place().isFirst()) {
+            session.trail()
+                    .gone(
+                            hold.place().parent(),
+                            hold.place().number(),
+                            hold.place().zxid());
+        }
         if (deleted.isOk() || deleted.is(Code.NONODE) || deleted.isSessionEnd()) {
             // Nobody else knows the name: if it has gone after a lost answer, that answer was yes.
             return deleted.isOk() || (repeated && deleted.is(Code.NONODE));

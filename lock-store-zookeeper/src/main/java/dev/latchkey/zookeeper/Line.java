@@ -55,6 +55,12 @@ final class Line {
         return floor;
     }
 
+    /** Whether nobody is before a node. */
+    boolean isFirst(String name) {
+        Entry own = Entry.parse(name);
+        return own != null && all().stream().noneMatch(other -> other.isBefore(own));
+    }
+
     Optional<Entry> find(String id) {
         return all().stream().filter(entry -> entry.id().equals(id)).findFirst();
     }

@@ -24,6 +24,7 @@ final class Session {
     private final Requests requests;
     private final Sweeper sweeper;
     private final Neighbours neighbours;
+    private final Trail trail = new Trail();
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final AtomicLong provenNanos = new AtomicLong(System.nanoTime());
@@ -48,6 +49,10 @@ final class Session {
 
     Neighbours neighbours() {
         return neighbours;
+    }
+
+    Trail trail() {
+        return trail;
     }
 
     ZooKeeper client() {

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Taking a resource by a key that holds nothing yet.
  *
  * <ol>
- *   <li>A node is made at the end of the line, and the line is looked at, in one round trip.
+ *   <li>A node is made at the end of the line, and the line is looked at, in one round trip; see {@link Joining} for when
+ *       the look is spared.
  *   <li>Who is first holds. Its fencing token is the number of the transaction that made its node, unless a promotion has
  *       overtaken it and the floor of the line is higher: then it raises the floor by a transaction more, which is its
  *       token.

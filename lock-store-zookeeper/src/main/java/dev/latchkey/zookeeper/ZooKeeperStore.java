@@ -28,7 +28,8 @@ import org.apache.zookeeper.data.ACL;
  * closed, or its session ends; it has no TTL.
  *
  * <p>Who wants a resource joins a line of sequential nodes, and is served in that order wherever it runs. Taking a free
- * resource is one round trip of a write and a read, releasing it one of a write; who waits costs nothing. Only a holder
+ * resource is one round trip of a write and a read, of a write alone if it was this process that had it last; releasing it is
+ * one of a write; who waits costs nothing. Only a holder
  * that shares and promotes overtakes the writers that wait for it anyway.
  *
  * <p>A lost connection is not a lost hold: the client finds another server, and the session goes on. When the leader has

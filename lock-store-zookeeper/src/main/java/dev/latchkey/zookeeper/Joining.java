@@ -1,0 +1,151 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.zookeeper.Requests.Children;
+import dev.latchkey.zookeeper.Requests.Created;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Getting a place in line: its node is made, and the line is looked at; both requests are sent before an answer is awaited.
+ * Where nobody but this session was lately, the number of the node alone is likely to tell that nobody is before it, and the
+ * look is spared.
+ *
+ * @param <X> what an interrupt throws
+ */
+final class Joining<X extends Exception> {
+
+    private final Place place;
+    private final Session session;
+    private final String parent;
+    private final Limit<X> limit;
+    private CompletableFuture<Answer<Created>> creation = CompletableFuture.completedFuture(Answer.none());
+
+    Joining(Place place, Limit<X> limit) {
+        this.place = place;
+        this.session = place.session();
+        this.parent = place.parent();
+        this.limit = limit;
+    }
+
+    Line join() throws X {
+        Requests requests = session.requests();
+        do {
+            String prefix = Entry.prefix(place.id(), place.kind());
+            creation = place.kind().isPromotion()
+                    ? requests.joinAndRaiseFloor(parent, prefix)
+                    : requests.join(parent, prefix);
+            if (session.trail().isTrodden(parent) && isAlone(limit.answer(creation))) {
+                Created made = creation.join().value();
+                return inLine(made, new Line(List.of(made.name()), 0));
+            }
+            Answer<Children> children =
+                    limit.call(() -> requests.childrenBlocking(parent), () -> requests.children(parent));
+            Answer<Created> made = limit.answer(creation);
+            if (made.isOk() && children.isOk()) {
+                isAlone(made);
+                return inLine(made.value(), Place.line(children.value()));
+            }
+            if (made.isLost() || children.isLost()) {
+                place.putInDoubt();
+                Line line = findAfterLoss();
+                if (line != null) {
+                    return line;
+                }
+            } else if (made.is(Code.NONODE) || children.is(Code.NONODE)) {
+                makeParents();
+            } else {
+                throw Failures.of(place.resource(), made.isOk() ? children : made, "joining the line at " + parent);
+            }
+        } while (!limit.isOver());
+        throw Failures.unanswered(place.resource(), session.client());
+    }
+
+    private boolean isAlone(Answer<Created> made) {
+        if (place.kind().isPromotion() || !made.isOk()) {
+            return false;
+        }
+        Entry entry = Entry.parse(made.value().name());
+        return entry != null
+                && session.trail().leadsTo(parent, entry.number(), made.value().zxid());
+    }
+
+    private Line inLine(Created made, Line line) {
+        Entry entry = Entry.parse(made.name());
+        if (entry == null || entry.isUsedUp()) {
+            throw Failures.usedUp(place.resource(), parent);
+        }
+        place.made(made, entry.number());
+        return line;
+    }
+
+    /** Makes what is missing above the node, from the top down. */
+    private void makeParents() throws X {
+        List<String> paths = new ArrayList<>();
+        for (int slash = parent.indexOf('/', 1); slash > 0; slash = parent.indexOf('/', slash + 1)) {
+            paths.add(parent.substring(0, slash));
+        }
+        paths.add(parent);
+        List<CompletableFuture<Answer<Void>>> creations =
+                paths.stream().map(session.requests()::makeParent).toList();
+        Answer<Void> refused = Answer.none();
+        for (int i = 0; i < paths.size(); i++) {
+            Answer<Void> made = limit.answer(creations.get(i));
+            if (i == 0 && made.is(Code.NONODE)) {
+                throw Failures.noChroot(place.resource(), paths.get(i));
+            }
+            // Who may not create a node is told that also when it is there: only the last one shows what is missing.
+            refused = made.is(Code.NOAUTH) && !refused.is(Code.NOAUTH) ? made : refused;
+            if (i == paths.size() - 1 && !made.isOk() && !made.is(Code.NODEEXISTS) && refused.is(Code.NOAUTH)) {
+                throw Failures.of(place.resource(), refused, "creating " + paths.get(i));
+            }
+        }
+    }
+
+    /** The answer was lost. Null if the node was not made. */
+    private @Nullable Line findAfterLoss() throws X {
+        while (!limit.isOver()) {
+            limit.pause();
+            // What the lost connection carried comes before this, or is refused by the leader.
+            Answer<Children> children = limit.answer(session.requests().childrenNow(parent));
+            if (children.isOk()) {
+                Line line = Place.line(children.value());
+                Optional<Entry> own = line.find(place.id());
+                Answer<Stat> stat = own.isEmpty()
+                        ? Answer.of(Code.NONODE.intValue(), null)
+                        : limit.answer(
+                                session.requests().stat(parent + '/' + own.get().name()));
+                if (stat.isOk() && stat.value().getEphemeralOwner() == session.id()) {
+                    return inLine(
+                            new Created(own.orElseThrow().name(), stat.value().getCzxid()), line);
+                }
+                if (stat.is(Code.NONODE)) {
+                    return null;
+                }
+            } else if (children.is(Code.NONODE)) {
+                return null;
+            } else if (!children.isLost()) {
+                throw Failures.of(place.resource(), children, "looking at the line at " + parent);
+            }
+        }
+        return null;
+    }
+
+    /** Undoes a creation whose answer may still be on its way. */
+    void withdraw() {
+        Limit<RuntimeException> leaving = Limit.deaf(Failures.LEAVING_NANOS);
+        Answer<Created> made = leaving.answer(creation);
+        boolean left = made.isOk()
+                ? !leaving.answer(session.requests()
+                                .delete(List.of(parent + '/' + made.value().name())))
+                        .isLost()
+                : !made.isLost();
+        if (!left || place.isInDoubt()) {
+            session.sweeper().sweep(place);
+        }
+    }
+}
