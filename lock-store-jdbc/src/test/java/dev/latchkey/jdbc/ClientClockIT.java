@@ -12,13 +12,19 @@ import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +35,7 @@ class ClientClockIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final Duration SHORT = Duration.ofSeconds(10);
+    private static final Duration HALF_AN_HOUR = Duration.ofMinutes(30);
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     @ParameterizedTest
@@ -75,6 +82,44 @@ class ClientClockIT {
             assertThat(adopted.isAcquired()).isTrue();
             assertThat(adopted.remainingLifetime().orElseThrow()).isBetween(LONG.minusSeconds(60), LONG);
             assertThat(adopted.release()).isTrue();
+        }
+    }
+
+    /** The same hour of the clock on the wall comes twice. */
+    @Test
+    void givenAClientHolds_whenDaylightSavingEndsThere_thenItsLeaseIsTheSame(@TempDir Path directory) throws Exception {
+        Instant end = Instant.parse("2026-11-01T06:00:00Z");
+        Path offset = directory.resolve("offset");
+        Map<String, String> clock = new HashMap<>(Map.of("FAKETIME_TIMESTAMP_FILE", offset.toString()));
+        clock.putAll(Map.of(
+                "FAKETIME_CACHE_DURATION", "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC", "1",
+                "LD_PRELOAD", faketime(),
+                "TZ", "America/New_York"));
+        set(offset, end.minus(HALF_AN_HOUR));
+        String dsn = dsn("postgresql");
+        try (LockFactory locks = LockFactory.connect(dsn);
+                SecondProcess other = SecondProcess.connect(dsn, clock)) {
+            RemoteLock there = other.lock("daylight", LONG);
+            awaitConnected(there);
+            assertThat(wallClock(clock)).startsWith("01:").endsWith("EDT");
+            long token = there.fencingToken().orElseThrow();
+
+            set(offset, end.plus(HALF_AN_HOUR));
+            assertThat(wallClock(clock)).startsWith("01:").endsWith("EST");
+
+            // The process looks at its new clock within a second.
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .during(Duration.ofSeconds(3))
+                    .until(() -> there.isAcquired() && !there.isExpired());
+            there.refresh();
+            assertThat(locks.createLock("daylight").tryAcquire()).isFalse();
+            assertThat(locks.holders("daylight").get(0).remaining().orElseThrow())
+                    .isBetween(LONG.minusSeconds(60), LONG);
+            assertThat(there.release()).isTrue();
+            Lock next = locks.createLock("daylight").acquire();
+            assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
         }
     }
 
@@ -131,11 +176,29 @@ class ClientClockIT {
 
     /** What gives a process another time of day; the clock that measures its leases goes on as it is. */
     private static Map<String, String> clock(String offset) throws IOException {
+        return Map.of("LD_PRELOAD", faketime(), "FAKETIME", offset, "FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    }
+
+    private static String faketime() throws IOException {
         try (Stream<Path> files =
                 Files.find(Path.of("/usr/lib"), 4, (path, attributes) -> path.endsWith("faketime/libfaketime.so.1"))) {
-            Path library = files.findFirst()
-                    .orElseThrow(() -> new AssertionError("no libfaketime here: \"apt-get install faketime\""));
-            return Map.of("LD_PRELOAD", library.toString(), "FAKETIME", offset, "FAKETIME_DONT_FAKE_MONOTONIC", "1");
+            return files.findFirst()
+                    .orElseThrow(() -> new AssertionError("no libfaketime here: \"apt-get install faketime\""))
+                    .toString();
         }
+    }
+
+    private static void set(Path offset, Instant now) throws IOException {
+        Path written = offset.resolveSibling("written");
+        Files.writeString(
+                written, "%+d".formatted(Duration.between(Instant.now(), now).toSeconds()));
+        Files.move(written, offset, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** What a process with this clock reads off the wall. */
+    private static String wallClock(Map<String, String> clock) throws IOException {
+        ProcessBuilder date = new ProcessBuilder("date", "+%H:%M %Z");
+        date.environment().putAll(clock);
+        return new String(date.start().getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
     }
 }

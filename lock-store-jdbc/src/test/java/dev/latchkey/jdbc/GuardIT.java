@@ -7,6 +7,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.io.BufferedReader;
@@ -20,12 +21,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -33,8 +34,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 class GuardIT {
 
-    @TempDir
-    static Path directory;
+    /** Enough for a process to get from its grant into its transaction. */
+    private static final Duration GUARDED_TTL = Duration.ofSeconds(8);
 
     /** Databases that refuse and wait each in a way of its own. */
     enum On {
@@ -64,6 +65,16 @@ class GuardIT {
         };
 
         abstract String url();
+
+        /** Of one who waits for whatever the server waits for. */
+        String patientUrl() {
+            return url() + "&socketTimeout=0";
+        }
+
+        /** Of one who waits for a second; milliseconds with MariaDB's driver. */
+        String impatientUrl() {
+            return url() + "&socketTimeout=" + (this == MARIADB ? 1_000 : 1);
+        }
 
         Connection transaction() throws SQLException {
             Connection connection = Objects.requireNonNull(DriverManager.getConnection(url()));
@@ -188,9 +199,8 @@ class GuardIT {
             statement.execute("INSERT INTO account VALUES (100)");
             new FencingGuard().createTable(connection);
         }
-        Process process = start(PostgresServer.sharedDsn(), url);
-        try (BufferedReader said =
-                        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        Process process = start(PausedHolder.class, PostgresServer.sharedDsn(), url);
+        try (BufferedReader said = reader(process);
                 PrintStream commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
                 JdbcStore store = Stores.open(PostgresServer.sharedDsn());
                 LockFactory locks = new LockFactory(store)) {
@@ -206,6 +216,114 @@ class GuardIT {
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "MARIADB"})
+    void givenGuardedAndFrozenPastItsLease_whenThawed_thenItsCommitComesBeforeTheTakeover(On database)
+            throws Exception {
+        String resource = "frozen-" + database;
+        createWritten(database);
+        Process process = startGuarded(database, resource);
+        try (BufferedReader said = reader(process);
+                PrintStream commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+                JdbcStore store = Stores.open(database.patientUrl());
+                LockFactory locks = new LockFactory(store)) {
+            assertThat(said.readLine()).isEqualTo("guarded");
+            signal("STOP", process);
+            Task<Lock> taking = Task.start(() -> locks.createLock(resource).acquire());
+            awaitLeaseOver(database);
+            assertThat(taking.isDone()).isFalse();
+            assertThat(written(database, resource)).isZero();
+
+            signal("CONT", process);
+            commands.println("go on");
+
+            assertThat(said.readLine()).isEqualTo("committed");
+            assertThat(taking.result().isAcquired()).isTrue();
+            assertThat(written(database, resource)).isEqualTo(1);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "MARIADB"})
+    void givenGuardedAndFrozen_whenKilled_thenItsWriteIsUndoneAndTheLockTakenOver(On database) throws Exception {
+        String resource = "killed-" + database;
+        createWritten(database);
+        Process process = startGuarded(database, resource);
+        try (BufferedReader said = reader(process);
+                JdbcStore store = Stores.open(database.patientUrl());
+                LockFactory locks = new LockFactory(store)) {
+            assertThat(said.readLine()).isEqualTo("guarded");
+            signal("STOP", process);
+            Task<Lock> taking = Task.start(() -> locks.createLock(resource).acquire());
+            awaitLeaseOver(database);
+            assertThat(taking.isDone()).isFalse();
+
+            signal("KILL", process);
+
+            assertThat(taking.result().isAcquired()).isTrue();
+            assertThat(written(database, resource)).isZero();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "MARIADB"})
+    void givenGuarded_whenItLastsLongerThanARivalsSocketTimeout_thenFailureAndNoConflict(On database) throws Exception {
+        String resource = "long-" + database;
+        try (JdbcStore store = Stores.open(database.url());
+                LockFactory locks = new LockFactory(store);
+                JdbcStore impatient = Stores.open(database.impatientUrl());
+                LockFactory others = new LockFactory(impatient);
+                Connection connection = database.transaction()) {
+            Lock lock = locks.createLock(resource).acquire();
+            store.guard(connection, lock.key());
+
+            assertThatThrownBy(() -> others.createLock(resource).tryAcquire()).isInstanceOf(LockStorageException.class);
+
+            connection.commit();
+            assertThat(lock.isAcquired()).isTrue();
+            assertThat(lock.release()).isTrue();
+        }
+    }
+
+    /** One that is taken now for the TTL of the guarded one ends later. */
+    private static void awaitLeaseOver(On database) throws InterruptedException {
+        try (JdbcStore store = Stores.open(database.url());
+                LockFactory locks = new LockFactory(store)) {
+            Lock later = locks.createLock("later-" + database, GUARDED_TTL).acquire();
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !later.isAcquired());
+        }
+    }
+
+    private static void createWritten(On database) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(database.url());
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE IF NOT EXISTS written (resource varchar(100) NOT NULL)");
+        }
+    }
+
+    private static int written(On database, String resource) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(database.url());
+                Statement statement = connection.createStatement();
+                ResultSet row =
+                        statement.executeQuery("SELECT count(*) FROM written WHERE resource = '" + resource + "'")) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    private static Process startGuarded(On database, String resource) throws Exception {
+        return start(
+                GuardedHolder.class, database.url(), database.url(), resource, Long.toString(GUARDED_TTL.toSeconds()));
+    }
+
+    private static BufferedReader reader(Process process) {
+        return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     }
 
     private static void write(String url, Lock lock) throws SQLException {
@@ -227,10 +345,11 @@ class GuardIT {
         }
     }
 
-    private static Process start(String dsn, String url) throws Exception {
+    private static Process start(Class<?> main, String... arguments) throws Exception {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command =
-                List.of(java, "-cp", System.getProperty("java.class.path"), PausedHolder.class.getName(), dsn, url);
+        List<String> command = new ArrayList<>(
+                List.of(java, "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
         return new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

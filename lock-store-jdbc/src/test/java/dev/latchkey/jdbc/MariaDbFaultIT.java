@@ -1,12 +1,9 @@
 package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.LockStorageException;
-import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.sql.Connection;
@@ -14,52 +11,117 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What may go wrong with a MariaDB server, or on the way to it. */
 @Timeout(180)
-class MariaDbFaultIT {
+class MariaDbFaultIT implements DatabaseFaults {
 
-    private static final Duration LONG = Duration.ofMinutes(5);
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    /** A server whose locks can be disturbed. */
+    private record OnMariaDb(MariaDbServer server) implements FaultyDatabase {
 
-    @Test
-    void givenHolding_whenItsBackendsAreKilled_thenTheLeaseIsKeptAndReleased() throws Exception {
-        try (MariaDbServer server = MariaDbServer.start();
-                JdbcStore store = Stores.open(server.dsn());
-                LockFactory locks = new LockFactory(store)) {
-            Lock lock = locks.createLock("kept", LONG).acquire();
+        @Override
+        public ServerAddress address() {
+            return server.address();
+        }
 
-            assertThat(killBackends(server)).isPositive();
+        @Override
+        public String dsn(ServerAddress address) {
+            return "mariadb://root@" + address + "/test?sslMode=disable";
+        }
 
-            assertThat(lock.isAcquired()).isTrue();
-            assertThat(lock.refresh().isAcquired()).isTrue();
-            assertThat(locks.createLock("kept", LONG).tryAcquire()).isFalse();
-            assertThat(lock.release()).isTrue();
+        @Override
+        public Connection connect() throws SQLException {
+            return DriverManager.getConnection(Dsn.parse(dsn()).url() + "&user=root");
+        }
+
+        @Override
+        public int endSessions() throws SQLException {
+            try (Connection connection = connect();
+                    Statement statement = connection.createStatement()) {
+                List<Long> sessions = new ArrayList<>();
+                try (ResultSet rows = statement.executeQuery(
+                        "SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> CONNECTION_ID()")) {
+                    while (rows.next()) {
+                        sessions.add(rows.getLong(1));
+                    }
+                }
+                for (long session : sessions) {
+                    end(statement, session);
+                }
+                return sessions.size();
+            }
+        }
+
+        private static void end(Statement statement, long session) throws SQLException {
+            try {
+                statement.execute("KILL " + session);
+            } catch (SQLException e) {
+                // It has ended by itself meanwhile.
+                assertThat(e.getMessage()).contains("Unknown thread");
+            }
+        }
+
+        @Override
+        public void failNextUpdates(int count) throws SQLException {
+            execute(
+                    "CREATE SEQUENCE updates NOCACHE",
+                    "CREATE TRIGGER fail BEFORE UPDATE ON latchkey_lock FOR EACH ROW BEGIN IF NEXTVAL(updates) <= "
+                            + count
+                            + " THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'planted'; END IF; END");
+        }
+
+        @Override
+        public long updates() throws SQLException {
+            return count("SELECT next_not_cached_value - 1 FROM updates");
+        }
+
+        /** The victim is the one that has changed less. */
+        @Override
+        public void spareInDeadlocks(Statement transaction) throws SQLException {
+            transaction.execute("INSERT INTO weight SELECT seq FROM seq_1_to_500");
+        }
+
+        @Override
+        public void kill() {
+            server.kill();
+        }
+
+        @Override
+        public void restart() {
+            server.restart();
+        }
+
+        @Override
+        public void close() {
+            server.close();
         }
     }
 
+    @Override
+    public FaultyDatabase start() {
+        return new OnMariaDb(MariaDbServer.start());
+    }
+
     @Test
-    void givenWaiting_whenItsBackendsAreKilledAgainAndAgain_thenItWaitsOnAndGetsIt() throws Exception {
-        try (MariaDbServer server = MariaDbServer.start();
-                JdbcStore holding = Stores.open(server.dsn());
+    void givenWaiting_whenItsSessionsAreEndedAgainAndAgain_thenItWaitsOnAndGetsIt() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore holding = Stores.open(database.dsn());
                 LockFactory locks = new LockFactory(holding);
-                JdbcStore waitingStore = Stores.open(server.dsn());
+                JdbcStore waitingStore = Stores.open(database.dsn());
                 LockFactory others = new LockFactory(waitingStore)) {
             Lock holder = locks.createLock("waited", LONG).acquire();
             Task<Lock> waiting =
                     Task.start(() -> others.createLock("waited", LONG).acquire());
 
             for (int i = 0; i < 5; i++) {
-                long asked = asked(server);
-                killBackends(server);
-                Awaitility.await().atMost(LIMIT).until(() -> waiting.isDone() || asked(server) > asked + 1);
+                long asked = asked(database);
+                database.endSessions();
+                Awaitility.await().atMost(LIMIT).until(() -> waiting.isDone() || asked(database) > asked + 1);
             }
 
             assertThat(waiting.isDone()).isFalse();
@@ -68,108 +130,8 @@ class MariaDbFaultIT {
         }
     }
 
-    @Test
-    void givenTheReplyToAnAcquireIsLost_whenTheConnectionIsCut_thenItIsAskedAgainAndHeldOnce() throws Exception {
-        try (MariaDbServer server = MariaDbServer.start();
-                FaultProxy proxy = FaultProxy.to(server.address());
-                JdbcStore store = Stores.open(dsn(proxy.address()));
-                LockFactory locks = new LockFactory(store)) {
-            locks.createLock("warm-up").acquire().release();
-            CompletableFuture<Void> lost = proxy.loseReplyTo("lost-reply");
-            Lock lock = locks.createLock("lost-reply", LONG);
-
-            assertThat(lock.tryAcquire()).isTrue();
-
-            assertThat(lost).isDone();
-            assertThat(lock.isAcquired()).isTrue();
-            assertThat(locks.createLock("lost-reply", LONG).tryAcquire()).isFalse();
-            assertThat(lock.release()).isTrue();
-            assertThat(locks.createLock("lost-reply", LONG).tryAcquire()).isTrue();
-        }
-    }
-
-    /** Done a second time, a release would say that the lock was not held. */
-    @Test
-    void givenTheReplyToAReleaseIsLost_whenTheConnectionIsCut_thenAFailureAndItIsFree() throws Exception {
-        try (MariaDbServer server = MariaDbServer.start();
-                FaultProxy proxy = FaultProxy.to(server.address());
-                JdbcStore store = Stores.open(dsn(proxy.address()));
-                LockFactory locks = new LockFactory(store)) {
-            Lock lock = locks.createLock("lost-release", LONG).acquire();
-            CompletableFuture<Void> lost = proxy.loseReplyTo("lost-release");
-
-            assertThatThrownBy(lock::release).isInstanceOf(LockStorageException.class);
-
-            assertThat(lost).isDone();
-            assertThat(locks.createLock("lost-release", LONG).tryAcquire()).isTrue();
-        }
-    }
-
-    @Test
-    void givenHolds_whenTheServerIsKilledAndStarted_thenTheyAreKeptAndTokensGrow() throws Exception {
-        try (MariaDbServer server = MariaDbServer.start();
-                JdbcStore store = Stores.open(server.dsn());
-                LockFactory locks = new LockFactory(store)) {
-            Lock lock = locks.createLock("kept", LONG).acquire();
-            long token = lock.fencingToken().orElseThrow();
-
-            server.kill();
-            assertThatThrownBy(() -> locks.createLock("other", LONG).tryAcquire())
-                    .isInstanceOf(LockStorageException.class);
-            server.restart();
-
-            Awaitility.await()
-                    .atMost(LIMIT)
-                    .ignoreExceptionsInstanceOf(LockStorageException.class)
-                    .until(lock::isAcquired);
-            assertThat(locks.createLock("kept", LONG).tryAcquire()).isFalse();
-            assertThat(lock.release()).isTrue();
-            assertThat(locks.createLock("kept", LONG).acquire().fencingToken().orElseThrow())
-                    .isGreaterThan(token);
-        }
-    }
-
-    private static String dsn(ServerAddress address) {
-        return "mariadb://root@" + address + "/test?sslMode=disable";
-    }
-
-    private static Connection connect(MariaDbServer server) throws SQLException {
-        return DriverManager.getConnection(Dsn.parse(server.dsn()).url() + "&user=root");
-    }
-
-    /** Ends the sessions of all stores, as an administrator does. */
-    private static int killBackends(MariaDbServer server) throws SQLException {
-        try (Connection connection = connect(server);
-                Statement statement = connection.createStatement()) {
-            List<Long> sessions = new ArrayList<>();
-            try (ResultSet rows = statement.executeQuery(
-                    "SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> CONNECTION_ID()")) {
-                while (rows.next()) {
-                    sessions.add(rows.getLong(1));
-                }
-            }
-            for (long session : sessions) {
-                kill(statement, session);
-            }
-            return sessions.size();
-        }
-    }
-
-    private static void kill(Statement statement, long session) throws SQLException {
-        try {
-            statement.execute("KILL " + session);
-        } catch (SQLException e) {
-            // It has ended by itself meanwhile.
-            assertThat(e.getMessage()).contains("Unknown thread");
-        }
-    }
-
-    private static long asked(MariaDbServer server) throws SQLException {
-        try (Connection connection = connect(server);
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Com_insert_select'")) {
-            row.next();
-            return row.getLong(2);
-        }
+    private static long asked(FaultyDatabase database) throws SQLException {
+        return database.count("SELECT variable_value FROM information_schema.global_status"
+                + " WHERE variable_name = 'COM_INSERT_SELECT'");
     }
 }

@@ -1,0 +1,247 @@
+package dev.latchkey.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import dev.latchkey.testkit.FaultProxy;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** What may go wrong with any server, or on the way to it. */
+interface DatabaseFaults {
+
+    Duration LONG = Duration.ofMinutes(5);
+    Duration LIMIT = Duration.ofSeconds(60);
+
+    FaultyDatabase start();
+
+    @Test
+    default void givenHolding_whenItsSessionsAreEnded_thenTheLeaseIsKeptAndReleased() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.createLock("kept", LONG).acquire();
+
+            assertThat(database.endSessions()).isPositive();
+
+            assertThat(lock.isAcquired()).isTrue();
+            assertThat(lock.refresh().isAcquired()).isTrue();
+            assertThat(locks.createLock("kept", LONG).tryAcquire()).isFalse();
+            assertThat(lock.release()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenTheReplyToAnAcquireIsLost_whenTheConnectionIsCut_thenItIsAskedAgainAndHeldOnce()
+            throws Exception {
+        try (FaultyDatabase database = start();
+                FaultProxy proxy = FaultProxy.to(database.address());
+                JdbcStore store = Stores.open(database.dsn(proxy.address()));
+                LockFactory locks = new LockFactory(store)) {
+            locks.createLock("warm-up").acquire().release();
+            CompletableFuture<Void> lost = proxy.loseReplyTo("lost-reply");
+            Lock lock = locks.createLock("lost-reply", LONG);
+
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThat(lost).isDone();
+            assertThat(lock.isAcquired()).isTrue();
+            assertThat(locks.createLock("lost-reply", LONG).tryAcquire()).isFalse();
+            assertThat(lock.release()).isTrue();
+            assertThat(locks.createLock("lost-reply", LONG).tryAcquire()).isTrue();
+        }
+    }
+
+    /** Done a second time, a release would say that the lock was not held. */
+    @Test
+    default void givenTheReplyToAReleaseIsLost_whenTheConnectionIsCut_thenAFailureAndItIsFree() throws Exception {
+        try (FaultyDatabase database = start();
+                FaultProxy proxy = FaultProxy.to(database.address());
+                JdbcStore store = Stores.open(database.dsn(proxy.address()));
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.createLock("lost-release", LONG).acquire();
+            CompletableFuture<Void> lost = proxy.loseReplyTo("lost-release");
+
+            assertThatThrownBy(lock::release).isInstanceOf(LockStorageException.class);
+
+            assertThat(lost).isDone();
+            assertThat(locks.createLock("lost-release", LONG).tryAcquire()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenHolds_whenTheServerIsKilledAndStarted_thenTheyAreKeptAndTokensGrow() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.createLock("kept", LONG).acquire();
+            long token = lock.fencingToken().orElseThrow();
+
+            database.kill();
+            assertThatThrownBy(() -> locks.createLock("other", LONG).tryAcquire())
+                    .isInstanceOf(LockStorageException.class);
+            database.restart();
+
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(lock::isAcquired);
+            assertThat(locks.createLock("kept", LONG).tryAcquire()).isFalse();
+            assertThat(lock.release()).isTrue();
+            assertThat(locks.createLock("kept", LONG).acquire().fencingToken().orElseThrow())
+                    .isGreaterThan(token);
+        }
+    }
+
+    @Test
+    default void givenHeld_whenTheTableIsDropped_thenTheNextUseCreatesItAndTheHolderLearns() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.createLock("dropped", LONG).acquire();
+            long token = lock.fencingToken().orElseThrow();
+            database.execute("DROP TABLE latchkey_lock");
+
+            assertThat(lock.isAcquired()).isFalse();
+
+            Lock next = locks.createLock("dropped", LONG).acquire();
+            assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+        }
+    }
+
+    @Test
+    default void givenThePoolIsExhausted_whenAcquired_thenFailureThatSaysWhatHelps() throws Exception {
+        try (FaultyDatabase database = start();
+                HikariDataSource pool = pool(database, 1);
+                LockFactory locks = new LockFactory(new JdbcStore(pool))) {
+            locks.createLock("warm-up").acquire().release();
+            try (Connection transaction = pool.getConnection()) {
+                transaction.setAutoCommit(false);
+
+                assertThatThrownBy(() -> locks.createLock("second connection").tryAcquire())
+                        .isInstanceOf(LockStorageException.class)
+                        .hasMessageContaining("pool of its own");
+            }
+            assertThat(locks.createLock("second connection").tryAcquire()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenATransactionOfTheSamePool_whenItIsRolledBack_thenTheLockTakenInItIsHeldStill() throws Exception {
+        try (FaultyDatabase database = start();
+                HikariDataSource pool = pool(database, 2);
+                LockFactory locks = new LockFactory(new JdbcStore(pool));
+                Connection transaction = pool.getConnection();
+                Statement statement = transaction.createStatement()) {
+            database.execute("CREATE TABLE mine (x int)");
+            transaction.setAutoCommit(false);
+            statement.execute("INSERT INTO mine VALUES (1)");
+            Lock lock = locks.createLock("apart", LONG).acquire();
+
+            transaction.rollback();
+
+            assertThat(lock.isAcquired()).isTrue();
+            assertThat(database.count("SELECT count(*) FROM mine")).isZero();
+        }
+    }
+
+    @Test
+    default void givenSerializationFailures_whenAcquired_thenItIsTriedAgainWithinTheCall() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            locks.createLock("serialized").acquire().release();
+            database.failNextUpdates(3);
+
+            assertThat(locks.createLock("serialized", LONG).tryAcquire()).isTrue();
+
+            assertThat(database.updates()).as("three that failed and one").isEqualTo(4);
+        }
+    }
+
+    @Test
+    default void givenSerializationFailuresWithoutEnd_whenAcquired_thenFailureAndNoConflict() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            locks.createLock("serialized").acquire().release();
+            database.failNextUpdates(1_000_000);
+
+            assertThatThrownBy(() -> locks.createLock("serialized").tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("40001");
+
+            assertThat(database.updates()).isGreaterThan(3);
+        }
+    }
+
+    /** A transaction of others has one row and wants the other, the batch has that and wants the first. */
+    @Test
+    default void givenADeadlockWithATransactionOfOthers_whenTheBatchIsTheVictim_thenItIsTriedAgainAndGranted()
+            throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store);
+                Connection others = database.connect();
+                Statement transaction = others.createStatement()) {
+            locks.createLock("a").acquire().release();
+            locks.createLock("b").acquire().release();
+            database.execute("CREATE TABLE weight (x int)");
+            others.setAutoCommit(false);
+            database.spareInDeadlocks(transaction);
+            lockRow(transaction, "b");
+
+            Task<BatchAttempt> batch = Task.start(() -> store.saveAll(List.of(exclusive("a"), exclusive("b"))));
+            Awaitility.await().atMost(LIMIT).until(() -> isLocked(database, "a"));
+            lockRow(transaction, "a");
+            others.commit();
+
+            assertThat(batch.result()).isInstanceOf(BatchAttempt.Granted.class);
+            assertThat(locks.createLock("a").tryAcquire()).isFalse();
+        }
+    }
+
+    private static Request exclusive(String resource) {
+        return new Request(Key.of(resource), LockMode.EXCLUSIVE, LONG, Patience.ONCE);
+    }
+
+    private static void lockRow(Statement transaction, String resource) throws SQLException {
+        String row = "SELECT version FROM latchkey_lock WHERE resource = '" + resource + "' FOR UPDATE";
+        try (ResultSet locked = transaction.executeQuery(row)) {
+            assertThat(locked.next()).isTrue();
+        }
+    }
+
+    private static boolean isLocked(FaultyDatabase database, String resource) throws SQLException {
+        return database.count("SELECT count(*) FROM (SELECT version FROM latchkey_lock WHERE resource = '" + resource
+                        + "' FOR UPDATE SKIP LOCKED) AS free")
+                == 0;
+    }
+
+    private static HikariDataSource pool(FaultyDatabase database, int size) {
+        Dsn dsn = Dsn.parse(database.dsn());
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(dsn.url());
+        dsn.user().ifPresent(config::setUsername);
+        config.setMaximumPoolSize(size);
+        config.setConnectionTimeout(500);
+        return new HikariDataSource(config);
+    }
+}

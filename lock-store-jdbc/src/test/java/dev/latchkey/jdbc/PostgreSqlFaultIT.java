@@ -1,0 +1,228 @@
+package dev.latchkey.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.RemoteLock;
+import dev.latchkey.testkit.Reply;
+import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.ServerAddress;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TimeZone;
+import java.util.concurrent.ExecutionException;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What may go wrong with a PostgreSQL server, or on the way to it. */
+@Timeout(180)
+class PostgreSqlFaultIT implements DatabaseFaults {
+
+    /** A server whose locks can be disturbed. */
+    private record OnPostgreSql(PostgresServer server) implements FaultyDatabase {
+
+        @Override
+        public ServerAddress address() {
+            return server.address();
+        }
+
+        @Override
+        public String dsn(ServerAddress address) {
+            return PostgresServer.dsn(address);
+        }
+
+        @Override
+        public Connection connect() throws SQLException {
+            return server.connect();
+        }
+
+        @Override
+        public int endSessions() throws SQLException {
+            return (int) count("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                    + " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'");
+        }
+
+        @Override
+        public void failNextUpdates(int count) throws SQLException {
+            execute(
+                    "CREATE SEQUENCE updates",
+                    "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                            + " IF nextval('updates') <= " + count
+                            + " THEN RAISE EXCEPTION 'planted' USING ERRCODE = '40001'; END IF; RETURN NEW; END $$",
+                    "CREATE TRIGGER fail BEFORE UPDATE ON latchkey_lock FOR EACH ROW EXECUTE FUNCTION fail()");
+        }
+
+        @Override
+        public long updates() throws SQLException {
+            return count("SELECT last_value FROM updates");
+        }
+
+        @Override
+        public void spareInDeadlocks(Statement transaction) throws SQLException {
+            transaction.execute("SET LOCAL deadlock_timeout = '60s'");
+        }
+
+        @Override
+        public void kill() {
+            server.kill();
+        }
+
+        @Override
+        public void restart() {
+            server.restart();
+        }
+
+        @Override
+        public void close() {
+            server.close();
+        }
+    }
+
+    @Override
+    public FaultyDatabase start() {
+        return new OnPostgreSql(PostgresServer.start());
+    }
+
+    @Test
+    void givenWaiting_whenItsBackendsAreTerminated_thenItListensAgainAndHearsOfTheRelease() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore holding = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(holding);
+                JdbcStore waitingStore = Stores.open(database.dsn());
+                LockFactory others = new LockFactory(waitingStore)) {
+            Lock holder = locks.createLock("waited", LONG).acquire();
+            Task<Lock> waiting =
+                    Task.start(() -> others.createLock("waited", LONG).acquire());
+            Awaitility.await().until(() -> listeners(database) == 1);
+
+            database.endSessions();
+
+            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> listeners(database) == 1);
+            Awaitility.await()
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(holder::release);
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenWaiting_whenTheServerIsKilledAndStarted_thenItWaitsOnOrFailsAndNothingIsHeldTwice() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            Lock holder = locks.createLock("waited", LONG).acquire();
+            Task<Lock> waiting =
+                    Task.start(() -> locks.createLock("waited", LONG).acquire());
+            Awaitility.await().until(() -> listeners(database) == 1);
+
+            database.kill();
+            database.restart();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(holder::isAcquired);
+            assertThat(holder.release()).isTrue();
+            Lock next = winner(waiting, locks);
+            assertThat(next.isAcquired()).isTrue();
+            assertThat(locks.createLock("waited", LONG).tryAcquire()).isFalse();
+        }
+    }
+
+    /** A waiter that asked while the server was away has failed with an exception that says so. */
+    private static Lock winner(Task<Lock> waiting, LockFactory locks) throws Exception {
+        try {
+            return waiting.result();
+        } catch (ExecutionException e) {
+            assertThat(e).hasCauseInstanceOf(LockStorageException.class);
+            return locks.createLock("waited", LONG).acquire();
+        }
+    }
+
+    @Test
+    void givenPoolWithoutAutocommitReadOnlyAndSerializable_whenUsed_thenItWorksAndConnectionsComeBackAsTheyWere()
+            throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                FaultyDatabase database = new OnPostgreSql(server);
+                HikariDataSource pool = oddPool(server);
+                LockFactory locks = new LockFactory(new JdbcStore(pool))) {
+            Lock lock = locks.createLock("odd", LONG).acquire();
+            try (Connection connection = pool.getConnection()) {
+                assertThat(connection.getAutoCommit()).isFalse();
+                assertThat(connection.isReadOnly()).isTrue();
+                assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+            }
+
+            assertThat(database.count("SELECT count(*) FROM latchkey_lock WHERE expires_at > 0"))
+                    .isEqualTo(1);
+            assertThat(lock.release()).isTrue();
+            assertThat(server.log()).noneMatch(line -> line.contains("ERROR:"));
+        }
+    }
+
+    @Test
+    void givenNoTable_whenManyProcessesBeginAtOnce_thenAllWorkAndTheLogHasNoErrorLine() throws Exception {
+        try (PostgresServer server = PostgresServer.start()) {
+            List<SecondProcess> processes = SecondProcess.connect(server.dsn(), 32);
+            try {
+                List<Reply> replies = new ArrayList<>();
+                for (SecondProcess process : processes) {
+                    RemoteLock lock = process.lock("created", LONG);
+                    replies.add(lock.startAcquire(Duration.ZERO));
+                }
+
+                assertThat(replies.stream().filter(Reply::isYes)).hasSize(1);
+            } finally {
+                processes.forEach(SecondProcess::close);
+            }
+            // The harness asks until the server is up, and is told that it is not.
+            assertThat(server.log())
+                    .filteredOn(line -> !line.contains("is starting up"))
+                    .noneMatch(line -> line.matches(".*(ERROR|FATAL|PANIC):.*"));
+        }
+    }
+
+    @Test
+    void givenSessionsOfDifferentZones_whenDaylightSavingEndsInOneOfThem_thenTheLeaseIsTheSame() throws Exception {
+        TimeZone before = TimeZone.getDefault();
+        try (PostgresServer server = PostgresServer.start()) {
+            TimeZone.setDefault(TimeZone.getTimeZone("America/New_York"));
+            try (JdbcStore west = Stores.open(server.dsn());
+                    LockFactory locks = new LockFactory(west)) {
+                locks.createLock("zones", LONG).acquire();
+                TimeZone.setDefault(TimeZone.getTimeZone("Asia/Kolkata"));
+                try (JdbcStore east = Stores.open(server.dsn());
+                        LockFactory others = new LockFactory(east)) {
+                    assertThat(others.createLock("zones", LONG).tryAcquire()).isFalse();
+                    assertThat(others.holders("zones").get(0).remaining().orElseThrow())
+                            .isBetween(LONG.minusSeconds(30), LONG);
+                }
+            }
+        } finally {
+            TimeZone.setDefault(before);
+        }
+    }
+
+    private static HikariDataSource oddPool(PostgresServer server) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(server.jdbcUrl());
+        config.setAutoCommit(false);
+        config.setReadOnly(true);
+        config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+        return new HikariDataSource(config);
+    }
+
+    private static long listeners(FaultyDatabase database) throws SQLException {
+        return database.count("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+    }
+}
