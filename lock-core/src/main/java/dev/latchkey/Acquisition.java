@@ -112,6 +112,12 @@ final class Acquisition {
             }
             throw vigil.lost(claim, LossReason.EXPIRED, "its lease was over before the store had answered");
         }
+        vigil.noticeExpiry();
+        Optional<LossReason> loss = claim.isFresh() ? Optional.empty() : state.loss();
+        if (loss.isPresent()) {
+            giveBack(claim.key(), null);
+            throw vigil.lost(claim, loss.get(), "what was held was over before the store had answered");
+        }
         vigil.adopt(claim, hold, Thread.currentThread());
         if (log.isDebugEnabled()) {
             log.debug(

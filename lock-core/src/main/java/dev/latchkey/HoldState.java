@@ -97,7 +97,8 @@ final class HoldState {
             Hold bounded = settings.hasMaxHold()
                     ? granted.endingAt(current.endAfter(settings.maxHold().toNanos()))
                     : granted;
-            hold = crossed && before != null ? bounded.endingBy(before.deadline()) : bounded;
+            // What has looked over is not held again.
+            hold = before != null && (crossed || before.isOver()) ? bounded.endingBy(before.deadline()) : bounded;
             revision++;
             forgetClaimAndLoss();
             watch = current;

@@ -54,13 +54,14 @@ final class Refreshing {
                         .orElse(new Attempt.Lost(LossReason.SESSION_LOST)));
     }
 
-    /** Believes what the store answered. */
+    /** Believes what the store answered, but for an answer that came too late: what has looked over is not held again. */
     void settle(Claim claim, Attempt attempt) {
         if (!(attempt instanceof Attempt.Granted granted)) {
             LossReason reason = attempt instanceof Attempt.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
             throw vigil.lost(claim, reason, "it could not be refreshed, for it was no longer held");
         }
         Hold hold = Hold.of(granted);
+        vigil.noticeExpiry();
         if (hold.isOver() || !state.isCurrent(claim)) {
             LossReason reason =
                     hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);

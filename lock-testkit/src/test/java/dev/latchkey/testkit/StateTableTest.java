@@ -642,6 +642,36 @@ class StateTableTest {
         }
 
         @Test
+        void whenTheAnswerComesAfterTheEnd_thenWhatLookedOverStaysOver() {
+            Lock brief = locks.createLock("brief", Duration.ofSeconds(1));
+            assertThat(brief.tryAcquire()).isTrue();
+            store.next(REFRESH, Fault.meanwhile(() -> awaitExpired(brief)));
+
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> brief.refresh(TTL));
+
+            assertThat(brief.isExpired()).isTrue();
+            assertThat(brief.fencingToken()).isEmpty();
+        }
+
+        @Test
+        void whenAcquiredAgainAndTheAnswerComesAfterTheEnd_thenWhatLookedOverStaysOver() {
+            Lock brief = locks.createLock("brief", TTL);
+            assertThat(brief.tryAcquire()).isTrue();
+            brief.refresh(Duration.ofSeconds(1));
+            store.next(SAVE, Fault.meanwhile(() -> awaitExpired(brief)));
+
+            assertThatExceptionOfType(LockLostException.class).isThrownBy(brief::tryAcquire);
+
+            assertThat(brief.isExpired()).isTrue();
+        }
+
+        /** Looks without having the end noticed. */
+        private static Object awaitExpired(Lock lock) {
+            await().atMost(Duration.ofSeconds(30)).until(lock::isExpired);
+            return lock;
+        }
+
+        @Test
         void whenNoAnswer_thenTheEarlierOfOldAndNewEndIsBelieved() {
             acquired();
             store.next(REFRESH, Fault.replyLost(), Fault.unreachable());
