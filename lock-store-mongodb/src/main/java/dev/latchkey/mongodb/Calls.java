@@ -23,42 +23,37 @@ final class Calls implements AutoCloseable {
 
     /** Calls what changes nothing if it is done twice: again when interrupted, and once more when its connection broke. */
     <T extends @Nullable Object> T repeated(String resource, Supplier<T> call) {
-        Supplier<T> persistent = () -> {
-            try {
-                return call.get();
-            } catch (MongoSocketException e) {
-                if (e instanceof MongoSocketReadTimeoutException || e instanceof MongoSocketOpenException) {
-                    throw e;
-                }
-                return call.get();
-            }
-        };
-        return described(resource, () -> uninterrupted(persistent, persistent));
+        return described(
+                resource,
+                () -> uninterrupted(() -> {
+                    try {
+                        return call.get();
+                    } catch (MongoSocketException e) {
+                        if (e instanceof MongoSocketReadTimeoutException || e instanceof MongoSocketOpenException) {
+                            throw e;
+                        }
+                        return call.get();
+                    }
+                }));
     }
 
-    /**
-     * Calls what would tell another thing the second time.
-     *
-     * @param afterInterrupt what is called instead when an interrupt took the answer away: finds out what came of it
-     */
-    <T> T once(String resource, Supplier<T> call, Supplier<T> afterInterrupt) {
-        return described(resource, () -> uninterrupted(call, afterInterrupt));
+    /** Calls what would tell another thing the second time: on a thread that nobody interrupts. */
+    <T> T once(String resource, Supplier<T> call) {
+        return described(resource, () -> threads.call(call));
     }
 
-    private <T extends @Nullable Object> T uninterrupted(Supplier<T> call, Supplier<T> afterInterrupt) {
+    private <T extends @Nullable Object> T uninterrupted(Supplier<T> call) {
         if (PlatformThreads.isVirtual()) {
             return threads.call(call);
         }
         boolean interrupted = Thread.interrupted();
-        Supplier<T> next = call;
         try {
             while (true) {
                 try {
-                    return next.get();
+                    return call.get();
                 } catch (MongoInterruptedException e) {
                     // The driver has set the flag again.
                     interrupted |= Thread.interrupted();
-                    next = afterInterrupt;
                 }
             }
         } finally {

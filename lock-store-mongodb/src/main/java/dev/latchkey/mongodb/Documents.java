@@ -19,12 +19,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonInt64;
-import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
@@ -99,28 +96,9 @@ final class Documents {
     /**
      * Has the server take a key out of the document.
      *
-     * @param number with which the stages mark what they change
      * @return whether it was in it
      */
-    boolean release(Key key, List<BsonDocument> stages, long number) {
-        String resource = key.resource();
-        Supplier<Boolean> release = () -> matches(key, stages);
-        return calls.once(resource, release, () -> release.get() || wasReleasedBy(number, resource));
-    }
-
-    /** Whoever took the resource since leaves the mark; whoever released it again has put another in its place. */
-    private boolean wasReleasedBy(long number, String resource) {
-        BsonDocument found = collection.find(byName(resource)).collation(BINARY).first();
-        if (found == null || !found.get(Fields.RELEASED, BsonNull.VALUE).equals(new BsonInt64(number))) {
-            throw new LockStorageException(
-                    resource,
-                    "interrupted while releasing, and it is not known whether that was before or after the lock was lost",
-                    null);
-        }
-        return true;
-    }
-
-    private boolean matches(Key key, List<BsonDocument> stages) {
+    boolean release(Key key, List<BsonDocument> stages) {
         BsonString token = new BsonString(key.token());
         BsonDocument filter = byName(key.resource())
                 .append(Fields.FORMAT, new BsonInt32(Fields.FORMAT_1))
@@ -130,7 +108,9 @@ final class Documents {
                                 new BsonDocument(Fields.TOKEN, token),
                                 new BsonDocument(Fields.READERS + "." + Fields.TOKEN, token))));
         UpdateOptions options = new UpdateOptions().collation(BINARY);
-        return collection.updateOne(filter, stages, options).getMatchedCount() > 0;
+        return calls.once(key.resource(), () -> collection.updateOne(filter, stages, options))
+                        .getMatchedCount()
+                > 0;
     }
 
     /** Looks at a document, and at the server's clock. */
@@ -143,7 +123,7 @@ final class Documents {
     }
 
     void createIndex() {
-        calls.repeated(
+        calls.once(
                 "",
                 () -> collection.createIndex(
                         new BsonDocument(Fields.KEPT_UNTIL, new BsonInt32(1)),

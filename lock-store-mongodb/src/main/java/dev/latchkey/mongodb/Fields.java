@@ -1,8 +1,8 @@
 package dev.latchkey.mongodb;
 
 /**
- * The fields of a lock's document, and of a state index. Of a lock all but {@code released} are always there; those of nobody
- * are null.
+ * The fields of a lock's document, and of a state index. Of a lock all but the first are always there; those of nobody are
+ * null.
  */
 final class Fields {
 
@@ -16,9 +16,6 @@ final class Fields {
 
     /** Which call made the change: tells the caller whether it was granted. */
     static final String REQUEST = "request";
-
-    /** Which call released last: tells one that was interrupted whether it did. */
-    static final String RELEASED = "released";
 
     /** For people. */
     static final String HOLDER = "holder";

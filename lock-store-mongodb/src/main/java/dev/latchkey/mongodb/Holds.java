@@ -44,7 +44,7 @@ final class Holds {
                 : new Attempt.Lost(LossReason.EXPIRED);
     }
 
-    /** By it a call finds what it was granted or gave up, also when the driver or we had it done twice. */
+    /** By it a call finds what it was granted, also when the driver or we had it done twice. */
     private static long newNumber() {
         return ThreadLocalRandom.current().nextLong();
     }
@@ -106,8 +106,7 @@ final class Holds {
     }
 
     boolean delete(Key key) {
-        long number = newNumber();
-        return documents.release(key, Rules.delete(key, number, retention), number);
+        return documents.release(key, Rules.delete(key, retention));
     }
 
     List<Holder> holders(String resource) {

@@ -234,12 +234,8 @@ final class Rules {
         return cond(anotherPromotes(), UNCHANGED, changed(to(Fields.PROMOTER, mark)));
     }
 
-    /**
-     * Gives up what the key holds, or held last.
-     *
-     * @param number of this call, by which it finds what it did
-     */
-    static List<BsonDocument> delete(Key key, long number, Duration retention) {
+    /** Gives up what the key holds, or held last. */
+    static List<BsonDocument> delete(Key key, Duration retention) {
         BsonValue token = text(key.token());
         BsonValue kept = greatest(field(Fields.KEPT_UNTIL), sum(NOW, number(retention.toMillis())));
         BsonValue writer = changed(
@@ -248,14 +244,12 @@ final class Rules {
                 to(Fields.HOLDER, NOBODY),
                 to(Fields.RENEWED_AT, NOBODY),
                 to(Fields.EXPIRES_AT, NOBODY),
-                to(Fields.RELEASED, number(number)),
                 to(Fields.KEPT_UNTIL, kept));
         BsonValue isOwnMark = equal(field(Fields.PROMOTER + "." + Fields.TOKEN), token);
         BsonValue reader = changed(
                 to(Fields.READERS, variable("others")),
                 to(Fields.EXPIRES_AT, greatestOf(variable("others." + Fields.EXPIRES_AT))),
                 to(Fields.PROMOTER, cond(isOwnMark, NOBODY, field(Fields.PROMOTER))),
-                to(Fields.RELEASED, number(number)),
                 to(Fields.KEPT_UNTIL, kept));
         BsonValue others = filter(readers(), differ(variable("one." + Fields.TOKEN), token));
         return stages(cond(equal(field(Fields.TOKEN), token), writer, let("others", others, reader)));

@@ -3,7 +3,6 @@ package dev.latchkey.mongodb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.mongodb.client.MongoClient;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
@@ -21,18 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** What may go wrong with a server, or on the way to it. */
 @Timeout(180)
 class FaultsIT {
-
-    /** When, in the course of a command. */
-    enum When {
-        BEFORE_IT_IS_SENT,
-        AFTER_THE_ANSWER
-    }
 
     private static final Duration LONG = Duration.ofMinutes(5);
 
@@ -223,36 +214,6 @@ class FaultsIT {
         assertThat(call.result()).isTrue();
         assertThat(lock.isAcquired()).isTrue();
         proxy.delay(Duration.ZERO);
-    }
-
-    /** The driver throws away what the server answers to a thread that is interrupted. */
-    @ParameterizedTest
-    @EnumSource(When.class)
-    void givenALockIsHeld_whenTheCallerIsInterruptedWhileReleasing_thenReleasedAndTheFlagKept(When when)
-            throws Exception {
-        Interrupting listener = new Interrupting(when);
-        try (MongoClient client = listener.client(server.uri());
-                MongoDbStore own = MongoDbStore.builder(client)
-                        .database("faults")
-                        .collection("lock")
-                        .build()) {
-            LockFactory factory = new LockFactory(own);
-            for (int i = 0; i < 10; i++) {
-                Lock lock = factory.createLock("interrupted-release-" + i, LONG);
-                assertThat(lock.tryAcquire()).isTrue();
-                BackgroundCall<Boolean> release = BackgroundCall.start(() -> {
-                    listener.begin();
-                    boolean released = lock.release();
-                    return released && Thread.currentThread().isInterrupted();
-                });
-
-                assertThat(release.result()).isTrue();
-
-                assertThat(listener.hasInterrupted()).isTrue();
-                assertThat(factory.createLock("interrupted-release-" + i, LONG).tryAcquire())
-                        .isTrue();
-            }
-        }
     }
 
     private void assertHeldOnce(Lock lock, String resource) {
