@@ -56,7 +56,9 @@ final class Database {
     <T> T call(String resource, Repeat repeat, Work<T> work) {
         boolean interrupted = Thread.interrupted();
         try {
-            return retrying(resource, repeat, work);
+            return forgetsInterrupts()
+                    ? Apart.call(() -> retrying(resource, repeat, work))
+                    : retrying(resource, repeat, work);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -168,6 +170,11 @@ final class Database {
     boolean announces() {
         Known now = known.get();
         return now != null && now.dialect() instanceof PostgreSqlDialect;
+    }
+
+    private boolean forgetsInterrupts() {
+        Known now = known.get();
+        return now != null && now.dialect().forgetsInterrupts();
     }
 
     private boolean isTransient(SQLException e) {

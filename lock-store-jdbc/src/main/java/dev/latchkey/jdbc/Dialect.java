@@ -41,6 +41,11 @@ interface Dialect {
 
     Answer answer();
 
+    /** Whether the driver clears the flag of a thread that is interrupted in a call, and goes on. */
+    default boolean forgetsInterrupts() {
+        return false;
+    }
+
     /** Reads the row and the clock; the row's columns are null where there is none. */
     String read();
 

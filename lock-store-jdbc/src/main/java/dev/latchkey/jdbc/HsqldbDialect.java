@@ -34,6 +34,12 @@ final class HsqldbDialect implements Dialect {
         return Answer.CHANGED_COLUMN;
     }
 
+    /** {@inheritDoc} It does where a statement waits for those of others, unless it is to roll back instead. */
+    @Override
+    public boolean forgetsInterrupts() {
+        return true;
+    }
+
     @Override
     public String read() {
         return """
