@@ -103,9 +103,12 @@ class RedisTopologyFaultsIT {
                     .build()) {
                 Lock lock = new LockFactory(careful).createLock(RESOURCE);
 
-                assertThatThrownBy(lock::tryAcquire)
-                        .isInstanceOf(LockStorageException.class)
-                        .hasMessageContaining("1 of the 2 replicas");
+                // Until the replica has caught up, it acknowledges nothing in time.
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(30))
+                        .untilAsserted(() -> assertThatThrownBy(lock::tryAcquire)
+                                .isInstanceOf(LockStorageException.class)
+                                .hasMessageContaining("1 of the 2 replicas"));
 
                 assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
             } finally {
