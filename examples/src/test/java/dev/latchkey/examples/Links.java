@@ -14,9 +14,6 @@ import java.util.regex.Pattern;
 final class Links {
 
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
-    /** What {@code ./benchmark} makes: it is committed now and then, and may be missing. */
-    private static final Path MADE = Documents.ROOT.resolve("docs/benchmarks");
-
     private static final Pattern CODE = Pattern.compile("`[^`]*`");
 
     private Links() {}
@@ -42,9 +39,6 @@ final class Links {
         Path target = parts[0].isEmpty()
                 ? document
                 : document.resolveSibling(parts[0]).normalize();
-        if (target.startsWith(MADE)) {
-            return true;
-        }
         return Files.exists(target) && (parts.length == 1 || anchors(target).contains(parts[1]));
     }
 
