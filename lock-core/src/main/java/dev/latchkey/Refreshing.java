@@ -67,7 +67,7 @@ final class Refreshing {
                     hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
             throw vigil.lost(claim, reason, "it was refreshed too late");
         }
-        vigil.adopt(claim, hold);
+        vigil.confirm(claim, hold);
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.refreshed resource={} ttlMs={}",
