@@ -122,6 +122,19 @@ final class HoldState {
         return guarded(() -> claim.adopted() ? adopted : watch != null && watch == claim.watch());
     }
 
+    /** Whether the hold the claim was about was promoted or demoted since, or is about to be demoted. */
+    boolean isHeldOtherwise(Claim claim) {
+        return guarded(() -> {
+            Hold held = hold;
+            return held != null
+                    && isCurrent(claim)
+                    && claim.key()
+                            .held()
+                            .filter(claimed -> claimed.mode() != held.mode())
+                            .isPresent();
+        });
+    }
+
     boolean isCurrent(Watch watched) {
         return guarded(() -> watch == watched);
     }

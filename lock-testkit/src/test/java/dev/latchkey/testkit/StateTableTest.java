@@ -685,6 +685,22 @@ class StateTableTest {
         }
 
         @Test
+        void whenItComesToTheStoreAfterADemotion_thenNothingIsLost() throws Exception {
+            acquired();
+            Pause pause = new Pause();
+            store.next(REFRESH, Fault.pausedBefore(pause));
+            BackgroundCall<Lock> refresh = BackgroundCall.start(lock::refresh);
+            pause.awaitReached();
+            assertThat(lock.tryAcquireShared()).isTrue();
+
+            pause.end();
+            refresh.result();
+
+            assertHeld(LockMode.SHARED);
+            assertThat(losses).isEmpty();
+        }
+
+        @Test
         void whenTheAnswerComesAfterTheEnd_thenWhatLookedOverStaysOver() {
             Lock brief = locks.createLock("brief", Duration.ofSeconds(1));
             assertThat(brief.tryAcquire()).isTrue();
