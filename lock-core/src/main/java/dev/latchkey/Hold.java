@@ -41,6 +41,11 @@ record Hold(
         return deadline == null ? new Hold(mode, fencingToken, latest, lost) : endingBy(latest);
     }
 
+    /** The other hold, ending when this one does. */
+    Hold as(Hold other) {
+        return new Hold(other.mode, other.fencingToken, deadline, lost);
+    }
+
     Hold demoted() {
         return new Hold(LockMode.SHARED, OptionalLong.empty(), deadline, lost);
     }

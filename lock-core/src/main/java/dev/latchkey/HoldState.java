@@ -106,9 +106,33 @@ final class HoldState {
         });
     }
 
+    /**
+     * Takes over what the store answered to a request that changes nothing but the end; as {@link #granted} otherwise. What is
+     * held may have been promoted meanwhile, or a demotion be on its way, so that the answer is no word on these.
+     */
+    Watch confirmed(Claim claim, Hold answered, LockSettings settings) {
+        return guarded(() -> {
+            Hold before = hold;
+            return granted(claim, before == null ? answered : answered.as(before), settings);
+        });
+    }
+
     /** Whether the hold the claim was about is still the one held, or still unknown. */
     boolean isCurrent(Claim claim) {
         return guarded(() -> claim.adopted() ? adopted : watch != null && watch == claim.watch());
+    }
+
+    /** Whether the hold the claim was about was promoted or demoted since, or is about to be demoted. */
+    boolean isHeldOtherwise(Claim claim) {
+        return guarded(() -> {
+            Hold held = hold;
+            return held != null
+                    && isCurrent(claim)
+                    && claim.key()
+                            .held()
+                            .filter(claimed -> claimed.mode() != held.mode())
+                            .isPresent();
+        });
     }
 
     boolean isCurrent(Watch watched) {

@@ -128,7 +128,7 @@ final class Ownership {
         }
         Hold hold = Hold.of(found.get());
         if (claim.adopted() && state.isCurrent(claim) && !hold.isOver()) {
-            vigil.adopt(claim, hold);
+            vigil.confirm(claim, hold);
         }
         return state.hold().isPresent();
     }

@@ -57,6 +57,11 @@ final class Refreshing {
     /** Believes what the store answered, but for an answer that came too late: what has looked over is not held again. */
     void settle(Claim claim, Attempt attempt) {
         if (!(attempt instanceof Attempt.Granted granted)) {
+            if (state.isHeldOtherwise(claim)) {
+                // Promoted or demoted since, which started the TTL again: the store was asked about what was given up
+                // for that.
+                return;
+            }
             LossReason reason = attempt instanceof Attempt.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
             throw vigil.lost(claim, reason, "it could not be refreshed, for it was no longer held");
         }
@@ -67,7 +72,7 @@ final class Refreshing {
                     hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
             throw vigil.lost(claim, reason, "it was refreshed too late");
         }
-        vigil.adopt(claim, hold);
+        vigil.confirm(claim, hold);
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.refreshed resource={} ttlMs={}",

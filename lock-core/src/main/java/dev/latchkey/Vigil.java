@@ -32,15 +32,19 @@ final class Vigil {
 
     /** Believes what the store granted to a thread that is going to work under it. */
     void adopt(Claim claim, Hold hold, Thread worker) {
-        Watch watch = adopt(claim, hold);
+        Watch watch = state.granted(claim, hold, settings);
+        watchOver(watch, hold);
         if (settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED) {
             watch.interruptsOnLoss(worker);
         }
     }
 
-    /** Believes what the store granted, and watches over it. */
-    Watch adopt(Claim claim, Hold hold) {
-        Watch watch = state.granted(claim, hold, settings);
+    /** Believes that what is held is held on, as the store has answered. */
+    void confirm(Claim claim, Hold hold) {
+        watchOver(state.confirmed(claim, hold, settings), hold);
+    }
+
+    private void watchOver(Watch watch, Hold hold) {
         backend.active().add(owner);
         hold.lost().filter(watch::seesFirst).ifPresent(lost -> listenTo(lost, watch));
         if (settings.isRenewed() && hold.deadline() != null && !watch.isRenewed()) {
@@ -49,7 +53,6 @@ final class Vigil {
         if (isHeardOf()) {
             rearm(watch);
         }
-        return watch;
     }
 
     private void listenTo(CompletionStage<LossReason> lost, Watch watch) {

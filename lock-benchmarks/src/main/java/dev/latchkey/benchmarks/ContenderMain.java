@@ -5,6 +5,7 @@ import dev.latchkey.benchmarks.Contender.Mode;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -90,8 +92,20 @@ final class ContenderMain {
             counts.add(one.get().count() * stride);
         }
         long cpu = cpuNanos() - cpuBefore;
+        awaitCompiled();
         String perThread = counts.stream().map(String::valueOf).collect(Collectors.joining(","));
         return cpu + " " + (overlaps() - overlapsBefore) + " " + perThread + " " + all.text();
+    }
+
+    /** Whoever comes next has the machine for itself only once this JVM compiles nothing more. */
+    private static void awaitCompiled() throws InterruptedException {
+        CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
+        long before;
+        do {
+            before = compiler.getTotalCompilationTime();
+            Thread.sleep(100);
+        } while (compiler.getTotalCompilationTime() > before && System.nanoTime() < end);
     }
 
     /** What this process has taken of the processor so far. */

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -50,18 +51,14 @@ final class ContenderProcess implements AutoCloseable {
     }
 
     static ContenderProcess start(Contest contest, Contender contender, Table table, String address, Path witness) {
-        List<String> command = List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx192m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                ContenderMain.class.getName(),
-                contest.getClass().getName(),
-                contender.title(),
-                address,
-                Integer.toString(table.threads()),
-                Integer.toString(table.stride()),
-                table.isContended() ? witness.toString() : "");
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx192m");
+        command.addAll(table.placement().jvmOptions());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), ContenderMain.class.getName()));
+        command.addAll(List.of(contest.getClass().getName(), contender.title(), address));
+        command.addAll(List.of(Integer.toString(table.threads()), Integer.toString(table.stride())));
+        command.add(table.isContended() ? witness.toString() : "");
         try {
             return new ContenderProcess(new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)

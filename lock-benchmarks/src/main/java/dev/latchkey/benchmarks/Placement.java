@@ -6,8 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-/** Which processors clients and servers run on: those that this process may use are passed on to all that it starts. */
+/** Which processors clients and servers run on. */
 enum Placement {
 
     /** Wake-ups across processors differ by more than the contenders do; and one that is never idle leaves no doubt. */
@@ -35,8 +36,18 @@ enum Placement {
         return ALL.isPresent();
     }
 
-    /** Moves this process there. */
+    /** What has a JVM take itself to be there from its start, whether it is moved there sooner or later. */
+    List<String> jvmOptions() {
+        return this == ONE_PROCESSOR ? List.of("-XX:ActiveProcessorCount=1") : List.of();
+    }
+
+    /** Moves this process there, and all that it has started. */
     void enter() {
+        ProcessHandle self = ProcessHandle.current();
+        Stream.concat(Stream.of(self), self.descendants()).forEach(this::move);
+    }
+
+    private void move(ProcessHandle process) {
         if (ALL.isEmpty()) {
             return;
         }
@@ -44,19 +55,18 @@ enum Placement {
         String processors = this == ONE_PROCESSOR ? all.split("[,-]", 2)[0] : all;
         // It also fails when a thread ends just then.
         boolean isMoved = IntStream.range(0, TRIES)
-                .anyMatch(i -> taskset("-a", "-c", "-p", processors, pid()).isPresent());
+                .anyMatch(i -> taskset("-a", "-c", "-p", processors, Long.toString(process.pid()))
+                                .isPresent()
+                        || !process.isAlive());
         if (!isMoved) {
-            throw new IllegalStateException("taskset could not move this process to processor " + processors);
+            throw new IllegalStateException(
+                    "taskset could not move process " + process.pid() + " to processor " + processors);
         }
     }
 
     private static Optional<String> affinity() {
-        return taskset("-c", "-p", pid())
+        return taskset("-c", "-p", Long.toString(ProcessHandle.current().pid()))
                 .map(answer -> answer.substring(answer.lastIndexOf(": ") + 2).strip());
-    }
-
-    private static String pid() {
-        return Long.toString(ProcessHandle.current().pid());
     }
 
     private static Optional<String> taskset(String... arguments) {

@@ -75,7 +75,8 @@ interface Connections {
 
             @Override
             public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
-                return new ShardedInbox(client.connectPubSub(StringCodec.UTF8), names, id, mail);
+                client.getPartitions();
+                return new ShardedInbox(Connecting.await(client.connectPubSubAsync(StringCodec.UTF8)), names, id, mail);
             }
 
             @Override

@@ -16,9 +16,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** The connection that the commands of a store go over, opened when first needed, and how often it was lost. */
 final class Link implements RedisConnectionStateListener {
 
-    /** For the first connection, which has the driver load its classes; it gives up by itself where nobody answers. */
-    private static final Duration SHORTEST_CONNECT_LIMIT = Duration.ofSeconds(30);
-
     private final Connections connections;
     private final Failures failures;
     private final Duration limit;
@@ -101,7 +98,7 @@ final class Link implements RedisConnectionStateListener {
     }
 
     Duration connectLimit() {
-        return limit.compareTo(SHORTEST_CONNECT_LIMIT) > 0 ? limit : SHORTEST_CONNECT_LIMIT;
+        return limit.compareTo(Connecting.SHORTEST_LIMIT) > 0 ? limit : Connecting.SHORTEST_LIMIT;
     }
 
     private StatefulConnection<byte[], byte[]> connectNow() {

@@ -642,6 +642,65 @@ class StateTableTest {
         }
 
         @Test
+        void whenTheAnswerCrossesAPromotion_thenThePromotionIsBelieved() {
+            assertThat(lock.tryAcquireShared()).isTrue();
+            store.next(REFRESH, Fault.meanwhile(lock::tryAcquire));
+
+            lock.refresh();
+
+            assertHeld(LockMode.EXCLUSIVE);
+            assertThat(lock.fencingToken()).isPresent();
+        }
+
+        @Test
+        void whenTheAnswerCrossesADemotion_thenNoMoreThanSharedIsBelieved() {
+            acquired();
+            store.next(REFRESH, Fault.meanwhile(lock::tryAcquireShared));
+
+            lock.refresh();
+
+            assertHeld(LockMode.SHARED);
+            assertThat(lock.fencingToken()).isEmpty();
+        }
+
+        @Test
+        void whenTheAnswerComesWhileADemotionIsOnItsWay_thenNoMoreThanSharedIsBelieved() throws Exception {
+            acquired();
+            Pause refreshed = new Pause();
+            store.next(REFRESH, Fault.pausedAfter(refreshed));
+            BackgroundCall<Lock> refresh = BackgroundCall.start(lock::refresh);
+            refreshed.awaitReached();
+            Pause demoted = new Pause();
+            store.next(SAVE, Fault.pausedAfter(demoted));
+            BackgroundCall<Boolean> demotion = BackgroundCall.start(lock::tryAcquireShared);
+            demoted.awaitReached();
+
+            refreshed.end();
+            refresh.result();
+
+            assertHeld(LockMode.SHARED);
+            assertThat(lock.fencingToken()).isEmpty();
+            demoted.end();
+            assertThat(demotion.result()).isTrue();
+        }
+
+        @Test
+        void whenItComesToTheStoreAfterADemotion_thenNothingIsLost() throws Exception {
+            acquired();
+            Pause pause = new Pause();
+            store.next(REFRESH, Fault.pausedBefore(pause));
+            BackgroundCall<Lock> refresh = BackgroundCall.start(lock::refresh);
+            pause.awaitReached();
+            assertThat(lock.tryAcquireShared()).isTrue();
+
+            pause.end();
+            refresh.result();
+
+            assertHeld(LockMode.SHARED);
+            assertThat(losses).isEmpty();
+        }
+
+        @Test
         void whenTheAnswerComesAfterTheEnd_thenWhatLookedOverStaysOver() {
             Lock brief = locks.createLock("brief", Duration.ofSeconds(1));
             assertThat(brief.tryAcquire()).isTrue();
