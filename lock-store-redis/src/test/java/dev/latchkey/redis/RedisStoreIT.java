@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.AsyncStoreContract;
 import dev.latchkey.testkit.CutOffContract;
+import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FenceStoreContract;
@@ -19,6 +20,7 @@ import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,7 @@ class RedisStoreIT
                 TreeSavepointContract,
                 LeaseCrashContract,
                 CutOffContract,
+                DurableServerContract,
                 AsyncStoreContract,
                 ProcessContentionContract {
 
@@ -67,5 +70,10 @@ class RedisStoreIT
     @Override
     public String dsn() {
         return RedisServer.sharedDsn();
+    }
+
+    @Override
+    public List<RedisServer> startServers() {
+        return List.of(RedisServer.startDurable());
     }
 }
