@@ -17,6 +17,7 @@ import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 class RedisStoreIT
         implements PersistingStoreContract,
@@ -75,5 +77,10 @@ class RedisStoreIT
     @Override
     public List<RedisServer> startServers() {
         return List.of(RedisServer.startDurable());
+    }
+
+    @Test
+    void keepsTheRules() {
+        StoreRules.of(RedisStore.class).testedBy(RedisStoreIT.class).check();
     }
 }
