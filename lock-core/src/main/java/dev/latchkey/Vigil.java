@@ -110,11 +110,12 @@ final class Vigil {
 
     private void announce(Loss ended) {
         finish(ended);
-        log.warn(
-                "lock.lost resource={} reason={} heldMs={}",
-                shownResource(),
-                ended.reason(),
-                Optional.ofNullable(ended.watch()).map(Watch::heldMillis).orElse(0L));
+        long heldMillis =
+                Optional.ofNullable(ended.watch()).map(Watch::heldMillis).orElse(0L);
+        // Not by the alarm thread: what writes the log may be stuck.
+        keeper.notifier()
+                .execute(() -> log.warn(
+                        "lock.lost resource={} reason={} heldMs={}", shownResource(), ended.reason(), heldMillis));
         if (settings.hasMaxHold()) {
             keeper.renew(owner::giveUpOverdue);
         }

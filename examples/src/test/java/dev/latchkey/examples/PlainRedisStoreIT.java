@@ -1,14 +1,18 @@
 package dev.latchkey.examples;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.ServerFaultContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.UnfencedContract;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -20,6 +24,8 @@ class PlainRedisStoreIT
                 UnfencedContract,
                 HandoverContract,
                 LeaseCrashContract,
+                CutOffContract,
+                ServerFaultContract,
                 ProcessContentionContract {
 
     private static final RedisServer SERVER = RedisServer.start();
@@ -51,6 +57,16 @@ class PlainRedisStoreIT
     @Override
     public String dsn() {
         return "plain-" + SERVER.dsn();
+    }
+
+    @Override
+    public List<RedisServer> startServers() {
+        return List.of(RedisServer.startDurable());
+    }
+
+    @Override
+    public String dsn(List<? extends OwnServer> servers) {
+        return "plain-" + servers.get(0).dsn();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.util.List;
 import java.util.Set;
@@ -18,18 +19,18 @@ import java.util.function.Supplier;
 record Backing(
         Promise promise,
         Set<FaultKind> faults,
-        List<Server> servers,
+        List<? extends OwnServer> servers,
         Function<List<ServerAddress>, String> dsn,
         Supplier<List<String>> leftovers)
         implements AutoCloseable {
 
     /** What a process connects to that no fault is to reach. */
     String directDsn() {
-        return dsn.apply(servers.stream().map(Server::address).toList());
+        return dsn.apply(servers.stream().map(OwnServer::address).toList());
     }
 
     @Override
     public void close() {
-        servers.forEach(Server::close);
+        servers.forEach(OwnServer::close);
     }
 }

@@ -83,7 +83,7 @@ final class Stores {
         return new Backing(
                 promise,
                 EnumSet.allOf(FaultKind.class),
-                List.of(server(server)),
+                List.of(server),
                 addresses -> "redis://" + addresses.get(0),
                 () -> leftIn(server));
     }
@@ -106,14 +106,9 @@ final class Stores {
         return new Backing(
                 leases(Servers.QUORUM, ""),
                 ALL_BUT_LOSS,
-                members.stream().map(Stores::server).toList(),
+                members,
                 addresses -> "combined:consensus(redis://%s,redis://%s,redis://%s)".formatted(addresses.toArray()),
                 () -> members.stream().flatMap(one -> leftIn(one).stream()).toList());
-    }
-
-    private static Server server(RedisServer one) {
-        return new Server(
-                one.address(), one::kill, one::restart, one::restartEmpty, one::freeze, one::thaw, one::close);
     }
 
     private static List<String> leftIn(RedisServer server) {
@@ -137,7 +132,7 @@ final class Stores {
         return new Backing(
                 leases(Servers.ONE, ""),
                 ALL_BUT_LOSS,
-                List.of(server(server)),
+                List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)),
                 () -> count(server, "rows that are held", held));
     }
@@ -163,14 +158,9 @@ final class Stores {
         return new Backing(
                 promise,
                 faults,
-                List.of(server(server)),
+                List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)).replace("postgresql:", "postgresql+advisory:"),
                 () -> count(server, "advisory locks", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
-    }
-
-    private static Server server(PostgresServer one) {
-        return new Server(
-                one.address(), one::kill, one::restart, one::restartEmpty, one::freeze, one::thaw, one::close);
     }
 
     private static List<String> count(PostgresServer server, String what, String sql) {
@@ -193,18 +183,10 @@ final class Stores {
                 Servers.ONE,
                 PATIENCE,
                 "there are no leases: a hold ends with its session, of which the holder is told before");
-        Server one = new Server(
-                server.address(),
-                server::kill,
-                server::restart,
-                server::restart,
-                server::freeze,
-                server::thaw,
-                server::close);
         return new Backing(
                 promise,
                 ALL_BUT_LOSS,
-                List.of(one),
+                List.of(server),
                 addresses -> "zookeeper://" + addresses.get(0) + "?sessionTimeout=2000",
                 () -> server.command("dump")
                         .lines()
@@ -225,16 +207,8 @@ final class Stores {
         Set<FaultKind> faults = EnumSet.allOf(FaultKind.class);
         faults.remove(FaultKind.RESTART);
         MemcachedServer server = MemcachedServer.start();
-        Server one = new Server(
-                server.address(),
-                server::kill,
-                server::restart,
-                server::restart,
-                server::freeze,
-                server::thaw,
-                server::close);
         return new Backing(
-                promise, faults, List.of(one), addresses -> "memcached://" + addresses.get(0), () -> List.of());
+                promise, faults, List.of(server), addresses -> "memcached://" + addresses.get(0), () -> List.of());
     }
 
     private static Backing mongoDb() {
@@ -242,20 +216,12 @@ final class Stores {
         // The embedded server has no disk, and takes its data with it: MongoDB does not.
         faults.remove(FaultKind.RESTART);
         MongoDbServer server = MongoDbServer.start();
-        Server one = new Server(
-                server.address(),
-                server::kill,
-                server::restartEmpty,
-                server::restartEmpty,
-                server::freeze,
-                server::thaw,
-                server::close);
         return new Backing(
                 leases(
                         Servers.ONE,
                         "the embedded server may stand in for MongoDB; it is never killed, since it keeps nothing on a disk"),
                 faults,
-                List.of(one),
+                List.of(server),
                 addresses -> MongoDbServer.dsn(addresses.get(0), "chaos"),
                 () -> List.of());
     }

@@ -1,6 +1,7 @@
 package dev.latchkey.chaos;
 
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.OwnServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -38,8 +39,8 @@ final class Striker {
         switch (fault.kind()) {
             case CRASH -> crash(places.get(fault.place()));
             case FREEZE -> freeze(fault, places.get(fault.place()).worker());
-            case RESTART -> restart(fault, server(fault).restart());
-            case FORGET -> restart(fault, server(fault).restartEmpty());
+            case RESTART -> restart(fault, server(fault)::restart);
+            case FORGET -> restart(fault, server(fault)::restartEmpty);
             case PAUSE -> pause(fault);
             case CUT, REFUSE, SILENCE, SLOW, LOST_REPLY -> strikeNetworks(fault);
         }
@@ -68,7 +69,7 @@ final class Striker {
 
     private void restart(Fault fault, Runnable restart) throws InterruptedException {
         int number = struck(fault.kind(), History.ALL);
-        server(fault).kill().run();
+        server(fault).kill();
         over(number);
         try {
             last(fault);
@@ -80,11 +81,11 @@ final class Striker {
 
     private void pause(Fault fault) throws InterruptedException {
         int number = struck(fault.kind(), History.ALL);
-        server(fault).freeze().run();
+        server(fault).freeze();
         try {
             last(fault);
         } finally {
-            server(fault).thaw().run();
+            server(fault).thaw();
             over(number);
             healed(number);
         }
@@ -123,7 +124,7 @@ final class Striker {
         }
     }
 
-    private Server server(Fault fault) {
+    private OwnServer server(Fault fault) {
         return backing.servers().get(fault.server());
     }
 

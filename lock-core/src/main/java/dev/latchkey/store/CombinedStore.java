@@ -3,7 +3,6 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Holder;
@@ -15,17 +14,12 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Makes one store of several independent ones: a lock is held when as many members grant it as the strategy asks for, and
@@ -45,8 +39,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class CombinedStore implements ExpiringStore, SharedStore, InspectableStore, ProcessBound {
 
-    private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
-
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** How often one request is tried again when rivals share the members out among them, so that one of them wins. */
@@ -56,7 +48,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
 
     private final Quorum quorum;
     private final Fencing fencing;
-    private final Set<Class<?>> capabilities = new HashSet<>();
+    private final Set<Class<?>> capabilities;
     private final List<String> processBound;
     private volatile boolean closed;
 
@@ -82,77 +74,16 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
      * @throws IllegalArgumentException as {@link #CombinedStore(List, Strategy)}, or if the timeout is out of range
      */
     public CombinedStore(List<? extends PersistingStore> members, Strategy strategy, Duration memberTimeout) {
-        check(members, Objects.requireNonNull(strategy, "strategy"));
+        Composition composition = new Composition(members, Objects.requireNonNull(strategy, "strategy"));
         if (memberTimeout.isNegative() || memberTimeout.isZero() || memberTimeout.compareTo(Duration.ofHours(1)) > 0) {
             throw new IllegalArgumentException(
                     "member timeout " + memberTimeout + ": must be more than zero and at most an hour");
         }
-        List<Member> numbered = new ArrayList<>();
-        members.forEach(store -> numbered.add(new Member(numbered.size() + 1, store)));
-        this.quorum = new Quorum(List.copyOf(numbered), strategy, memberTimeout);
+        this.quorum = new Quorum(composition.numbered(), strategy, memberTimeout);
         this.fencing = new Fencing(quorum);
-        this.processBound = members.stream()
-                .flatMap(store -> store.capability(ProcessBound.class).stream())
-                .map(ProcessBound::reason)
-                .distinct()
-                .toList();
-        findCapabilities(members);
-        warn(strategy);
-    }
-
-    private static void check(List<? extends PersistingStore> members, Strategy strategy) {
-        int total = members.size();
-        if (total == 0) {
-            throw new IllegalArgumentException("a combined store needs members: the list is empty");
-        }
-        if (Stream.of(members.toArray()).distinct().count() < total) {
-            throw new IllegalArgumentException("a combined store has one member twice: each vote must be another's");
-        }
-        int quorum = Tally.quorum(strategy, total);
-        if (!strategy.isMet(quorum, total) || 2 * quorum <= total) {
-            throw new IllegalArgumentException(
-                    "the strategy " + strategy.getClass().getSimpleName() + " is met by " + quorum + " of " + total
-                            + " members: two keys could hold at once. It must take more than half");
-        }
-    }
-
-    private void findCapabilities(List<? extends PersistingStore> members) {
-        if (members.stream()
-                .anyMatch(store -> store.capability(ExpiringStore.class).isPresent())) {
-            capabilities.add(ExpiringStore.class);
-        }
-        for (Class<?> ofAll : List.of(SharedStore.class, InspectableStore.class)) {
-            if (members.stream().allMatch(store -> store.capability(ofAll).isPresent())) {
-                capabilities.add(ofAll);
-            }
-        }
-        if (!processBound.isEmpty()) {
-            capabilities.add(ProcessBound.class);
-        }
-        capabilities.addAll(List.of(PersistingStore.class, CombinedStore.class));
-    }
-
-    private void warn(Strategy strategy) {
-        int total = quorum.members().size();
-        if (!strategy.canBeMet(1, total) && total > 1 && strategy instanceof ConsensusStrategy) {
-            log.warn(
-                    "lock.combined-survives-nothing members={}: a consensus needs 3 to survive the failure of one",
-                    total);
-        } else if (total % 2 == 0 && strategy instanceof ConsensusStrategy) {
-            log.warn("lock.combined-even members={}: one less survives as many failures", total);
-        }
-        int unfit = total - quorum.fencing();
-        if (!quorum.isUnanimous() && unfit > 0) {
-            log.warn(
-                    "lock.combined-unfenced members={} of {}: these cannot agree on fencing tokens, so some holds have none",
-                    unfit,
-                    total);
-        }
-        if (quorum.members().stream()
-                .flatMap(member -> member.fencing().stream())
-                .anyMatch(store -> store.survives() == Durability.BY_THE_CLOCK)) {
-            log.debug("lock.combined-by-the-clock: tokens of members that lose their data grow by their clocks");
-        }
+        this.processBound = composition.processBound();
+        this.capabilities = composition.capabilities();
+        composition.warnOf(quorum);
     }
 
     @Override

@@ -28,7 +28,7 @@ final class FindRound {
         return member.store()
                 .find(quorum.keyFor(member, key))
                 .<Attempt>map(granted -> granted)
-                .orElse(Room.EXPIRED);
+                .orElse(Grants.EXPIRED);
     }
 
     private static Vote vote(Attempt attempt) {

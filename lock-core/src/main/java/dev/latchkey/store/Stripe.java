@@ -1,14 +1,11 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Request;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,22 +14,17 @@ import org.jspecify.annotations.Nullable;
 /** The resources of an in-memory store that share one guard. */
 final class Stripe {
 
-    private static final int SWEEP_FROM = 64;
-
-    private final ReentrantLock guard = new ReentrantLock();
-    private final Map<String, Room> rooms = new HashMap<>();
-    private final int number;
     /** Leaves room to count on, whatever a caller proposes. */
     private static final long LARGEST_PROPOSAL = 1L << 53;
 
-    private final long retentionNanos;
+    private final int number;
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Rooms rooms;
     private long lastFencingToken;
-    private int sweepAt = SWEEP_FROM;
-    private boolean closed;
 
     Stripe(int number, long retentionNanos) {
         this.number = number;
-        this.retentionNanos = retentionNanos;
+        this.rooms = new Rooms(retentionNanos);
     }
 
     Attempt save(Request request, long proposal) {
@@ -54,28 +46,23 @@ final class Stripe {
     /** Takes at a moment that is the same for a whole batch; inside the guard. */
     Attempt saveAt(long now, Request request) {
         String resource = request.key().resource();
-        if (closed) {
-            throw closed(resource);
-        }
-        sweepIfGrown();
-        Room room = rooms.computeIfAbsent(resource, name -> new Room(this));
+        rooms.checkOpen(resource);
+        Room room = rooms.enter(resource, this);
         Attempt attempt = room.save(request, now);
-        removeIfEmpty(resource, room);
+        rooms.removeIfEmpty(resource, room);
         return attempt;
     }
 
     /** Why a request cannot be granted at a moment; null if it can. Inside the guard. */
     @Nullable Attempt refusal(Request request, long now) {
         String resource = request.key().resource();
-        if (closed) {
-            throw closed(resource);
-        }
+        rooms.checkOpen(resource);
         Room room = rooms.get(resource);
         if (room == null) {
-            return request.key().held().isPresent() ? Room.EXPIRED : null;
+            return request.key().held().isPresent() ? Grants.EXPIRED : null;
         }
         Attempt refusal = room.refusal(request, now);
-        removeIfEmpty(resource, room);
+        rooms.removeIfEmpty(resource, room);
         return refusal;
     }
 
@@ -98,7 +85,7 @@ final class Stripe {
                 return attempt;
             }
             // A conflict means that somebody holds it or waits, so the room is still there.
-            Room room = rooms.computeIfAbsent(resource, name -> new Room(this));
+            Room room = rooms.enter(resource, this);
             Waiter waiter = new Waiter(request, guard.newCondition());
             if (!room.enqueue(waiter)) {
                 return new Attempt.Refused();
@@ -114,11 +101,9 @@ final class Stripe {
                 } else {
                     room.leaveWithNothing(waiter, System.nanoTime());
                 }
-                removeIfEmpty(resource, room);
+                rooms.removeIfEmpty(resource, room);
             }
-            if (closed) {
-                throw closed(resource);
-            }
+            rooms.checkOpen(resource);
             return wanted ? waiter.answer().orElse(Attempt.Conflicted.NO_HINT) : Attempt.Conflicted.NO_HINT;
         } finally {
             guard.unlock();
@@ -138,11 +123,9 @@ final class Stripe {
         guard.lock();
         try {
             String resource = request.key().resource();
-            if (closed) {
-                throw closed(resource);
-            }
+            rooms.checkOpen(resource);
             Room room = rooms.get(resource);
-            return room == null ? Room.EXPIRED : room.refresh(request, System.nanoTime());
+            return room == null ? Grants.EXPIRED : room.refresh(request, System.nanoTime());
         } finally {
             guard.unlock();
         }
@@ -170,7 +153,7 @@ final class Stripe {
                 return false;
             }
             boolean wasHolder = room.delete(key, System.nanoTime());
-            removeIfEmpty(key.resource(), room);
+            rooms.removeIfEmpty(key.resource(), room);
             return wasHolder;
         } finally {
             guard.unlock();
@@ -200,9 +183,7 @@ final class Stripe {
     void close() {
         guard.lock();
         try {
-            closed = true;
-            rooms.values().forEach(Room::wakeAll);
-            rooms.clear();
+            rooms.close();
         } finally {
             guard.unlock();
         }
@@ -219,24 +200,5 @@ final class Stripe {
 
     long nextFencingToken() {
         return ++lastFencingToken;
-    }
-
-    private void removeIfEmpty(String resource, Room room) {
-        if (room.isEmpty()) {
-            rooms.remove(resource, room);
-        }
-    }
-
-    /** Leases that nobody ever releases must not fill the memory: each time the rooms have doubled, the old ones go. */
-    private void sweepIfGrown() {
-        if (rooms.size() >= sweepAt) {
-            long then = System.nanoTime() - retentionNanos;
-            rooms.values().removeIf(room -> room.wasOverAt(then));
-            sweepAt = Math.max(SWEEP_FROM, 2 * rooms.size());
-        }
-    }
-
-    private static LockStorageException closed(String resource) {
-        return new LockStorageException(resource, "the in-memory store was closed", null);
     }
 }

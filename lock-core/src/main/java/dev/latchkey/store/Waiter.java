@@ -12,7 +12,7 @@ final class Waiter {
     private final Request request;
     private final Condition changed;
     private @Nullable Attempt answer;
-    private Room.@Nullable Grant before;
+    private Grants.@Nullable Grant before;
     private boolean withdrawn;
 
     Waiter(Request request, Condition changed) {
@@ -48,11 +48,11 @@ final class Waiter {
     }
 
     /** What a promoter held, to be put back if it does not take what it was granted. */
-    Room.@Nullable Grant before() {
+    Grants.@Nullable Grant before() {
         return before;
     }
 
-    void setBefore(Room.Grant held) {
+    void setBefore(Grants.Grant held) {
         before = held;
     }
 

@@ -1,22 +1,39 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 
-/** One holder's hold, and the name it came by. */
-record Grant(Name name, Attempt.Granted answer) {
-
-    private static final Attempt.Granted SHARED =
-            new Attempt.Granted(LockMode.SHARED, OptionalLong.empty(), Lease.endless());
+/**
+ * One holder's hold.
+ *
+ * @param name it came by
+ * @param answer what its holder is told
+ * @param lost done when it ends without a release, before anybody else can have the file; the same through all conversions
+ */
+record Grant(Name name, Attempt.Granted answer, CompletableFuture<LossReason> lost) {
 
     static Grant shared(Name name) {
-        return new Grant(name, SHARED);
+        return of(name, LockMode.SHARED, OptionalLong.empty(), new CompletableFuture<>());
     }
 
     static Grant exclusive(Name name, long fencingToken) {
-        return new Grant(name, new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.endless()));
+        return of(name, LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), new CompletableFuture<>());
+    }
+
+    Grant promoted(long fencingToken) {
+        return of(name, LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), lost);
+    }
+
+    Grant demoted() {
+        return of(name, LockMode.SHARED, OptionalLong.empty(), lost);
+    }
+
+    private static Grant of(Name name, LockMode mode, OptionalLong fencingToken, CompletableFuture<LossReason> lost) {
+        return new Grant(name, new Attempt.Granted(mode, fencingToken, Lease.session(lost)), lost);
     }
 
     LockMode mode() {

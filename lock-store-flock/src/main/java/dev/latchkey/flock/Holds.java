@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,7 +120,7 @@ final class Holds {
             long fencingToken = kernel.tryPromote();
             return fencingToken == KernelLock.CONFLICT
                     ? Attempt.Conflicted.NO_HINT
-                    : put(owner, Grant.exclusive(own.name(), fencingToken));
+                    : put(owner, own.promoted(fencingToken));
         } finally {
             dropIfLost();
         }
@@ -130,7 +132,7 @@ final class Holds {
         }
         try {
             kernel.demote();
-            return put(owner, Grant.shared(own.name()));
+            return put(owner, own.demoted());
         } finally {
             kernel.endConversion();
             dropIfLost();
@@ -149,9 +151,16 @@ final class Holds {
         return wasHolder;
     }
 
-    void removeAll(Name name) {
-        grants.values().removeIf(grant -> grant.name() == name);
+    /** Ends all that came by a name; their holders know it before the file can be anybody else's. */
+    void loseAll(Name name, LossReason reason) {
+        lose(grant -> grant.name() == name, reason);
         releaseIfUnused();
+    }
+
+    private void lose(Predicate<Grant> which, LossReason reason) {
+        List<Grant> ending = grants.values().stream().filter(which).toList();
+        ending.forEach(grant -> grant.lost().complete(reason));
+        grants.values().removeAll(ending);
     }
 
     private void releaseIfUnused() {
@@ -163,7 +172,7 @@ final class Holds {
     /** A conversion that failed halfway may have lost what it began with. */
     private void dropIfLost() {
         if (!kernel.isHeld()) {
-            grants.clear();
+            lose(grant -> true, LossReason.SESSION_LOST);
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.Key;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
 import java.io.IOException;
@@ -153,7 +154,7 @@ final class LockFile {
         guard.lock();
         try {
             if (!name.isDetached()) {
-                room.detach(name);
+                room.detach(name, LossReason.STORE_CLOSED);
                 room.serve();
             }
         } finally {

@@ -2,6 +2,7 @@ package dev.latchkey.flock;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
 import java.io.IOException;
@@ -131,9 +132,14 @@ final class Room {
     }
 
     /** The name leads elsewhere: what was held by it protects nothing any more, and who waits has to start over. */
-    void detach(Name name) {
+    private void detach(Name name) {
+        detach(name, LossReason.SESSION_LOST);
+    }
+
+    /** Nobody holds or waits by this name any more. */
+    void detach(Name name, LossReason reason) {
         name.detach();
-        holds.removeAll(name);
+        holds.loseAll(name, reason);
         queue.stream().filter(waiter -> waiter.name() == name).forEach(Waiter::startOver);
         queue.removeIf(waiter -> waiter.name() == name);
         cancelKernelWaitUnlessFor(queue.peekFirst());

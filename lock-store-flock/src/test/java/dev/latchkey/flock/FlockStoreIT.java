@@ -7,6 +7,7 @@ import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.ServerlessContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StoreRules;
@@ -24,6 +25,7 @@ class FlockStoreIT
                 InspectableStoreContract,
                 ProcessBoundContract,
                 CrashContract,
+                ServerlessContract,
                 ProcessContentionContract {
 
     @TempDir

@@ -10,6 +10,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
@@ -21,6 +22,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -140,6 +142,35 @@ interface DatabaseFaults {
                         .hasMessageContaining("pool of its own");
             }
             assertThat(locks.createLock("second connection").tryAcquire()).isTrue();
+        }
+    }
+
+    @Test
+    default void givenOthersHaveTheWholePool_whenARivalHolds_thenTheHolderKnewAndIsToldOnce() throws Exception {
+        try (FaultyDatabase database = start();
+                HikariDataSource pool = pool(database, 1);
+                JdbcStore rivals = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(new JdbcStore(pool));
+                LockFactory others = new LockFactory(rivals)) {
+            List<LossReason> losses = new CopyOnWriteArrayList<>();
+            Lock holder = locks.lock("starved")
+                    .ttl(Duration.ofSeconds(3))
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create();
+            assertThat(holder.tryAcquire()).isTrue();
+            Lock rival = others.createLock("starved", LONG);
+            try (Connection transaction = pool.getConnection()) {
+                transaction.setAutoCommit(false);
+
+                rival.acquire(LIMIT);
+
+                assertThat(holder.isExpired()).isTrue();
+            }
+            Awaitility.await().atMost(LIMIT).until(() -> !losses.isEmpty());
+            assertThat(holder.release()).isFalse();
+            assertThat(losses).containsExactly(LossReason.STORE_UNREACHABLE);
+            assertThat(rival.isAcquired()).isTrue();
         }
     }
 

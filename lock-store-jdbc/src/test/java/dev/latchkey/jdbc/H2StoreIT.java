@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import org.h2.tools.Server;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
 /** All contracts on an H2 server. */
-class H2StoreIT implements JdbcContracts {
+class H2StoreIT implements JdbcContracts, CutOffContract {
 
     @TempDir
     static Path directory;

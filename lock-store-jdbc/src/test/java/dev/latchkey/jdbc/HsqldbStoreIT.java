@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ServerAddress;
 import java.nio.file.Path;
 import org.hsqldb.server.Server;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
 /** All contracts on an HSQLDB server. */
-class HsqldbStoreIT implements JdbcContracts {
+class HsqldbStoreIT implements JdbcContracts, CutOffContract {
 
     @TempDir
     static Path directory;

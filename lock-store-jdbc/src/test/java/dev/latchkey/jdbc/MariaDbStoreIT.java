@@ -1,13 +1,16 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
+import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.TreeCrashContract;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
 /** All contracts on a MariaDB server. */
-class MariaDbStoreIT implements JdbcContracts, TreeCrashContract {
+class MariaDbStoreIT implements JdbcContracts, CutOffContract, DurableServerContract, TreeCrashContract {
 
     private static JdbcStore store;
 
@@ -34,5 +37,10 @@ class MariaDbStoreIT implements JdbcContracts, TreeCrashContract {
     @Override
     public String dsn() {
         return MariaDbServer.sharedDsn();
+    }
+
+    @Override
+    public List<MariaDbServer> startServers() {
+        return List.of(MariaDbServer.start());
     }
 }

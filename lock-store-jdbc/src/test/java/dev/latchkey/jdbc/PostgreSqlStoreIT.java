@@ -1,16 +1,20 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
+import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** All contracts on a PostgreSQL server, which alone announces releases. */
-class PostgreSqlStoreIT implements JdbcContracts, SharedNotifyingContract, TreeCrashContract {
+class PostgreSqlStoreIT
+        implements JdbcContracts, SharedNotifyingContract, CutOffContract, DurableServerContract, TreeCrashContract {
 
     private static JdbcStore store;
 
@@ -37,6 +41,11 @@ class PostgreSqlStoreIT implements JdbcContracts, SharedNotifyingContract, TreeC
     @Override
     public String dsn() {
         return PostgresServer.sharedDsn();
+    }
+
+    @Override
+    public List<PostgresServer> startServers() {
+        return List.of(PostgresServer.start());
     }
 
     /** The contracts alone: a guard is public beside the store. */

@@ -1,6 +1,7 @@
 package dev.latchkey.mongodb;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
@@ -11,6 +12,7 @@ import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.ServerFaultContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
@@ -19,6 +21,7 @@ import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -40,6 +43,8 @@ class MongoDbStoreIT
                 TreeSavepointContract,
                 HandoverContract,
                 LeaseCrashContract,
+                CutOffContract,
+                ServerFaultContract,
                 ProcessContentionContract {
 
     private static final AtomicInteger OTHERS = new AtomicInteger();
@@ -69,6 +74,11 @@ class MongoDbStoreIT
     @Override
     public String dsn() {
         return MongoDbServer.sharedDsn("contracts");
+    }
+
+    @Override
+    public List<MongoDbServer> startServers() {
+        return List.of(MongoDbServer.start());
     }
 
     /** A request of many ids is as many commands: on a busy machine they take their time. */

@@ -6,10 +6,12 @@ import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.ProcessBoundContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedOwnershipContract;
@@ -19,6 +21,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,7 @@ class PostgresAdvisoryStoreIT
                 InspectableStoreContract,
                 ProcessBoundContract,
                 CrashContract,
+                SessionLossContract,
                 ProcessContentionContract {
 
     private static final String OTHERS = "latchkey_others";
@@ -69,6 +73,21 @@ class PostgresAdvisoryStoreIT
     @Override
     public String dsn() {
         return Stores.advisory(PostgresServer.sharedDsn());
+    }
+
+    @Override
+    public List<PostgresServer> startServers() {
+        return List.of(PostgresServer.start());
+    }
+
+    @Override
+    public String dsn(List<? extends OwnServer> servers) {
+        return Stores.advisory(servers.get(0).dsn());
+    }
+
+    @Override
+    public boolean endsWithItsConnection() {
+        return true;
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
@@ -15,6 +16,7 @@ import dev.latchkey.testkit.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -63,10 +65,7 @@ class CombinedRedisIT {
 
             server.restartEmpty();
 
-            Awaitility.await("the holder to be back on " + server.address())
-                    .atMost(Duration.ofSeconds(60))
-                    .until(() -> String.valueOf(server.call("GET", "lock:{x}"))
-                            .contains(holder.key().token()));
+            awaitPart(server, holder);
             assertThat(others.createLock("x", LONG_TTL).tryAcquire()).isFalse();
             assertThat(cycle(others)).isGreaterThan(between);
         }
@@ -75,6 +74,53 @@ class CombinedRedisIT {
         assertThat(holder.release()).isTrue();
         Lock next = others.createLock("x", LONG_TTL).acquire(Duration.ofSeconds(30));
         assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    /** Each is stopped for longer than the lease, so that its part of the hold ends there and must be made good. */
+    @Test
+    void givenOneServerIsStoppedPastTheLease_whenUsed_thenItGoesOnAndTheServerTakesPartAgain() throws Exception {
+        LockFactory locks = connect();
+        LockFactory others = connect();
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        Lock holder =
+                locks.lock("x").ttl(SHORT_TTL).autoRefresh().onLost(losses::add).create();
+        assertThat(holder.tryAcquire()).isTrue();
+        long token = holder.fencingToken().orElseThrow();
+        long last = cycle(locks);
+        for (RedisServer server : servers) {
+            server.freeze();
+            Lock lease = locks.createLock("lease", SHORT_TTL);
+            assertThat(lease.tryAcquire()).isTrue();
+            while (!lease.isExpired()) {
+                long next = cycle(locks);
+                assertThat(next).isGreaterThan(last);
+                last = cycle(others);
+                assertThat(last).isGreaterThan(next);
+            }
+            assertThat(others.createLock("x", LONG_TTL).tryAcquire()).isFalse();
+
+            server.thaw();
+
+            awaitPart(server, holder);
+            Lock next = others.createLock("next", LONG_TTL);
+            assertThat(next.tryAcquire()).isTrue();
+            awaitPart(server, next);
+            assertThat(next.release()).isTrue();
+        }
+        assertThat(holder.isExpired()).isFalse();
+        assertThat(holder.fencingToken()).hasValue(token);
+        assertThat(holder.release()).isTrue();
+        Lock next = others.createLock("x", LONG_TTL).acquire(Duration.ofSeconds(30));
+        assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);
+        assertThat(losses).isEmpty();
+    }
+
+    private static void awaitPart(RedisServer server, Lock holder) {
+        Awaitility.await("the hold to be on " + server.address())
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> String.valueOf(
+                                server.call("GET", "lock:{" + holder.key().resource() + "}"))
+                        .contains(holder.key().token()));
     }
 
     /** The members count by their clocks, and still agree without being asked a second time. */
@@ -130,6 +176,27 @@ class CombinedRedisIT {
                 .atMost(Duration.ofSeconds(60))
                 .ignoreException(LockStorageException.class)
                 .until(() -> cycle(locks) > token);
+    }
+
+    @Test
+    void givenTwoServersAreStopped_whenAsked_thenAFailureInTimeAndItRecovers() throws Exception {
+        LockFactory locks = connect();
+        long token = cycle(locks);
+        servers.get(1).freeze();
+        servers.get(2).freeze();
+        long start = System.nanoTime();
+
+        assertThatThrownBy(() -> locks.createLock("stopped", SHORT_TTL).tryAcquire())
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("too few of the 3 members");
+
+        // The member timeout is 5 s, once for the request and once for giving back what may come of it.
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
+        servers.get(1).thaw();
+        assertThat(cycle(locks)).isGreaterThan(token);
+        servers.get(2).thaw();
+        assertThat(locks.createLock("stopped", LONG_TTL).tryAcquire(Duration.ofSeconds(30)))
+                .isTrue();
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.AsyncStoreContract;
 import dev.latchkey.testkit.CutOffContract;
+import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FenceStoreContract;
@@ -16,12 +17,15 @@ import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 class RedisStoreIT
         implements PersistingStoreContract,
@@ -39,6 +43,7 @@ class RedisStoreIT
                 TreeSavepointContract,
                 LeaseCrashContract,
                 CutOffContract,
+                DurableServerContract,
                 AsyncStoreContract,
                 ProcessContentionContract {
 
@@ -67,5 +72,15 @@ class RedisStoreIT
     @Override
     public String dsn() {
         return RedisServer.sharedDsn();
+    }
+
+    @Override
+    public List<RedisServer> startServers() {
+        return List.of(RedisServer.startDurable());
+    }
+
+    @Test
+    void keepsTheRules() {
+        StoreRules.of(RedisStore.class).testedBy(RedisStoreIT.class).check();
     }
 }

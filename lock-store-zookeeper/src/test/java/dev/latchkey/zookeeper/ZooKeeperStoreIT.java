@@ -4,13 +4,16 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.ZooKeeperServer;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -24,6 +27,7 @@ class ZooKeeperStoreIT
                 InspectableStoreContract,
                 ProcessBoundContract,
                 CrashContract,
+                SessionLossContract,
                 ProcessContentionContract {
 
     private static ZooKeeperStore store;
@@ -55,6 +59,16 @@ class ZooKeeperStoreIT
     @Override
     public String dsn() {
         return dsnWith("/latchkey");
+    }
+
+    @Override
+    public List<ZooKeeperServer> startServers() {
+        return List.of(ZooKeeperServer.start());
+    }
+
+    @Override
+    public String dsn(List<? extends OwnServer> servers) {
+        return servers.get(0).dsn() + "?sessionTimeout=3000";
     }
 
     @Test

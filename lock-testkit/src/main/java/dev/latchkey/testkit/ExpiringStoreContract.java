@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * {@link ExpiringStore}.
  */
 @ContractFor(ExpiringStore.class)
-public interface ExpiringStoreContract extends LeaseContract {
+public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract {
 
     /**
      * Tells whether the store knows who held last once a lease has ended. A store that forgets a hold with its lease says

@@ -20,16 +20,6 @@ import org.junit.jupiter.api.Test;
 /** Leases of a {@link Lock}: ending, renewing, and knowing in time that they ended; part of {@link ExpiringStoreContract}. */
 public interface LeaseContract extends StoreContract {
 
-    /**
-     * Returns a TTL that a few calls of the store fit into on a busy machine, and that tests can wait for.
-     *
-     * @return four times the short one, and at least 2 s
-     */
-    default Duration workingTtl() {
-        Duration four = shortTtl().multipliedBy(4);
-        return four.compareTo(Duration.ofSeconds(2)) < 0 ? Duration.ofSeconds(2) : four;
-    }
-
     /** Waits until a hold taken now with this TTL has expired: every hold with this TTL taken before is over, too. */
     static void awaitThatATtlIsOver(Fixture fixture, Duration ttl) {
         Key sentinel = fixture.key(fixture.resource() + "-sentinel");

@@ -17,7 +17,7 @@ import java.util.Optional;
  * <p>Runs {@code mariadbd} of this machine. The shared one may also be given by the environment. The user is {@code root},
  * without a password; the database is called {@code test}.
  */
-public final class MariaDbServer implements AutoCloseable {
+public final class MariaDbServer implements OwnServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_MARIADB";
@@ -78,11 +78,7 @@ public final class MariaDbServer implements AutoCloseable {
         return System.getProperty("user.name");
     }
 
-    /**
-     * Returns where it listens.
-     *
-     * @return the same throughout its life
-     */
+    @Override
     public ServerAddress address() {
         return server.address();
     }
@@ -92,6 +88,7 @@ public final class MariaDbServer implements AutoCloseable {
      *
      * @return {@code mariadb://root@host:port/test?sslMode=disable}
      */
+    @Override
     public String dsn() {
         return "mariadb://root@" + address() + "/test?sslMode=disable";
     }
@@ -106,16 +103,31 @@ public final class MariaDbServer implements AutoCloseable {
     }
 
     /** Ends it with SIGKILL: connections break. */
+    @Override
     public void kill() {
         server.kill();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, with the data it has on disk. */
+    @Override
     public void restart() {
         server.restart();
     }
 
-    /** Ends it, and deletes its files. */
+    @Override
+    public void restartEmpty() {
+        server.restartEmpty();
+    }
+
+    @Override
+    public void freeze() {
+        server.freeze();
+    }
+
+    @Override
+    public void thaw() {
+        server.thaw();
+    }
+
     @Override
     public void close() {
         server.close();

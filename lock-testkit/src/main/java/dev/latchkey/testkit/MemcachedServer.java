@@ -18,7 +18,7 @@ import java.util.TreeMap;
  * <p>Runs, in this order, what is there: a container where Docker answers, {@code memcached} of this machine. The shared one
  * may also be given by the environment.
  */
-public final class MemcachedServer implements AutoCloseable {
+public final class MemcachedServer implements OwnServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_MEMCACHED";
@@ -68,20 +68,12 @@ public final class MemcachedServer implements AutoCloseable {
         return call(address, "version").get(0).startsWith("VERSION ");
     }
 
-    /**
-     * Returns where it listens.
-     *
-     * @return the same throughout its life
-     */
+    @Override
     public ServerAddress address() {
         return server.address();
     }
 
-    /**
-     * Returns what a store connects to.
-     *
-     * @return for {@link dev.latchkey.LockFactory#connect(String)}
-     */
+    @Override
     public String dsn() {
         return "memcached://" + address();
     }
@@ -138,23 +130,30 @@ public final class MemcachedServer implements AutoCloseable {
     }
 
     /** Ends it with SIGKILL: connections break, and all it had is gone. */
+    @Override
     public void kill() {
         server.kill();
     }
 
-    /** Freezes it with SIGSTOP: connections stay open, and nothing is answered. */
+    @Override
     public void freeze() {
         server.freeze();
     }
 
-    /** Lets it go on, with SIGCONT. */
+    @Override
     public void thaw() {
         server.thaw();
     }
 
     /** Starts it again at the same address after {@link #kill()}, with nothing in it. */
+    @Override
     public void restart() {
         server.restart();
+    }
+
+    @Override
+    public void restartEmpty() {
+        server.restartEmpty();
     }
 
     /** Ends it. */

@@ -20,7 +20,7 @@ import org.bson.Document;
  * the artifact {@code de.bwaldvogel:mongo-java-server}, which keeps all in memory. The shared one may also be given by the
  * environment. Prints which it is.
  */
-public final class MongoDbServer implements AutoCloseable {
+public final class MongoDbServer implements OwnServer {
 
     /** The environment variable with the URI of a server for all tests that need none of their own, without a database. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_MONGODB";
@@ -118,11 +118,7 @@ public final class MongoDbServer implements AutoCloseable {
                 .build());
     }
 
-    /**
-     * Returns where it listens.
-     *
-     * @return the same throughout its life
-     */
+    @Override
     public ServerAddress address() {
         return server.address();
     }
@@ -134,6 +130,16 @@ public final class MongoDbServer implements AutoCloseable {
      */
     public String uri() {
         return uri(address());
+    }
+
+    /**
+     * Returns what a store connects to.
+     *
+     * @return {@link #dsn(String)} of the collection {@code lock}
+     */
+    @Override
+    public String dsn() {
+        return dsn("lock");
     }
 
     /**
@@ -170,26 +176,32 @@ public final class MongoDbServer implements AutoCloseable {
     }
 
     /** Ends it with SIGKILL. */
+    @Override
     public void kill() {
         server.kill();
     }
 
-    /** Freezes it with SIGSTOP: connections stay open, and nothing is answered. */
+    @Override
     public void freeze() {
         server.freeze();
     }
 
-    /** Lets it go on, with SIGCONT. */
+    @Override
     public void thaw() {
         server.thaw();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, without data. */
+    /** Starts it again at the same address after {@link #kill()}; the embedded one has no disk, and comes back empty. */
+    @Override
+    public void restart() {
+        server.restart();
+    }
+
+    @Override
     public void restartEmpty() {
         server.restartEmpty();
     }
 
-    /** Ends it, and deletes its files. */
     @Override
     public void close() {
         server.close();

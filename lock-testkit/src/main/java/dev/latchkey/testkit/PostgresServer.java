@@ -20,7 +20,7 @@ import java.util.Objects;
  * user is {@code postgres}, without a password; the only database has the same name. What it has committed survives
  * {@link #kill()}, though not a failure of the machine.
  */
-public final class PostgresServer implements AutoCloseable {
+public final class PostgresServer implements OwnServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_POSTGRES";
@@ -78,11 +78,7 @@ public final class PostgresServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns where it listens.
-     *
-     * @return the same throughout its life
-     */
+    @Override
     public ServerAddress address() {
         return server.address();
     }
@@ -92,6 +88,7 @@ public final class PostgresServer implements AutoCloseable {
      *
      * @return {@code postgresql://postgres@host:port/postgres}
      */
+    @Override
     public String dsn() {
         return dsn(address());
     }
@@ -154,31 +151,32 @@ public final class PostgresServer implements AutoCloseable {
     }
 
     /** Ends it and its backends with SIGKILL: connections break, and what was not committed is gone. */
+    @Override
     public void kill() {
         server.kill();
     }
 
     /** Freezes it and its backends with SIGSTOP: connections stay open, and nothing is answered. */
+    @Override
     public void freeze() {
         server.freeze();
     }
 
-    /** Lets it go on, with SIGCONT. */
+    @Override
     public void thaw() {
         server.thaw();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, with the data it has on disk. */
+    @Override
     public void restart() {
         server.restart();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, without data. */
+    @Override
     public void restartEmpty() {
         server.restartEmpty();
     }
 
-    /** Ends it, and deletes its files. */
     @Override
     public void close() {
         server.close();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Runs, in this order, what is there: a container where Docker answers, {@code redis-server} of this machine, the binary
  * in the artifact {@code com.github.codemonstur:embedded-redis}. The shared one may also be given by the environment.
  */
-public final class RedisServer implements AutoCloseable {
+public final class RedisServer implements OwnServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_REDIS";
@@ -84,20 +84,12 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns where it listens.
-     *
-     * @return the same throughout its life
-     */
+    @Override
     public ServerAddress address() {
         return server.address();
     }
 
-    /**
-     * Returns what a store connects to.
-     *
-     * @return for {@link dev.latchkey.LockFactory#connect(String)}
-     */
+    @Override
     public String dsn() {
         return "redis://" + address();
     }
@@ -137,12 +129,12 @@ public final class RedisServer implements AutoCloseable {
         return String.valueOf(Objects.requireNonNull(call(words), words[0]));
     }
 
-    /** Ends it with SIGKILL: connections break, and what is not on disk is gone. */
+    @Override
     public void kill() {
         server.kill();
     }
 
-    /** Freezes it with SIGSTOP: connections stay open, and nothing is answered. */
+    @Override
     public void freeze() {
         server.freeze();
     }
@@ -161,22 +153,21 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Lets it go on, with SIGCONT. */
+    @Override
     public void thaw() {
         server.thaw();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, with the data it has on disk. */
+    @Override
     public void restart() {
         server.restart();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, without data. */
+    @Override
     public void restartEmpty() {
         server.restartEmpty();
     }
 
-    /** Ends it, and deletes its files. */
     @Override
     public void close() {
         server.close();

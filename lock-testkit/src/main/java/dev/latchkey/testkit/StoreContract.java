@@ -59,4 +59,14 @@ public interface StoreContract {
     default Duration shortTtl() {
         return Duration.ofMillis(300);
     }
+
+    /**
+     * Returns a TTL that a few calls of the store fit into on a busy machine, and that tests can wait for.
+     *
+     * @return four times the short one, and at least 2 s
+     */
+    default Duration workingTtl() {
+        Duration four = shortTtl().multipliedBy(4);
+        return four.compareTo(Duration.ofSeconds(2)) < 0 ? Duration.ofSeconds(2) : four;
+    }
 }

@@ -15,7 +15,7 @@ import java.util.List;
  * and it grants session timeouts from 400 ms on; it keeps what it has answered when it is killed, for the system has
  * written it.
  */
-public final class ZooKeeperServer implements AutoCloseable {
+public final class ZooKeeperServer implements OwnServer {
 
     /** The environment variable with the DSN of a server for all tests that need none of their own. */
     public static final String ENVIRONMENT = "LATCHKEY_TEST_ZOOKEEPER";
@@ -81,20 +81,12 @@ public final class ZooKeeperServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns where it listens.
-     *
-     * @return the same throughout its life
-     */
+    @Override
     public ServerAddress address() {
         return server.address();
     }
 
-    /**
-     * Returns what a store connects to.
-     *
-     * @return for {@link dev.latchkey.LockFactory#connect(String)}
-     */
+    @Override
     public String dsn() {
         return "zookeeper://" + address();
     }
@@ -141,26 +133,31 @@ public final class ZooKeeperServer implements AutoCloseable {
     }
 
     /** Ends it with SIGKILL: connections break. */
+    @Override
     public void kill() {
         server.kill();
     }
 
-    /** Freezes it with SIGSTOP: connections stay open, and nothing is answered. */
+    @Override
     public void freeze() {
         server.freeze();
     }
 
-    /** Lets it go on, with SIGCONT. */
+    @Override
     public void thaw() {
         server.thaw();
     }
 
-    /** Starts it again at the same address after {@link #kill()}, with the data it has on disk. */
+    @Override
     public void restart() {
         server.restart();
     }
 
-    /** Ends it, and deletes its files. */
+    @Override
+    public void restartEmpty() {
+        server.restartEmpty();
+    }
+
     @Override
     public void close() {
         server.close();

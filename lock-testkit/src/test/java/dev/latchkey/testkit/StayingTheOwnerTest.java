@@ -22,7 +22,9 @@ import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.InMemoryStore;
+import java.io.PrintStream;
 import java.lang.ref.WeakReference;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +35,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -113,6 +116,39 @@ class StayingTheOwnerTest {
         locks.createLock("y", TTL).acquire();
 
         assertThat(worker.result()).isTrue();
+    }
+
+    /** Neither a listener nor what writes the log may delay the end of other holds. */
+    @Test
+    void givenTheLogIsStuck_whenAnotherLeaseEnds_thenItsWorkerIsInterruptedAllTheSame() throws Exception {
+        PrintStream before = System.err;
+        Pause stuck = new Pause();
+        System.setErr(new PrintStream(before, true, StandardCharsets.UTF_8) {
+            @Override
+            public void println(@Nullable String line) {
+                super.println(line);
+                if (line != null && line.contains("lock.lost resource=first")) {
+                    stuck.pass();
+                }
+            }
+        });
+        try {
+            Lock first = locks.lock("first").ttl(SHORT).onLost(losses::add).create();
+            assertThat(first.tryAcquire()).isTrue();
+            stuck.awaitReached();
+            Lock lock = locks.lock("x").ttl(SHORT).interruptOnLoss().create();
+            CountDownLatch never = new CountDownLatch(1);
+            BackgroundCall<Boolean> worker = BackgroundCall.start(() -> {
+                assertThat(lock.tryAcquire()).isTrue();
+                assertThatThrownBy(never::await).isInstanceOf(InterruptedException.class);
+                return lock.isExpired();
+            });
+
+            assertThat(worker.result()).isTrue();
+        } finally {
+            stuck.end();
+            System.setErr(before);
+        }
     }
 
     @Test

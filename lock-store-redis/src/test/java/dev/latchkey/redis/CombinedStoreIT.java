@@ -1,0 +1,67 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.testkit.CutOffContract;
+import dev.latchkey.testkit.DurableServerContract;
+import dev.latchkey.testkit.FullPoolsContract;
+import dev.latchkey.testkit.OwnServer;
+import dev.latchkey.testkit.RedisServer;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** Staying the owner on three servers of which two must agree: two of them are struck. */
+class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServerContract {
+
+    private static final List<RedisServer> SHARED = threeServers();
+
+    private PersistingStore store;
+
+    private static List<RedisServer> threeServers() {
+        return Stream.generate(RedisServer::startDurable).limit(3).toList();
+    }
+
+    @BeforeEach
+    void open() {
+        store = StoreProvider.connect(dsn());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    @AfterAll
+    static void stop() {
+        SHARED.forEach(RedisServer::close);
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        throw new UnsupportedOperationException("no contract of this test asks for it");
+    }
+
+    @Override
+    public String dsn() {
+        return dsn(SHARED);
+    }
+
+    @Override
+    public List<RedisServer> startServers() {
+        return threeServers();
+    }
+
+    @Override
+    public String dsn(List<? extends OwnServer> servers) {
+        return servers.stream().map(OwnServer::dsn).collect(Collectors.joining(",", "combined:consensus(", ")"));
+    }
+}

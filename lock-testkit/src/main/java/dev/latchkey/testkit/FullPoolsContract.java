@@ -1,0 +1,50 @@
+package dev.latchkey.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LossReason;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** To keep a lease, and to know in time that it ends, takes no thread that users may keep busy; part of {@link ExpiringStoreContract}. */
+public interface FullPoolsContract extends StoreContract {
+
+    @Test
+    default void givenListenersAndTheCommonPoolAreStuck_whenALeaseEnds_thenItsHolderKnowsAndOthersAreKept(
+            Fixture fixture) throws Exception {
+        try (BusyThreads busy = new BusyThreads();
+                LockFactory locks = new LockFactory(fixture.store())) {
+            busy.fillListenersOf(locks, fixture.resource() + "-other");
+            busy.fillCommonPool();
+            Lock kept = locks.lock(fixture.resource() + "-kept")
+                    .ttl(workingTtl())
+                    .autoRefresh()
+                    .create();
+            assertThat(kept.tryAcquire()).isTrue();
+            Queue<LossReason> losses = new ConcurrentLinkedQueue<>();
+            Lock holder = locks.lock(fixture.resource())
+                    .ttl(workingTtl())
+                    .interruptOnLoss()
+                    .onLost(losses::add)
+                    .create();
+            InterruptedWork work = InterruptedWork.begin(fixture, holder);
+
+            boolean acquired = fixture.lock().tryAcquire(Duration.ofSeconds(30));
+
+            assertThat(holder.isExpired()).as("the holder knows").isTrue();
+            assertThat(acquired).as("the rival holds").isTrue();
+            assertThat(work.endsKnowingly()).as("the worker is interrupted").isTrue();
+            assertThat(kept.isAcquired()).as("another is renewed").isTrue();
+            assertThat(losses).as("while the listeners are stuck").isEmpty();
+            busy.free();
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+            assertThat(holder.release()).isFalse();
+            assertThat(losses).containsExactly(LossReason.EXPIRED);
+        }
+    }
+}
