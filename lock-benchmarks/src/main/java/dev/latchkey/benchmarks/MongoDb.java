@@ -17,6 +17,7 @@ import dev.latchkey.testkit.MongoDbServer;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import net.javacrumbs.shedlock.provider.mongo.MongoLockProvider;
 import org.bson.Document;
 import org.bson.conversions.Bson;
@@ -47,6 +48,12 @@ final class MongoDb implements Contest {
                     ShedLock.WITHOUT,
                     uri -> ShedLock.cycles(new MongoLockProvider(database(uri).getCollection("shedlock")))));
 
+    /** A replay has one holder, whatever the number of threads. */
+    private static final Contender REPLAY = Contender.floor(
+            "Latchkey's own two commands",
+            "all but the commands: waiting, keys, word of a loss",
+            uri -> MongoDbReplay.of(uri, DATABASE, MongoDb::locks));
+
     private interface Take {
         void by(MongoCollection<Document> collection, String resource, String token);
     }
@@ -58,12 +65,16 @@ final class MongoDb implements Contest {
 
     @Override
     public List<Contender> contenders() {
-        return ALL;
+        return alone();
+    }
+
+    private static List<Contender> alone() {
+        return Stream.concat(ALL.stream(), Stream.of(REPLAY)).toList();
     }
 
     @Override
     public List<Table> tables() {
-        return List.of(Table.alone(Placement.ONE_PROCESSOR, ALL), Table.threads(Placement.ONE_PROCESSOR, ALL));
+        return List.of(Table.alone(Placement.ONE_PROCESSOR, alone()), Table.threads(Placement.ONE_PROCESSOR, ALL));
     }
 
     @Override
@@ -84,7 +95,11 @@ final class MongoDb implements Contest {
     }
 
     private static LockFactory locks(String uri) {
-        return new LockFactory(MongoDbStore.builder(MongoClients.create(uri))
+        return locks(MongoClients.create(uri));
+    }
+
+    private static LockFactory locks(MongoClient client) {
+        return new LockFactory(MongoDbStore.builder(client)
                 .database(DATABASE)
                 .collection("latchkey")
                 .build());

@@ -59,7 +59,7 @@ class CostIT {
             locks.createLock("counted-" + i % 10).acquire().release();
         }
 
-        List<String> cycle = List.of("findAndModify", "update");
+        List<String> cycle = List.of("findAndModify", "findAndModify");
         assertThat(commands.sent())
                 .isEqualTo(Collections.nCopies(50, cycle).stream()
                         .flatMap(List::stream)
@@ -93,7 +93,7 @@ class CostIT {
                                 "findAndModify",
                                 "findAndModify",
                                 "aggregate",
-                                "update")
+                                "findAndModify")
                         .toList());
     }
 
@@ -108,7 +108,7 @@ class CostIT {
 
             editor.pushed(1);
 
-            assertThat(commands.sent()).containsExactly("update", "update", "update", "update");
+            assertThat(commands.sent()).containsExactly("update", "findAndModify", "findAndModify", "findAndModify");
         }
     }
 

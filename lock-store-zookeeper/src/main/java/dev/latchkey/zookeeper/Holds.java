@@ -81,18 +81,14 @@ final class Holds {
 
     private static Answer<Void> delete(Hold hold, List<String> paths, Limit<RuntimeException> limit) {
         Requests requests = hold.place().session().requests();
-        if (paths.size() > 1
-                || !hold.place().followers().isEmpty()
-                || Thread.currentThread().isInterrupted()) {
+        if (paths.size() > 1 || !hold.place().followers().isEmpty() || !limit.mayBlock()) {
             CompletableFuture<Answer<Void>> deleting = requests.delete(paths);
             // The next of this store need not wait for the answer: nobody else can get in before it.
             hold.endPlaces(hold.farewell());
             return limit.answer(deleting);
         }
         hold.endPlaces(hold.farewell());
-        // An interrupt leaves it open whether it was deleted.
-        return limit.call(
-                () -> requests.deleteBlocking(paths.get(0)), () -> CompletableFuture.completedFuture(Answer.none()));
+        return limit.call(() -> hold.place().session().directRequests().delete(paths.get(0)));
     }
 
     /** Asks the servers. */

@@ -19,11 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Joining<X extends Exception> {
 
+    private static final Answer<Created> UNKNOWN = Answer.none();
+
     private final Place place;
     private final Session session;
     private final String parent;
     private final Limit<X> limit;
-    private CompletableFuture<Answer<Created>> creation = CompletableFuture.completedFuture(Answer.none());
+    private CompletableFuture<Answer<Created>> creation = CompletableFuture.completedFuture(UNKNOWN);
 
     Joining(Place place, Limit<X> limit) {
         this.place = place;
@@ -35,16 +37,14 @@ final class Joining<X extends Exception> {
     Line join() throws X {
         Requests requests = session.requests();
         do {
-            String prefix = Entry.prefix(place.id(), place.kind());
-            creation = place.kind().isPromotion()
-                    ? requests.joinAndRaiseFloor(parent, prefix)
-                    : requests.join(parent, prefix);
-            if (session.trail().isTrodden(parent) && isAlone(limit.answer(creation))) {
+            boolean likelyAlone = session.trail().isTrodden(parent);
+            create(likelyAlone);
+            if (likelyAlone && isAlone(limit.answer(creation))) {
                 Created made = creation.join().value();
                 return inLine(made, new Line(List.of(made.name()), 0));
             }
             Answer<Children> children =
-                    limit.call(() -> requests.childrenBlocking(parent), () -> requests.children(parent));
+                    limit.ask(() -> session.directRequests().children(parent), () -> requests.children(parent));
             Answer<Created> made = limit.answer(creation);
             if (made.isOk() && children.isOk()) {
                 isAlone(made);
@@ -63,6 +63,21 @@ final class Joining<X extends Exception> {
             }
         } while (!limit.isOver());
         throw Failures.unanswered(place.resource(), session.client());
+    }
+
+    private void create(boolean likelyAlone) throws X {
+        Requests requests = session.requests();
+        String prefix = Entry.prefix(place.id(), place.kind());
+        if (place.kind().isPromotion()) {
+            creation = requests.joinAndRaiseFloor(parent, prefix);
+        } else if (likelyAlone && limit.mayBlock()) {
+            // What an interrupt leaves behind.
+            creation = CompletableFuture.completedFuture(UNKNOWN);
+            creation = CompletableFuture.completedFuture(
+                    limit.call(() -> session.directRequests().join(parent, prefix)));
+        } else {
+            creation = requests.join(parent, prefix);
+        }
     }
 
     private boolean isAlone(Answer<Created> made) {
@@ -145,7 +160,7 @@ final class Joining<X extends Exception> {
                         .isLost()
                 : !made.isLost();
         if (!left || place.isInDoubt()) {
-            session.sweeper().sweep(place);
+            session.sweeper().sweepUp(place, leaving);
         }
     }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,10 +18,12 @@ abstract class Limit<X extends Exception> {
     private static final long SHORTEST_PAUSE_NANOS = 10_000_000;
     private static final long LONGEST_PAUSE_NANOS = 200_000_000;
 
+    private final boolean patient;
     private final long endNanos;
     private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
     private Limit(long nanos) {
+        this.patient = nanos >= Failures.ANSWER_NANOS;
         this.endNanos = System.nanoTime() + nanos;
     }
 
@@ -53,8 +56,26 @@ abstract class Limit<X extends Exception> {
         return asked.isDone() ? asked.join() : Answer.none();
     }
 
-    /** Asks by a call that blocks, which spares a hand-over between threads; deaf to a withdrawal, and to time. */
-    abstract <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) throws X;
+    /**
+     * Whether a call that blocks may be made. Only the client limits its time: if it has lost the connection, or after two
+     * thirds of the session timeout if the server is mute, which is too long for a caller in a hurry.
+     */
+    final boolean mayBlock() {
+        return patient && !Thread.currentThread().isInterrupted();
+    }
+
+    /**
+     * Asks by a call that blocks, which spares a hand-over between threads; deaf to a withdrawal, and to time.
+     *
+     * @return {@link Answer#none()} if an interrupt has left it open what became of it
+     */
+    abstract <T> Answer<T> call(Blocking<T> blocking) throws X;
+
+    /** As {@link #call}, for what may be asked twice, and if a call may not block. */
+    final <T> Answer<T> ask(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) throws X {
+        Answer<T> answer = mayBlock() ? call(blocking) : Answer.none();
+        return answer.is(Code.OPERATIONTIMEOUT) ? answer(otherwise.get()) : answer;
+    }
 
     /** A call of the client that waits for the answer. */
     interface Blocking<T> {
@@ -88,15 +109,13 @@ abstract class Limit<X extends Exception> {
         }
 
         @Override
-        <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise) {
-            if (!Thread.currentThread().isInterrupted()) {
-                try {
-                    return blocking.call();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+        <T> Answer<T> call(Blocking<T> blocking) {
+            try {
+                return blocking.call();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return Answer.none();
             }
-            return answer(otherwise.get());
         }
 
         @Override
@@ -129,8 +148,7 @@ abstract class Limit<X extends Exception> {
         }
 
         @Override
-        <T> Answer<T> call(Blocking<T> blocking, Supplier<CompletableFuture<Answer<T>>> otherwise)
-                throws InterruptedException {
+        <T> Answer<T> call(Blocking<T> blocking) throws InterruptedException {
             return blocking.call();
         }
 

@@ -4,6 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.common.PathUtils;
 
@@ -19,7 +21,12 @@ final class Paths {
     private static final Pattern NOT_PLAIN = Pattern.compile("[^0-9A-Za-z_.:=@+,-]");
     private static final Pattern DOTS = Pattern.compile("\\.+");
 
+    private static final int REMEMBERED = 1_000;
+
     private final String root;
+
+    /** A hash is a good part of what a cycle costs this process. */
+    private final Map<String, String> known = new ConcurrentHashMap<>();
 
     Paths(String root) {
         PathUtils.validatePath(root);
@@ -31,6 +38,18 @@ final class Paths {
     }
 
     String of(String resource) {
+        String path = known.get(resource);
+        if (path == null) {
+            path = path(resource);
+            if (known.size() >= REMEMBERED) {
+                known.clear();
+            }
+            known.put(resource, path);
+        }
+        return path;
+    }
+
+    private String path(String resource) {
         return (root.equals("/") ? root : root + '/') + name(resource);
     }
 

@@ -2,26 +2,22 @@ package dev.latchkey.zookeeper;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongConsumer;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What is asked of the servers in one session. Sent at once and answered in order: what is sent first has happened when
- * the next is answered.
+ * the next is answered. Answers come by the client's event thread.
  */
 final class Requests {
 
-    private static final byte[] NOTHING = {};
-    private static final int ANY_VERSION = -1;
+    static final byte[] NOTHING = {};
+    static final int ANY_VERSION = -1;
 
     /**
      * A new node.
@@ -29,7 +25,12 @@ final class Requests {
      * @param name its last part, with its number
      * @param zxid of the transaction that made it
      */
-    record Created(String name, long zxid) {}
+    record Created(String name, long zxid) {
+
+        static Created of(String path, long zxid) {
+            return new Created(path.substring(path.lastIndexOf('/') + 1), zxid);
+        }
+    }
 
     /**
      * What is below a node.
@@ -40,20 +41,12 @@ final class Requests {
 
     private final ZooKeeper client;
     private final List<ACL> acl;
-    private final LongConsumer proof;
-    private final Runnable end;
+    private final Answers answers;
 
-    /**
-     * Begins.
-     *
-     * @param proof told when a request was sent that only the leader can have answered: the session lived then
-     * @param end told when the session has ended
-     */
-    Requests(ZooKeeper client, List<ACL> acl, LongConsumer proof, Runnable end) {
+    Requests(ZooKeeper client, List<ACL> acl, Answers answers) {
         this.client = client;
         this.acl = acl;
-        this.proof = proof;
-        this.end = end;
+        this.answers = answers;
     }
 
     /** Makes a node at the end of a line. */
@@ -66,7 +59,7 @@ final class Requests {
                 acl,
                 CreateMode.EPHEMERAL_SEQUENTIAL,
                 (code, path, context, name, stat) -> answer.complete(
-                        written(code, sent, code == 0 ? new Created(lastPart(name), stat.getCzxid()) : null)),
+                        answers.written(code, sent, code == 0 ? Created.of(name, stat.getCzxid()) : null)),
                 null);
         return answer;
     }
@@ -81,16 +74,15 @@ final class Requests {
         client.multi(
                 all,
                 (code, path, context, results) ->
-                        answer.complete(written(code, sent, code == 0 ? created(results) : null)),
+                        answer.complete(answers.written(code, sent, code == 0 ? created(results) : null)),
                 null);
         return answer;
     }
 
     private static Created created(List<OpResult> results) {
         String path = ((OpResult.CreateResult) results.get(0)).getPath();
-        return new Created(
-                lastPart(path),
-                ((OpResult.SetDataResult) results.get(1)).getStat().getMzxid());
+        return Created.of(
+                path, ((OpResult.SetDataResult) results.get(1)).getStat().getMzxid());
     }
 
     /** Makes a node that is removed by the servers once it has had children and has none. */
@@ -102,7 +94,7 @@ final class Requests {
                 NOTHING,
                 acl,
                 CreateMode.CONTAINER,
-                (code, asked, context, name, stat) -> answer.complete(written(code, sent, null)),
+                (code, asked, context, name, stat) -> answer.complete(answers.written(code, sent, null)),
                 null);
         return answer;
     }
@@ -113,19 +105,9 @@ final class Requests {
                 parent,
                 false,
                 (code, path, context, names, stat) ->
-                        answer.complete(read(code, code == 0 ? new Children(names, stat) : null)),
+                        answer.complete(answers.read(code, code == 0 ? new Children(names, stat) : null)),
                 null);
         return answer;
-    }
-
-    /** As {@link #children}, with the answer brought by the client's own thread. */
-    Answer<Children> childrenBlocking(String parent) throws InterruptedException {
-        Stat stat = new Stat();
-        try {
-            return new Answer<>(Code.OK, new Children(client.getChildren(parent, false, stat), stat));
-        } catch (KeeperException e) {
-            return read(e.code().intValue(), null);
-        }
     }
 
     /** As the leader knows them, not only the server of this session. */
@@ -138,20 +120,21 @@ final class Requests {
     CompletableFuture<Answer<Void>> sync(String path) {
         CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
-        client.sync(path, (code, asked, context) -> answer.complete(written(code, sent, null)), null);
+        client.sync(path, (code, asked, context) -> answer.complete(answers.written(code, sent, null)), null);
         return answer;
     }
 
     CompletableFuture<Answer<Stat>> stat(String path) {
         CompletableFuture<Answer<Stat>> answer = new CompletableFuture<>();
-        client.exists(path, false, (code, asked, context, stat) -> answer.complete(read(code, stat)), null);
+        client.exists(path, false, (code, asked, context, stat) -> answer.complete(answers.read(code, stat)), null);
         return answer;
     }
 
     /** Has a watcher told of the next change or the end of a node; returns what is in it. */
     CompletableFuture<Answer<byte[]>> watch(String path, Watcher watcher) {
         CompletableFuture<Answer<byte[]>> answer = new CompletableFuture<>();
-        client.getData(path, watcher, (code, asked, context, data, stat) -> answer.complete(read(code, data)), null);
+        client.getData(
+                path, watcher, (code, asked, context, data, stat) -> answer.complete(answers.read(code, data)), null);
         return answer;
     }
 
@@ -163,7 +146,7 @@ final class Requests {
                 path,
                 NOTHING,
                 ANY_VERSION,
-                (code, asked, context, stat) -> answer.complete(written(code, sent, stat)),
+                (code, asked, context, stat) -> answer.complete(answers.written(code, sent, stat)),
                 null);
         return answer;
     }
@@ -182,45 +165,18 @@ final class Requests {
         CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.delete(
-                paths.get(0), ANY_VERSION, (code, asked, context) -> answer.complete(written(code, sent, null)), null);
+                paths.get(0),
+                ANY_VERSION,
+                (code, asked, context) -> answer.complete(answers.written(code, sent, null)),
+                null);
         return answer;
-    }
-
-    /** As {@link #delete} of one node, with the answer brought by the client's own thread. */
-    Answer<Void> deleteBlocking(String path) throws InterruptedException {
-        long sent = System.nanoTime();
-        try {
-            client.delete(path, ANY_VERSION);
-            return written(Code.OK.intValue(), sent, null);
-        } catch (KeeperException e) {
-            return written(e.code().intValue(), sent, null);
-        }
     }
 
     private CompletableFuture<Answer<Void>> all(List<Op> operations) {
         CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
-        client.multi(operations, (code, path, context, results) -> answer.complete(written(code, sent, null)), null);
+        client.multi(
+                operations, (code, path, context, results) -> answer.complete(answers.written(code, sent, null)), null);
         return answer;
-    }
-
-    private <T> Answer<T> written(int code, long sentNanos, @Nullable T value) {
-        Answer<T> answer = read(code, value);
-        if (!answer.isLost() && !answer.isSessionEnd() && !answer.is(Code.NOAUTH)) {
-            proof.accept(sentNanos);
-        }
-        return answer;
-    }
-
-    private <T> Answer<T> read(int code, @Nullable T value) {
-        Answer<T> answer = Answer.of(code, value);
-        if (answer.isSessionEnd()) {
-            end.run();
-        }
-        return answer;
-    }
-
-    private static String lastPart(String path) {
-        return path.substring(path.lastIndexOf('/') + 1);
     }
 }

@@ -22,6 +22,7 @@ final class Session {
     private final ZooKeeper client;
     private final String root;
     private final Requests requests;
+    private final DirectRequests directRequests;
     private final Sweeper sweeper;
     private final Neighbours neighbours;
     private final Trail trail = new Trail();
@@ -34,13 +35,19 @@ final class Session {
     Session(ZooKeeper client, Settings settings) {
         this.client = client;
         this.root = settings.paths().root();
-        this.requests = new Requests(client, settings.acl(), this::prove, this::end);
+        Answers answers = new Answers(this::prove, this::end);
+        this.requests = new Requests(client, settings.acl(), answers);
+        this.directRequests = new DirectRequests(client, settings.acl(), answers);
         this.sweeper = new Sweeper(requests);
         this.neighbours = new Neighbours(requests);
     }
 
     Requests requests() {
         return requests;
+    }
+
+    DirectRequests directRequests() {
+        return directRequests;
     }
 
     Sweeper sweeper() {

@@ -1,7 +1,8 @@
 package dev.latchkey.zookeeper;
 
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.KeeperException.Code;
 
@@ -12,7 +13,7 @@ final class Sweeper {
     private record Chore(String parent, String id) {}
 
     private final Requests requests;
-    private final Set<Chore> chores = ConcurrentHashMap.newKeySet();
+    private final Map<Chore, CompletableFuture<Answer<Void>>> chores = new ConcurrentHashMap<>();
 
     Sweeper(Requests requests) {
         this.requests = requests;
@@ -20,8 +21,24 @@ final class Sweeper {
 
     void sweep(Place place) {
         Chore chore = new Chore(place.parent(), place.id());
-        chores.add(chore);
+        chores.putIfAbsent(chore, new CompletableFuture<>());
         begin(chore);
+    }
+
+    /** Returns when nothing is left, or at the limit, and goes on in the background. */
+    void sweepUp(Place place, Limit<RuntimeException> limit) {
+        Chore chore = new Chore(place.parent(), place.id());
+        CompletableFuture<Answer<Void>> done = new CompletableFuture<>();
+        CompletableFuture<Answer<Void>> before = chores.putIfAbsent(chore, done);
+        begin(chore);
+        Answer<Void> unused = limit.answer(before == null ? done : before);
+    }
+
+    private void done(Chore chore) {
+        CompletableFuture<Answer<Void>> done = chores.remove(chore);
+        if (done != null) {
+            done.complete(Answer.of(Code.OK.intValue(), null));
+        }
     }
 
     boolean isDone() {
@@ -36,7 +53,7 @@ final class Sweeper {
 
     /** Tries again. */
     void run() {
-        chores.forEach(this::begin);
+        chores.keySet().forEach(this::begin);
     }
 
     private void begin(Chore chore) {
@@ -45,14 +62,14 @@ final class Sweeper {
                 remove(chore, new Line(children.value().names(), 0).namesOf(chore.id()));
             } else if (!children.isLost()) {
                 // No parent, no session, or no permission any more.
-                chores.remove(chore);
+                done(chore);
             }
         });
     }
 
     private void remove(Chore chore, List<String> names) {
         if (names.isEmpty()) {
-            chores.remove(chore);
+            done(chore);
             return;
         }
         List<String> paths =
@@ -61,7 +78,7 @@ final class Sweeper {
             if (deleted.is(Code.NONODE)) {
                 begin(chore);
             } else if (!deleted.isLost()) {
-                chores.remove(chore);
+                done(chore);
             }
         });
     }

@@ -1,17 +1,13 @@
 package dev.latchkey.zookeeper;
 
-import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
 import java.math.BigInteger;
 import java.security.SecureRandom;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>A node is made at the end of the line, and the line is looked at, in one round trip; see {@link Joining} for when
  *       the look is spared.
- *   <li>Who is first holds. Its fencing token is the number of the transaction that made its node, unless a promotion has
- *       overtaken it and the floor of the line is higher: then it raises the floor by a transaction more, which is its
- *       token.
+ *   <li>Who is first holds; see {@link Granting}.
  *   <li>Who is not waits for the node before it to go, and looks again; who follows an exclusive holder of the same session
  *       is first as soon as that gives up.
  * </ol>
@@ -31,8 +25,8 @@ final class Taking {
 
     private final Sessions sessions;
     private final Paths paths;
-    private final Holds holds;
     private final Pulse pulse;
+    private final Granting granting;
 
     /** As long for each store, so that its numbers make no id that is another store's. */
     private final String storeId = String.format(
@@ -44,8 +38,8 @@ final class Taking {
     Taking(Sessions sessions, Paths paths, Holds holds, Pulse pulse) {
         this.sessions = sessions;
         this.paths = paths;
-        this.holds = holds;
         this.pulse = pulse;
+        this.granting = new Granting(sessions, holds, pulse);
     }
 
     private Place place(Session session, Request request) {
@@ -74,7 +68,7 @@ final class Taking {
         Place place = place(session, request);
         Line line = place.join(limit);
         if (line.of(place.name()).equals(Verdict.FREE)) {
-            return grant(request, place, line.floor(), limit);
+            return granting.grant(request, place, line.floor(), limit);
         }
         place.leave(Signal.LOOK);
         return Attempt.Conflicted.NO_HINT;
@@ -114,7 +108,7 @@ final class Taking {
             Signal end = session.isLive() ? awaitTurn(place, line, waiter, endNanos) : Signal.SESSION_LOST;
             if (end instanceof Signal.Next turn) {
                 granted = true;
-                return grant(request, place, turn.token(), Limit.deaf(Failures.ANSWER_NANOS));
+                return granting.grant(request, place, turn.token(), Limit.deaf(Failures.ANSWER_NANOS));
             }
             return end.equals(Signal.STOP) ? Attempt.Conflicted.NO_HINT : null;
         } finally {
@@ -167,44 +161,5 @@ final class Taking {
         } finally {
             followed.remove(round);
         }
-    }
-
-    /** It is first in line. */
-    private Attempt grant(Request request, Place place, long floor, Limit<RuntimeException> limit) {
-        Session session = place.session();
-        Key key = request.key();
-        OptionalLong token = OptionalLong.empty();
-        if (request.mode() == LockMode.EXCLUSIVE) {
-            token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
-        }
-        Hold hold = new Hold(key, place, request.mode(), token);
-        Hold all = holds.put(hold);
-        if (all != hold) {
-            place.leave(Signal.LOOK);
-            return all.mode() == request.mode() ? all.answer() : Attempt.Conflicted.NO_HINT;
-        }
-        boolean carried = session.carry(hold);
-        pulse.needed();
-        if (!carried || sessions.isClosed()) {
-            holds.loseTo(hold, LossReason.SESSION_LOST);
-            throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());
-        }
-        return hold.answer();
-    }
-
-    private long raiseFloor(Place place, Limit<RuntimeException> limit) {
-        Requests requests = place.session().requests();
-        Answer<Stat> raised = limit.answer(requests.touch(place.parent()));
-        while (raised.isLost() && !limit.isOver()) {
-            limit.pause();
-            raised = limit.answer(requests.touch(place.parent()));
-        }
-        if (raised.isOk()) {
-            return raised.value().getMzxid();
-        }
-        place.leave(Signal.LOOK);
-        throw raised.isLost()
-                ? Failures.unanswered(place.resource(), place.session().client())
-                : Failures.of(place.resource(), raised, "writing to " + place.parent());
     }
 }

@@ -5,11 +5,13 @@ import de.bwaldvogel.mongo.backend.Cursor;
 import de.bwaldvogel.mongo.backend.CursorRegistry;
 import de.bwaldvogel.mongo.backend.aggregation.Aggregation;
 import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.exception.MongoServerError;
 import de.bwaldvogel.mongo.oplog.Oplog;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,10 +20,19 @@ import java.util.concurrent.TimeUnit;
  */
 final class EmbeddedChanges implements Oplog {
 
-    private record Event(String namespace, long number, Document document) {}
+    /** How many are kept: as with a real one, who resumes later than that has missed some. */
+    private static final int KEPT = 10_000;
+
+    private static final int CHANGE_STREAM_HISTORY_LOST = 286;
+
+    private record Event(String namespace, Document document) {}
 
     private final CursorRegistry cursors;
-    private final List<Event> events = new ArrayList<>();
+
+    /** By number, without gaps. */
+    private final NavigableMap<Long, Event> events = new TreeMap<>();
+
+    private long last;
 
     EmbeddedChanges(CursorRegistry cursors) {
         this.cursors = cursors;
@@ -49,12 +60,15 @@ final class EmbeddedChanges implements Oplog {
     }
 
     private synchronized void add(String namespace, String type, Document of, Document told) {
-        long number = events.size() + 1L;
+        long number = ++last;
         Document event = new Document("_id", token(number))
                 .append("operationType", type)
                 .append("documentKey", new Document("_id", of.get("_id")));
         event.putAll(told.cloneDeeply());
-        events.add(new Event(namespace, number, event));
+        events.put(number, new Event(namespace, event));
+        if (events.size() > KEPT) {
+            events.pollFirstEntry();
+        }
         notifyAll();
     }
 
@@ -85,7 +99,7 @@ final class EmbeddedChanges implements Oplog {
     @Override
     public synchronized Cursor createCursor(Document stage, String namespace, Aggregation aggregation) {
         Document from = (Document) stage.getOrDefault("resumeAfter", stage.get("startAfter"));
-        long position = from == null ? events.size() : Long.parseLong(String.valueOf(from.get("_data")), 16);
+        long position = from == null ? last : Long.parseLong(String.valueOf(from.get("_data")), 16);
         Stream stream = new Stream(cursors.generateCursorId(), namespace, aggregation, position);
         cursors.add(stream);
         return stream;
@@ -131,8 +145,12 @@ final class EmbeddedChanges implements Oplog {
         }
 
         private List<Document> unseen() {
-            return stages.runStagesAsStream(events.stream()
-                            .filter(event -> event.number > position && event.namespace.equals(namespace))
+            if (last - position > events.size()) {
+                throw new MongoServerError(
+                        CHANGE_STREAM_HISTORY_LOST, "ChangeStreamHistoryLost", "the resume point is not kept any more");
+            }
+            return stages.runStagesAsStream(events.tailMap(position, false).values().stream()
+                            .filter(event -> event.namespace.equals(namespace))
                             .map(Event::document))
                     .toList();
         }
@@ -141,7 +159,7 @@ final class EmbeddedChanges implements Oplog {
         private boolean isDry() {
             List<Document> unseen = unseen();
             if (unseen.isEmpty()) {
-                position = events.size();
+                position = last;
             }
             return unseen.isEmpty();
         }
@@ -150,7 +168,7 @@ final class EmbeddedChanges implements Oplog {
         public List<Document> takeDocuments(int atMost) {
             synchronized (EmbeddedChanges.this) {
                 List<Document> taken = unseen();
-                position = events.size();
+                position = last;
                 return taken;
             }
         }

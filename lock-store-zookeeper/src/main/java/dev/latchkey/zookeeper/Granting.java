@@ -1,0 +1,66 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Request;
+import java.util.OptionalLong;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What becomes of who is first in line: a hold. Its fencing token is the number of the transaction that made its node, unless
+ * a promotion has overtaken it and the floor of the line is higher: then it raises the floor by a transaction more, which is
+ * its token.
+ */
+final class Granting {
+
+    private final Sessions sessions;
+    private final Holds holds;
+    private final Pulse pulse;
+
+    Granting(Sessions sessions, Holds holds, Pulse pulse) {
+        this.sessions = sessions;
+        this.holds = holds;
+        this.pulse = pulse;
+    }
+
+    /** Holds from now on; gives the place up if it cannot. */
+    Attempt grant(Request request, Place place, long floor, Limit<RuntimeException> limit) {
+        Session session = place.session();
+        Key key = request.key();
+        OptionalLong token = OptionalLong.empty();
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
+        }
+        Hold hold = new Hold(key, place, request.mode(), token);
+        Hold all = holds.put(hold);
+        if (all != hold) {
+            place.leave(Signal.LOOK);
+            return all.mode() == request.mode() ? all.answer() : Attempt.Conflicted.NO_HINT;
+        }
+        boolean carried = session.carry(hold);
+        pulse.needed();
+        if (!carried || sessions.isClosed()) {
+            holds.loseTo(hold, LossReason.SESSION_LOST);
+            throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());
+        }
+        return hold.answer();
+    }
+
+    private long raiseFloor(Place place, Limit<RuntimeException> limit) {
+        Requests requests = place.session().requests();
+        Answer<Stat> raised = limit.answer(requests.touch(place.parent()));
+        while (raised.isLost() && !limit.isOver()) {
+            limit.pause();
+            raised = limit.answer(requests.touch(place.parent()));
+        }
+        if (raised.isOk()) {
+            return raised.value().getMzxid();
+        }
+        place.leave(Signal.LOOK);
+        throw raised.isLost()
+                ? Failures.unanswered(place.resource(), place.session().client())
+                : Failures.of(place.resource(), raised, "writing to " + place.parent());
+    }
+}

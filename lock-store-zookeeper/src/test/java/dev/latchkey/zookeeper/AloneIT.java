@@ -1,0 +1,152 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.ZooKeeperServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What goes wrong where nobody else stands in line: there a node is made by a call that blocks, and nothing else asked. */
+@Timeout(180)
+class AloneIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration TTL = Duration.ofMinutes(5);
+    private static final Duration SLOWNESS = Duration.ofMillis(300);
+
+    private static ZooKeeperServer server;
+
+    private FaultProxy proxy;
+    private ZooKeeperStore store;
+    private LockFactory locks;
+    private Nodes nodes;
+
+    @BeforeAll
+    static void start() {
+        server = ZooKeeperServer.start("maxSessionTimeout=60000");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() throws Exception {
+        proxy = FaultProxy.to(server.address());
+        store = Stores.open(proxy.address(), "?sessionTimeout=60000");
+        locks = new LockFactory(store);
+        nodes = Nodes.of(server.dsn());
+    }
+
+    @AfterEach
+    void close() {
+        proxy.heal();
+        proxy.delay(Duration.ZERO);
+        locks.close();
+        store.close();
+        proxy.close();
+        nodes.close();
+    }
+
+    /** A lock that was taken and given up so often that its line is known to be empty. */
+    private Lock alone(String resource) throws InterruptedException {
+        Lock lock = locks.createLock(resource, TTL);
+        for (int i = 0; i < 3; i++) {
+            assertThat(lock.acquire().release()).isTrue();
+        }
+        assertThat(store.sessions().forUse(resource).trail().isTrodden("/latchkey/" + resource))
+                .isTrue();
+        return lock;
+    }
+
+    @Test
+    void givenAlone_whenTheReplyToCreateIsLost_thenItsNodeIsFoundAgainAndUsed() throws Exception {
+        Lock lock = alone("lost-reply");
+        CompletableFuture<Void> lost = proxy.loseReplyTo("/latchkey/lost-reply/");
+
+        assertThat(lock.acquire().isAcquired()).isTrue();
+
+        assertThat(lost).isCompleted();
+        assertThat(nodes.line("lost-reply")).hasSize(1);
+        assertThat(lock.release()).isTrue();
+        assertThat(nodes.line("lost-reply")).isEmpty();
+    }
+
+    @Test
+    void givenAlone_whenTheRequestToCreateIsLost_thenItIsMadeOnce() throws Exception {
+        Lock lock = alone("lost-request");
+        CompletableFuture<Void> lost = proxy.loseRequest("/latchkey/lost-request/");
+
+        assertThat(lock.acquire().isAcquired()).isTrue();
+
+        assertThat(lost).isCompleted();
+        assertThat(nodes.line("lost-request")).hasSize(1);
+    }
+
+    @Test
+    void givenAlone_whenInterruptedInTheMiddle_thenNothingIsLeftInLine() throws Exception {
+        Lock lock = alone("interrupted");
+        proxy.delay(SLOWNESS);
+        BackgroundCall<Lock> call = BackgroundCall.start(lock::acquire);
+        call.awaitWaiting();
+
+        call.interrupt();
+
+        assertThatThrownBy(call::result).isInstanceOf(InterruptedException.class);
+        proxy.delay(Duration.ZERO);
+        Awaitility.await()
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(nodes.line("interrupted")).isEmpty());
+        assertThat(lock.tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenAlone_whenATryIsInterruptedInTheMiddle_thenItHoldsAndTheFlagIsKept() throws Exception {
+        Lock lock = alone("deaf");
+        proxy.delay(SLOWNESS);
+        BackgroundCall<Boolean> call = BackgroundCall.start(
+                () -> lock.tryAcquire() && Thread.currentThread().isInterrupted());
+        call.awaitWaiting();
+
+        call.interrupt();
+
+        assertThat(call.result()).isTrue();
+        proxy.delay(Duration.ZERO);
+        assertThat(lock.isAcquired()).isTrue();
+        assertThat(nodes.line("deaf")).hasSize(1);
+        assertThat(lock.release()).isTrue();
+        Awaitility.await()
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(nodes.line("deaf")).isEmpty());
+    }
+
+    /** The client itself would wait for two thirds of the session timeout. */
+    @Test
+    void givenAloneAndAMuteServer_whenTriedForAMoment_thenAFailureLongBeforeTheClientGivesUp() throws Exception {
+        Lock lock = alone("mute");
+        proxy.silence();
+        long start = System.nanoTime();
+
+        assertThatThrownBy(() -> lock.tryAcquire(Duration.ofMillis(100))).isInstanceOf(LockStorageException.class);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+        proxy.heal();
+        Awaitility.await()
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(nodes.line("mute")).isEmpty());
+    }
+}
