@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.PassingStoreContract;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
@@ -9,8 +10,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** All contracts on a PostgreSQL server, which alone announces releases. */
-class PostgreSqlStoreIT implements JdbcContracts, SharedNotifyingContract, TreeCrashContract {
+/** All contracts on a PostgreSQL server, which alone announces releases, and passes holds on. */
+class PostgreSqlStoreIT implements JdbcContracts, SharedNotifyingContract, PassingStoreContract, TreeCrashContract {
 
     private static JdbcStore store;
 
