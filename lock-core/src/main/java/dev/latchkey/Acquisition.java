@@ -61,7 +61,7 @@ final class Acquisition {
         while (true) {
             try {
                 return take(mode, request -> saveOrWait(request, end, withdrawn));
-            } catch (Gate.InDoubtException e) {
+            } catch (Passed.InDoubtException e) {
                 if (end.isOver() || withdrawn.isDone()) {
                     return Outcome.CONFLICTED;
                 }

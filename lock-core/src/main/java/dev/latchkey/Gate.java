@@ -22,31 +22,6 @@ final class Gate {
     /** How long those elsewhere have to ask, who were told of a release here. */
     private static final long OTHERS_FIRST_NANOS = Duration.ofMillis(5).toNanos();
 
-    /** It is not known whether a hold was passed to somebody here: the store has not answered the one who did. */
-    static final class InDoubtException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        InDoubtException(@Nullable Throwable cause) {
-            super(cause);
-        }
-    }
-
-    /**
-     * How the passing of a hold ended.
-     *
-     * @param attempt what was granted; null: not known
-     * @param problem why it is not known
-     */
-    record Passed(@Nullable Attempt attempt, @Nullable Throwable problem) {
-
-        private Attempt get() {
-            if (attempt == null) {
-                throw new InDoubtException(problem);
-            }
-            return attempt;
-        }
-    }
-
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Deque<Place>> lines = new HashMap<>();
 
@@ -230,7 +205,7 @@ final class Gate {
         /**
          * Returns what was passed to this place, if anything was.
          *
-         * @throws InDoubtException if it is not known whether something was
+         * @throws Passed.InDoubtException if it is not known whether something was
          */
         Optional<Attempt> passed() {
             guard.lock();

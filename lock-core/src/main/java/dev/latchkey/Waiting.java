@@ -80,10 +80,10 @@ final class Waiting {
     private boolean pass(Key key, Gate.Place next) {
         try {
             Optional<Attempt.Granted> granted = passing.orElseThrow().pass(key, next.request());
-            next.answer(granted.map(attempt -> new Gate.Passed(attempt, null)).orElse(null));
+            next.answer(granted.map(attempt -> new Passed(attempt, null)).orElse(null));
             return granted.isPresent();
         } catch (RuntimeException | Error e) {
-            next.answer(new Gate.Passed(null, e));
+            next.answer(new Passed(null, e));
             throw e;
         }
     }

@@ -126,7 +126,7 @@ class GateTest {
             Waiter waiter = new Waiter(head);
 
             assertThat(gate.choose("x")).isSameAs(head);
-            head.answer(new Gate.Passed(GRANTED, null));
+            head.answer(new Passed(GRANTED, null));
 
             assertThat(waiter.result()).isTrue();
             assertThat(head.passed()).contains(GRANTED);
@@ -143,7 +143,7 @@ class GateTest {
 
             waiter.thread.interrupt();
             await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
-            head.answer(new Gate.Passed(GRANTED, null));
+            head.answer(new Passed(GRANTED, null));
 
             assertThat(waiter.result()).isTrue();
             assertThat(kept).isTrue();
@@ -172,10 +172,10 @@ class GateTest {
             Waiter waiter = new Waiter(head);
             assertThat(gate.choose("x")).isSameAs(head);
 
-            head.answer(new Gate.Passed(null, new IllegalStateException("no answer")));
+            head.answer(new Passed(null, new IllegalStateException("no answer")));
 
             assertThat(waiter.result()).isTrue();
-            assertThatExceptionOfType(Gate.InDoubtException.class).isThrownBy(head::passed);
+            assertThatExceptionOfType(Passed.InDoubtException.class).isThrownBy(head::passed);
         }
     }
 
