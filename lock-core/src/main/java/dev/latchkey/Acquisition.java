@@ -50,9 +50,23 @@ final class Acquisition {
         LockMode mode = backend.supported(wanted);
         Outcome outcome;
         do {
-            outcome = take(mode, request -> saveOrWait(request, end, withdrawn));
+            outcome = takeWaiting(mode, end, withdrawn);
         } while (outcome == Outcome.TOO_LATE && !end.isOver() && !withdrawn.isDone());
         return outcome == Outcome.CONFLICTED && withdrawn.isDone() ? Outcome.WITHDRAWN : outcome;
+    }
+
+    /** What may have been passed here by a release that was not answered was given back: the wait goes on without it. */
+    private Outcome takeWaiting(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
+        while (true) {
+            try {
+                return take(mode, request -> saveOrWait(request, end, withdrawn));
+            } catch (Passed.InDoubtException e) {
+                if (end.isOver() || withdrawn.isDone()) {
+                    return Outcome.CONFLICTED;
+                }
+            }
+        }
     }
 
     /** A holder that renews or demotes waits for nobody. */

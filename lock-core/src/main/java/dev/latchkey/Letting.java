@@ -75,9 +75,10 @@ final class Letting {
     }
 
     private boolean delete(Key key) {
-        boolean wasOurs = backend.store().delete(key);
-        backend.waiting().released(key.resource());
-        return wasOurs;
+        // Those who wait with a closed factory are sent away.
+        return backend.isClosed()
+                ? backend.store().delete(key)
+                : backend.waiting().release(key);
     }
 
     void goQuietly() {

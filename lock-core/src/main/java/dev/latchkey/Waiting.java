@@ -3,6 +3,7 @@ package dev.latchkey;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.PassingStore;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
@@ -24,12 +25,14 @@ final class Waiting {
     private final PersistingStore store;
     private final Optional<BlockingStore> blocking;
     private final Optional<NotifyingStore> notifying;
+    private final Optional<PassingStore> passing;
     private final Gate gate;
 
     Waiting(PersistingStore store, Gate gate) {
         this.store = store;
         this.blocking = store.capability(BlockingStore.class);
         this.notifying = store.capability(NotifyingStore.class);
+        this.passing = store.capability(PassingStore.class);
         this.gate = gate;
     }
 
@@ -45,10 +48,43 @@ final class Waiting {
                 : pollInLine(request, end, withdrawn, gate);
     }
 
-    /** A lock of this JVM was released: who polls for it need not pause any longer. */
-    void released(String resource) {
+    /**
+     * Ends a hold. Who is next in line here is passed it, if the store can do that and nobody elsewhere waits for it; or
+     * is woken, for there is no need to pause any longer.
+     */
+    boolean release(Key key) {
+        String resource = key.resource();
+        Gate.Place next = canPass(key) ? gate.choose(resource) : null;
+        if (next != null) {
+            return pass(key, next) || deleteForOthers(key);
+        }
+        boolean wasOurs = store.delete(key);
         if (blocking.isEmpty()) {
             gate.released(resource);
+        }
+        return wasOurs;
+    }
+
+    private boolean deleteForOthers(Key key) {
+        boolean wasOurs = store.delete(key);
+        gate.releasedForOthers(key.resource());
+        return wasOurs;
+    }
+
+    private boolean canPass(Key key) {
+        boolean isExclusive =
+                key.held().filter(held -> held.mode() == LockMode.EXCLUSIVE).isPresent();
+        return isExclusive && passing.filter(PassingStore::canPass).isPresent();
+    }
+
+    private boolean pass(Key key, Gate.Place next) {
+        try {
+            Optional<Attempt.Granted> granted = passing.orElseThrow().pass(key, next.request());
+            next.answer(granted.map(attempt -> new Passed(attempt, null)).orElse(null));
+            return granted.isPresent();
+        } catch (RuntimeException | Error e) {
+            next.answer(new Passed(null, e));
+            throw e;
         }
     }
 
@@ -63,10 +99,11 @@ final class Waiting {
             }
             hint = conflict.retryAfter();
         }
-        try (Gate.Place place = line.join(resource, withdrawn)) {
+        try (Gate.Place place = line.join(request, withdrawn)) {
             Backoff backoff = new Backoff();
             if (place.awaitTurn(backoff.nextNanos(hint), end)) {
-                Attempt attempt = askAsHead(request, end, place, backoff);
+                Optional<Attempt> passed = place.passed();
+                Attempt attempt = passed.isPresent() ? passed.get() : askAsHead(request, end, place, backoff);
                 if (!(attempt instanceof Attempt.Conflicted)) {
                     place.granted(request.mode());
                     return attempt;
@@ -90,6 +127,10 @@ final class Waiting {
                 long pause = wakeup.isWatching() ? backoff.watchedNanos(hint) : backoff.nextNanos(hint);
                 if (!place.awaitTurn(pause, end)) {
                     return attempt;
+                }
+                Optional<Attempt> passed = place.passed();
+                if (passed.isPresent()) {
+                    return passed.get();
                 }
             }
         }

@@ -4,11 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class GateTest {
@@ -16,6 +22,11 @@ class GateTest {
     private static final long NO_PAUSE = 0;
     private static final long HOURS = TimeUnit.HOURS.toNanos(2);
     private static final Deadline FAR = Deadline.in(Duration.ofHours(1));
+
+    private static final Request REQUEST =
+            new Request(Key.of("x"), LockMode.EXCLUSIVE, Duration.ofSeconds(30), Patience.AGAIN);
+    private static final Attempt GRANTED =
+            new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(7), Lease.timed(0, Duration.ofSeconds(30)));
 
     private final Gate gate = new Gate();
 
@@ -87,7 +98,7 @@ class GateTest {
     @Test
     void givenAWaiter_whenWithdrawn_thenItsWaitEnds() throws Exception {
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        try (Gate.Place head = gate.join("x", withdrawn)) {
+        try (Gate.Place head = gate.join(REQUEST, withdrawn)) {
             Waiter waiter = new Waiter(head);
 
             withdrawn.complete(null);
@@ -110,6 +121,97 @@ class GateTest {
     }
 
     @Test
+    void givenAPausingHead_whenItIsPassedAHold_thenItsWaitEndsWithThat() throws Exception {
+        try (Gate.Place head = join()) {
+            Waiter waiter = new Waiter(head);
+
+            assertThat(gate.choose("x")).isSameAs(head);
+            head.answer(new Passed(GRANTED, null));
+
+            assertThat(waiter.result()).isTrue();
+            assertThat(head.passed()).contains(GRANTED);
+        }
+    }
+
+    @Test
+    void givenAChosenHead_whenItIsInterrupted_thenItTakesWhatItIsPassedAndKeepsTheFlag() throws Exception {
+        try (Gate.Place head = join()) {
+            AtomicBoolean kept = new AtomicBoolean();
+            Waiter waiter =
+                    new Waiter(head, () -> kept.set(Thread.currentThread().isInterrupted()));
+            assertThat(gate.choose("x")).isSameAs(head);
+
+            waiter.thread.interrupt();
+            await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
+            head.answer(new Passed(GRANTED, null));
+
+            assertThat(waiter.result()).isTrue();
+            assertThat(kept).isTrue();
+        }
+    }
+
+    @Test
+    void givenAChosenHead_whenItIsWithdrawnAndNothingIsPassed_thenItsWaitEnds() throws Exception {
+        CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+        try (Gate.Place head = gate.join(REQUEST, withdrawn)) {
+            Waiter waiter = new Waiter(head);
+            assertThat(gate.choose("x")).isSameAs(head);
+
+            withdrawn.complete(null);
+            await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
+            head.answer(null);
+
+            assertThat(waiter.result()).isFalse();
+            assertThat(head.passed()).isEmpty();
+        }
+    }
+
+    @Test
+    void givenAChosenHead_whenTheStoreDoesNotAnswer_thenItIsInDoubt() throws Exception {
+        try (Gate.Place head = join()) {
+            Waiter waiter = new Waiter(head);
+            assertThat(gate.choose("x")).isSameAs(head);
+
+            head.answer(new Passed(null, new IllegalStateException("no answer")));
+
+            assertThat(waiter.result()).isTrue();
+            assertThatExceptionOfType(Passed.InDoubtException.class).isThrownBy(head::passed);
+        }
+    }
+
+    @Test
+    void givenAHeadThatAsksForItself_whenAHoldIsToBePassed_thenItIsNotChosen() throws Exception {
+        try (Gate.Place head = join()) {
+            assertThat(head.awaitTurn(NO_PAUSE, FAR)).isTrue();
+
+            assertThat(gate.choose("x")).isNull();
+        }
+    }
+
+    @Test
+    void givenAHeadThatWaitsToShare_whenAHoldIsToBePassed_thenItIsNotChosen() throws Exception {
+        Request shared = new Request(Key.of("x"), LockMode.SHARED, Duration.ofSeconds(30), Patience.AGAIN);
+        try (Gate.Place head = gate.join(shared, new CompletableFuture<>())) {
+            Waiter waiter = new Waiter(head);
+
+            assertThat(gate.choose("x")).isNull();
+            gate.released("x");
+            assertThat(waiter.result()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAPausingHead_whenOthersMayAskFirst_thenItsTurnComesAfterThem() throws Exception {
+        try (Gate.Place head = join()) {
+            Waiter waiter = new Waiter(head);
+
+            gate.releasedForOthers("x");
+
+            assertThat(waiter.result()).isTrue();
+        }
+    }
+
+    @Test
     void givenEverybodyHasLeft_thenNothingIsKept() {
         Gate.Place first = join();
         Gate.Place second = join();
@@ -123,7 +225,7 @@ class GateTest {
     }
 
     private Gate.Place join() {
-        return gate.join("x", new CompletableFuture<>());
+        return gate.join(REQUEST, new CompletableFuture<>());
     }
 
     /** A thread that waits for its turn with a pause nobody outlives. */
@@ -133,7 +235,15 @@ class GateTest {
         private final Thread thread;
 
         Waiter(Gate.Place place) {
-            turn = new FutureTask<>(() -> place.awaitTurn(HOURS, FAR));
+            this(place, () -> {});
+        }
+
+        Waiter(Gate.Place place, Runnable afterwards) {
+            turn = new FutureTask<>(() -> {
+                boolean isTurn = place.awaitTurn(HOURS, FAR);
+                afterwards.run();
+                return isTurn;
+            });
             thread = new Thread(turn, "waiter");
             thread.start();
             await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);

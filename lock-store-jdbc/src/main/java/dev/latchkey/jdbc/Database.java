@@ -166,6 +166,12 @@ final class Database {
                 e);
     }
 
+    /** Whether a hold can be passed on here; false as long as nothing was asked of the database yet. */
+    boolean canPass() {
+        Known now = known.get();
+        return now != null && now.statements().canPass();
+    }
+
     /** Whether releases can be heard of here; false as long as nothing was asked of the database yet. */
     boolean announces() {
         Known now = known.get();

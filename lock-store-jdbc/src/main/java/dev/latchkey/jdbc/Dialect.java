@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -74,6 +75,22 @@ interface Dialect {
                 UPDATE latchkey_lock
                 SET token = '-', holder = '-', expires_at = 0, version = version + 1
                 WHERE resource = :resource AND token = :token""";
+    }
+
+    /**
+     * Marks the row of a live exclusive hold as waited for, and answers how many microseconds are left of it. However often
+     * the row changes meanwhile, this finds it. Empty where no release is announced.
+     */
+    default Optional<String> mark() {
+        return Optional.empty();
+    }
+
+    /**
+     * Gives the exclusive hold to another token, with the next fencing token, if nobody has marked the row as waited for.
+     * Empty where no release is announced: who waits elsewhere would find no gap to ask in.
+     */
+    default Optional<String> pass() {
+        return Optional.empty();
     }
 
     /** Deletes what has been over for long: the clock is past its fencing tokens, so that none can come again. */

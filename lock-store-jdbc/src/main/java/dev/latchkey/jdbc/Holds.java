@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -51,6 +52,12 @@ record Holds(Database database, Pruning pruning) {
         long since = System.nanoTime();
         Optional<Acquire.Seen> seen = statements.acquire().run(connection, values);
         if (seen.isEmpty() || seen.get().isSharedBy(token)) {
+            OptionalLong rest = request.patience() == Patience.AGAIN
+                    ? statements.mark(connection, ResourceName.of(request.key().resource()))
+                    : OptionalLong.empty();
+            if (rest.isPresent()) {
+                return new Attempt.Conflicted(Rules.micros(Math.max(0, rest.getAsLong())));
+            }
             return change(connection, statements, request, Rules::save);
         }
         return seen.get().isHeldBy(token)
@@ -87,6 +94,29 @@ record Holds(Database database, Pruning pruning) {
             Boolean wasHolder = released ? Boolean.TRUE : giveUp(connection, statements, name, key);
             pruning.ifDue(connection, statements);
             return wasHolder;
+        });
+    }
+
+    /** The token comes with no answer: it is the one after that of the hold which ends. */
+    Optional<Attempt.Granted> pass(Key from, Request next) {
+        OptionalLong claim = exclusiveClaim(from);
+        if (claim.isEmpty()) {
+            return Optional.empty();
+        }
+        Map<String, Object> values = Map.of(
+                "resource", ResourceName.of(from.resource()),
+                "token", from.token(),
+                "fencing_token", claim.getAsLong(),
+                "next", next.key().token(),
+                "holder", ThisProcess.description(),
+                "ttl", micros(next));
+        return database.call(from.resource(), Repeat.NEVER, (connection, statements) -> {
+            long since = System.nanoTime();
+            Optional<Attempt.Granted> granted = statements.pass(connection, values)
+                    ? Optional.of(granted(claim.getAsLong() + 1, since, next))
+                    : Optional.empty();
+            pruning.ifDue(connection, statements);
+            return granted;
         });
     }
 
@@ -130,7 +160,7 @@ record Holds(Database database, Pruning pruning) {
         return request.ttl().toNanos() / 1_000;
     }
 
-    private static Attempt granted(long fencingToken, long since, Request request) {
+    private static Attempt.Granted granted(long fencingToken, long since, Request request) {
         return new Attempt.Granted(
                 LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.timed(since, request.ttl()));
     }

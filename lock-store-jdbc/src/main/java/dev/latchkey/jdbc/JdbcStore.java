@@ -10,6 +10,7 @@ import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.PassingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
@@ -44,7 +45,7 @@ import javax.sql.DataSource;
  * <p>Thread-safe. Takes part in no transaction of the caller, except by {@link #guard}.
  */
 public final class JdbcStore
-        implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, IndexedBatchStore {
+        implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, PassingStore, IndexedBatchStore {
 
     private final Database database;
     private final Holds holds;
@@ -110,6 +111,17 @@ public final class JdbcStore
     @Override
     public boolean delete(Key key) {
         return holds.delete(key);
+    }
+
+    /** {@inheritDoc} On PostgreSQL alone. */
+    @Override
+    public boolean canPass() {
+        return database.canPass();
+    }
+
+    @Override
+    public Optional<Attempt.Granted> pass(Key from, Request next) {
+        return holds.pass(from, next);
     }
 
     @Override

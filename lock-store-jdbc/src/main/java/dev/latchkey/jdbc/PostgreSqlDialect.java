@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Optional;
 
 /** PostgreSQL from 9.6 on. Of a release that somebody waits for, all who listen are told in the same statement. */
 final class PostgreSqlDialect implements Dialect {
@@ -113,6 +114,28 @@ final class PostgreSqlDialect implements Dialect {
                 SET token = '-', expires_at = 0, version = version + 1,
                     holder = CASE WHEN waited = 1 THEN '-' || CAST(pg_notify(:channel, resource) AS text) ELSE '-' END
                 WHERE resource = :resource AND token = :token""";
+    }
+
+    @Override
+    public Optional<String> mark() {
+        return Optional.of("""
+                UPDATE latchkey_lock
+                SET waited = 1, version = version + 1
+                WHERE resource = :resource AND token <> '-'
+                  AND expires_at > CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)
+                RETURNING expires_at - CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)""");
+    }
+
+    /** The clock has passed the next token long ago: no two holds follow each other within a microsecond. */
+    @Override
+    public Optional<String> pass() {
+        return Optional.of("""
+                UPDATE latchkey_lock
+                SET token = :next, holder = :holder,
+                    acquired_at = CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint),
+                    expires_at = CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint) + :ttl,
+                    fencing_token = fencing_token + 1, version = version + 1
+                WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token AND waited = 0""");
     }
 
     @Override

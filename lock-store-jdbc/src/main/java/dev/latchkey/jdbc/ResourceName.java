@@ -4,7 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What stands in the database for a resource: the name itself where every database keeps it apart from all others, else
@@ -15,19 +17,54 @@ final class ResourceName {
 
     private static final int LONGEST = 120;
     private static final int PREFIX = 48;
-    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_.:/-]{1," + LONGEST + "}");
     private static final Pattern NOT_PLAIN = Pattern.compile("[^A-Za-z0-9_.:/-]+");
 
-    private ResourceName() {}
+    /** What was made last of names that have to be hashed, which costs a tenth of a cycle; each slot is overwritten. */
+    private static final AtomicReferenceArray<@Nullable ResourceName> MADE = new AtomicReferenceArray<>(256);
+
+    private final String resource;
+    private final String name;
+
+    private ResourceName(String resource, String name) {
+        this.resource = resource;
+        this.name = name;
+    }
 
     static String of(String resource) {
-        if (PLAIN.matcher(resource).matches()) {
-            return resource;
+        return isPlain(resource) ? resource : hashed(resource);
+    }
+
+    private static boolean isPlain(String resource) {
+        if (resource.isEmpty() || resource.length() > LONGEST) {
+            return false;
+        }
+        for (int i = 0; i < resource.length(); i++) {
+            if (!isPlain(resource.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** From {@code -} to {@code :} are also the digits, {@code .} and {@code /}. */
+    private static boolean isPlain(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') || c == '_';
+    }
+
+    private static String hashed(String resource) {
+        int slot = Math.floorMod(resource.hashCode(), MADE.length());
+        ResourceName last = MADE.get(slot);
+        if (last != null && last.resource.equals(resource)) {
+            return last.name;
         }
         String readable = NOT_PLAIN
                 .matcher(resource.substring(0, Math.min(PREFIX, resource.length())))
                 .replaceAll("_");
-        return readable + "#" + sha256(resource);
+        ResourceName made = new ResourceName(resource, readable + "#" + sha256(resource));
+        if (resource.length() <= LONGEST) {
+            MADE.set(slot, made);
+        }
+        return made.name;
     }
 
     private static String sha256(String resource) {

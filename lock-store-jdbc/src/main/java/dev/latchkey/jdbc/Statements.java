@@ -7,6 +7,8 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The statements of one dialect over one table. */
 final class Statements {
@@ -24,6 +26,8 @@ final class Statements {
     private final Sql insert;
     private final Sql change;
     private final Sql release;
+    private final Optional<Sql> mark;
+    private final Optional<Sql> pass;
     private final Sql guard;
     private final Sql prune;
 
@@ -35,6 +39,8 @@ final class Statements {
         this.insert = Sql.of(dialect.insert(), table);
         this.change = Sql.of(dialect.change(), table);
         this.release = Sql.of(dialect.release(), table);
+        this.mark = dialect.mark().map(statement -> Sql.of(statement, table));
+        this.pass = dialect.pass().map(statement -> Sql.of(statement, table));
         this.guard = Sql.of(dialect.guard(), table);
         this.prune = Sql.of(dialect.prune(), table);
     }
@@ -89,6 +95,25 @@ final class Statements {
 
     boolean release(Connection connection, String resource, String token) throws SQLException {
         return release.count(connection, Map.of("resource", resource, "token", token, "channel", table.table())) == 1;
+    }
+
+    /** Marks a live exclusive hold as waited for; the rest of its lease, empty if there is none, or nothing is marked here. */
+    OptionalLong mark(Connection connection, String resource) throws SQLException {
+        if (mark.isEmpty()) {
+            return OptionalLong.empty();
+        }
+        try (PreparedStatement prepared = mark.get().prepare(connection, Map.of("resource", resource));
+                ResultSet marked = prepared.executeQuery()) {
+            return marked.next() ? OptionalLong.of(marked.getLong(1)) : OptionalLong.empty();
+        }
+    }
+
+    boolean canPass() {
+        return pass.isPresent();
+    }
+
+    boolean pass(Connection connection, Map<String, ?> values) throws SQLException {
+        return pass.isPresent() && pass.get().count(connection, values) == 1;
     }
 
     boolean guard(Connection connection, Map<String, ?> values) throws SQLException {

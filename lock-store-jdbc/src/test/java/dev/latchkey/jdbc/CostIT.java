@@ -138,6 +138,38 @@ class CostIT {
         }
     }
 
+    /** Whoever asks while the lock is held needs a statement more, and so does the release after that. */
+    @Test
+    void givenThreadsOfOneProcess_whenTheyContend_thenMostHoldsArePassedOnInOneStatement() throws Exception {
+        try (PostgresServer server = PostgresServer.start("log_statement=all");
+                JdbcStore store = Stores.open(server.dsn());
+                LockFactory locks = new LockFactory(store)) {
+            locks.createLock("warm-up").acquire().release();
+            int before = server.log().size();
+            List<Task<Integer>> calls = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                calls.add(Task.start(() -> exclusiveCycles(locks)));
+            }
+            for (Task<Integer> call : calls) {
+                assertThat(call.result()).isEqualTo(250);
+            }
+
+            List<String> run = run(server, before).toList();
+            assertThat(run).hasSizeLessThan(2 * 1_000);
+            assertThat(run.stream().filter("INSERT INTO latchkey_lock AS held"::equals))
+                    .hasSizeLessThan(700);
+        }
+    }
+
+    private static int exclusiveCycles(LockFactory locks) throws InterruptedException {
+        int cycles = 0;
+        for (; cycles < 250; cycles++) {
+            Lock lock = locks.createLock("contended").acquire();
+            lock.release();
+        }
+        return cycles;
+    }
+
     /** The statements since then, each with its first line. */
     private static Stream<String> run(PostgresServer server, int before) {
         return server.log().stream()

@@ -3,6 +3,7 @@ package dev.latchkey.jdbc;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
+import dev.latchkey.testkit.PassingStoreContract;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
@@ -12,9 +13,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** All contracts on a PostgreSQL server, which alone announces releases. */
+/** All contracts on a PostgreSQL server, which alone announces releases, and passes holds on. */
 class PostgreSqlStoreIT
-        implements JdbcContracts, SharedNotifyingContract, CutOffContract, DurableServerContract, TreeCrashContract {
+        implements JdbcContracts,
+                SharedNotifyingContract,
+                PassingStoreContract,
+                CutOffContract,
+                DurableServerContract,
+                TreeCrashContract {
 
     private static JdbcStore store;
 
