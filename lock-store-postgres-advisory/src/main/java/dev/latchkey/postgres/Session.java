@@ -211,8 +211,9 @@ final class Session {
         lastHeardNanos = System.nanoTime();
     }
 
-    /** Gives up what it carries, and closes the connection. */
+    /** Gives up what it carries, of which its holders are told before anybody else can have it, and closes the connection. */
     void close(LossReason reason) {
+        tell(reason);
         try {
             if (waits) {
                 driver.cancelQuery();
@@ -237,11 +238,15 @@ final class Session {
         if (end == null) {
             end = reason;
         }
+        tell(reason);
         try {
             connection.abort(Runnable::run);
         } catch (SQLException e) {
             // It is closed already.
         }
+    }
+
+    private void tell(LossReason reason) {
         holds.forEach(hold -> hold.lose(reason));
     }
 }
