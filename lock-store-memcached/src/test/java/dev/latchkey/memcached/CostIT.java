@@ -69,8 +69,9 @@ class CostIT {
             assertThat(operations(server.statistics()) - before).isBetween(6L, 4 * IDLE.toSeconds());
             holder.release();
             Awaitility.await().until(() -> waiting.isDone() || another.isDone());
-            (waiting.isDone() ? waiting : another).result().release();
-            assertThat((waiting.isDone() ? another : waiting).result().isAcquired())
+            boolean isAnotherFirst = another.isDone();
+            (isAnotherFirst ? another : waiting).result().release();
+            assertThat((isAnotherFirst ? waiting : another).result().isAcquired())
                     .isTrue();
         }
     }
