@@ -81,7 +81,9 @@ record Trial(Duration length, long seed, Path directory) {
                     backing.servers().size(),
                     length);
             faults.forEach(fault -> plan.add(fault.toString()));
-            lanes.add(CompletableFuture.runAsync(() -> strikeAll(striker, faults, began)));
+            // The common pool has one thread where there are two processors.
+            lanes.add(CompletableFuture.runAsync(
+                    () -> strikeAll(striker, faults, began), work -> new Thread(work, "lane " + lane).start()));
         }
         Files.write(directory.resolve("faults"), plan);
         CompletableFuture.allOf(lanes.toArray(CompletableFuture[]::new)).join();

@@ -167,7 +167,7 @@ class RedisAccessIT {
     }
 
     private static CompletableFuture<Lock> async(Lock lock) {
-        return CompletableFuture.supplyAsync(() -> {
+        return Background.supply(() -> {
             try {
                 return lock.acquire(Duration.ofSeconds(60));
             } catch (InterruptedException e) {

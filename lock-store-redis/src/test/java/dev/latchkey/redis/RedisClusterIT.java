@@ -78,7 +78,7 @@ class RedisClusterIT {
     }
 
     private static CompletableFuture<Lock> async(Lock lock) {
-        return CompletableFuture.supplyAsync(() -> {
+        return Background.supply(() -> {
             try {
                 return lock.acquire(Duration.ofSeconds(30));
             } catch (InterruptedException e) {

@@ -329,7 +329,7 @@ class RedisFailureIT {
     }
 
     private static CompletableFuture<Lock> async(Lock lock) {
-        return CompletableFuture.supplyAsync(() -> {
+        return Background.supply(() -> {
             try {
                 return lock.acquire(Duration.ofSeconds(30));
             } catch (InterruptedException e) {

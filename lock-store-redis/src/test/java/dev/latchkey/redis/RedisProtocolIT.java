@@ -103,7 +103,7 @@ class RedisProtocolIT {
         granted(store.save(exclusive(holder)));
         Key key = Key.of(resource);
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        CompletableFuture<Attempt> first = CompletableFuture.supplyAsync(() -> wait(store, exclusive(key), withdrawn));
+        CompletableFuture<Attempt> first = Background.supply(() -> wait(store, exclusive(key), withdrawn));
         String ended = queuedAttempt();
         withdrawn.complete(null);
         assertThat(first.join()).isInstanceOf(Attempt.Conflicted.class);
@@ -229,7 +229,7 @@ class RedisProtocolIT {
     }
 
     private static CompletableFuture<Attempt> waiting(RedisStore store, Request request) {
-        return CompletableFuture.supplyAsync(() -> wait(store, request, new CompletableFuture<>()));
+        return Background.supply(() -> wait(store, request, new CompletableFuture<>()));
     }
 
     private static Attempt wait(RedisStore store, Request request, CompletableFuture<Void> withdrawn) {

@@ -1,0 +1,18 @@
+package dev.latchkey.redis;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** Calls that wait, each on a thread of its own: the common pool has one where there are two processors. */
+final class Background {
+
+    private Background() {}
+
+    static <T> CompletableFuture<T> supply(Supplier<T> call) {
+        return CompletableFuture.supplyAsync(call, work -> {
+            Thread thread = new Thread(work, "background");
+            thread.setDaemon(true);
+            thread.start();
+        });
+    }
+}
