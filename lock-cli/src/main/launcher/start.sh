@@ -69,4 +69,4 @@ exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m 
     ${quit_log:+"-Xlog:vmoperation=debug:file=$quit_log"} \
     ${quit_log:+"-Dlatchkey.quit-log=$quit_log"} \
     ${quit_log:+-XX:+UnlockDiagnosticVMOptions} ${quit_log:+-XX:-DisplayVMOutput} \
-    -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main "$@"
+    -jar "$dist/lock-cli.jar" "$@"
