@@ -14,7 +14,7 @@ import java.time.Duration;
 record Effort(int turns, Duration turn, long warmUpCycles, Duration warmUp, Duration patience) {
 
     static final Effort FULL =
-            new Effort(7, Duration.ofSeconds(1), 30_000, Duration.ofSeconds(10), Duration.ofSeconds(10));
+            new Effort(7, Duration.ofSeconds(1), 30_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
 
     /** Shows that everything works, and nothing else. */
     static final Effort QUICK =
