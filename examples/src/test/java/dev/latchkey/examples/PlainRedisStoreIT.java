@@ -28,20 +28,22 @@ class PlainRedisStoreIT
                 ServerFaultContract,
                 ProcessContentionContract {
 
-    private static final RedisServer SERVER = RedisServer.start();
-    private static final RedisServer OTHER_SERVER = RedisServer.start();
+    private static RedisServer server;
+    private static RedisServer otherServer;
     private static PersistingStore store;
 
     @BeforeAll
     static void open() {
-        store = new PlainRedisStore(SERVER.dsn());
+        server = RedisServer.start();
+        otherServer = RedisServer.start();
+        store = new PlainRedisStore(server.dsn());
     }
 
     @AfterAll
     static void close() {
         store.close();
-        SERVER.close();
-        OTHER_SERVER.close();
+        server.close();
+        otherServer.close();
     }
 
     @Override
@@ -51,12 +53,12 @@ class PlainRedisStoreIT
 
     @Override
     public PersistingStore separateStore() {
-        return new PlainRedisStore(OTHER_SERVER.dsn());
+        return new PlainRedisStore(otherServer.dsn());
     }
 
     @Override
     public String dsn() {
-        return "plain-" + SERVER.dsn();
+        return "plain-" + server.dsn();
     }
 
     @Override

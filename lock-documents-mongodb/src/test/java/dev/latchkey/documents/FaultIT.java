@@ -18,6 +18,8 @@ import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,22 +28,34 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FaultIT {
 
     private static final DocumentLockMode WRITE = DocumentLockMode.PESSIMISTIC_WRITE;
-    private static final MongoDbServer SERVER = MongoDbServer.start();
-    private static final MongoClient DIRECT = MongoClients.create(SERVER.uri());
+    private static MongoDbServer server;
+    private static MongoClient directClient;
 
-    private final FaultProxy proxy = FaultProxy.to(SERVER.address());
-    private final MongoClient client = MongoClients.create(
-            "mongodb://" + proxy.address() + "/?directConnection=true&serverSelectionTimeoutMS=2000");
     private final String name = "faults" + System.nanoTime();
-    private final VersionedCollection<Document> posts = posts(client);
-    private final VersionedCollection<Document> direct = posts(DIRECT);
+    private FaultProxy proxy;
+    private MongoClient client;
+    private VersionedCollection<Document> posts;
+    private VersionedCollection<Document> direct;
 
-    private VersionedCollection<Document> posts(MongoClient through) {
-        return VersionedCollection.of(through.getDatabase(name).getCollection("posts"));
+    @BeforeAll
+    static void start() {
+        server = MongoDbServer.start();
+        directClient = MongoClients.create(server.uri());
     }
 
-    private static DocumentLocks<Document> locks(VersionedCollection<Document> on) {
-        return new DocumentLocks<>(on, Duration.ofMinutes(5));
+    @AfterAll
+    static void stop() {
+        directClient.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        proxy = FaultProxy.to(server.address());
+        client = MongoClients.create(
+                "mongodb://" + proxy.address() + "/?directConnection=true&serverSelectionTimeoutMS=2000");
+        posts = posts(client);
+        direct = posts(directClient);
     }
 
     @AfterEach
@@ -50,10 +64,12 @@ class FaultIT {
         proxy.close();
     }
 
-    @AfterAll
-    static void stop() {
-        DIRECT.close();
-        SERVER.close();
+    private VersionedCollection<Document> posts(MongoClient through) {
+        return VersionedCollection.of(through.getDatabase(name).getCollection("posts"));
+    }
+
+    private static DocumentLocks<Document> locks(VersionedCollection<Document> on) {
+        return new DocumentLocks<>(on, Duration.ofMinutes(5));
     }
 
     @ParameterizedTest
@@ -113,7 +129,7 @@ class FaultIT {
     @ParameterizedTest
     @ValueSource(strings = {"pending", "lost-alice", "applied", "done"})
     void givenTheReplyToAnyPartOfATransactionIsLost_whenRecovered_thenAllOrNothing(String part) {
-        MongoDatabase database = DIRECT.getDatabase(name);
+        MongoDatabase database = directClient.getDatabase(name);
         database.getCollection("accounts")
                 .insertMany(List.of(
                         new Document("_id", "lost-alice").append("balance", 100L),

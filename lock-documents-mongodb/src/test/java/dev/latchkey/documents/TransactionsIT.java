@@ -12,24 +12,39 @@ import java.util.ArrayList;
 import java.util.List;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What there is on a standalone server. */
 class TransactionsIT {
 
-    private static final MongoDbServer STANDALONE = MongoDbServer.start();
-    private static final MongoClient CLIENT = MongoClients.create(STANDALONE.uri());
+    private static MongoDbServer standalone;
+    private static MongoClient client;
+
+    private final List<String> done = new ArrayList<>();
+    private MongoCollection<Document> stored;
+    private VersionedCollection<Document> posts;
+    private Transactions transactions;
+
+    @BeforeAll
+    static void start() {
+        standalone = MongoDbServer.start();
+        client = MongoClients.create(standalone.uri());
+    }
 
     @AfterAll
     static void stop() {
-        CLIENT.close();
-        STANDALONE.close();
+        client.close();
+        standalone.close();
     }
 
-    private final MongoCollection<Document> stored = CLIENT.getDatabase("units").getCollection("c" + System.nanoTime());
-    private final VersionedCollection<Document> posts = VersionedCollection.of(stored);
-    private final Transactions transactions = new Transactions(CLIENT);
-    private final List<String> done = new ArrayList<>();
+    @BeforeEach
+    void open() {
+        stored = client.getDatabase("units").getCollection("c" + System.nanoTime());
+        posts = VersionedCollection.of(stored);
+        transactions = new Transactions(client);
+    }
 
     @Test
     void givenStandaloneServer_whenRun_thenItSaysWhatWouldHelpAndTheWorkIsNotCalled() {
@@ -43,7 +58,7 @@ class TransactionsIT {
     @Test
     void givenSingleWritesByDefaultOrByCall_whenRun_thenEachIsWrittenAndHooksFollow() throws InterruptedException {
         Transactions single = new Transactions(
-                CLIENT,
+                client,
                 Transactions.Use.SINGLE_WRITES,
                 TransactionOptions.builder().build());
 

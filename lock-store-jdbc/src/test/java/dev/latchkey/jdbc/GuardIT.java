@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -170,22 +171,23 @@ class GuardIT {
     @EnumSource
     void givenAGreaterToken_whenASmallerOneComes_thenLost(On database) throws Exception {
         FencingGuard guard = new FencingGuard("fence_of_tests");
+        String stock = "stock of Ünïcödé " + UUID.randomUUID();
         try (Connection connection = DriverManager.getConnection(database.url())) {
             guard.createTable(connection);
             guard.createTable(connection);
         }
         try (Connection connection = database.transaction()) {
-            guard.check(connection, "stock of Ünïcödé", 5);
-            guard.check(connection, "stock of Ünïcödé", 5);
-            guard.check(connection, "stock of Ünïcödé", 7);
-            guard.check(connection, "other stock", 1);
+            guard.check(connection, stock, 5);
+            guard.check(connection, stock, 5);
+            guard.check(connection, stock, 7);
+            guard.check(connection, "other " + stock, 1);
             connection.commit();
 
-            assertThatThrownBy(() -> guard.check(connection, "stock of Ünïcödé", 6))
+            assertThatThrownBy(() -> guard.check(connection, stock, 6))
                     .isInstanceOf(LockLostException.class)
                     .hasMessageContaining("6");
             connection.rollback();
-            guard.check(connection, "stock of Ünïcödé", 7);
+            guard.check(connection, stock, 7);
             connection.rollback();
         }
     }
@@ -195,6 +197,7 @@ class GuardIT {
         String url = On.POSTGRESQL.url();
         try (Connection connection = DriverManager.getConnection(url);
                 Statement statement = connection.createStatement()) {
+            statement.execute("DROP TABLE IF EXISTS account");
             statement.execute("CREATE TABLE account (balance int NOT NULL)");
             statement.execute("INSERT INTO account VALUES (100)");
             new FencingGuard().createTable(connection);

@@ -12,12 +12,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /** Staying the owner on three servers of which two must agree: two of them are struck. */
 class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServerContract {
 
-    private static final List<RedisServer> SHARED = threeServers();
+    private static List<RedisServer> shared;
 
     private PersistingStore store;
 
@@ -35,9 +36,14 @@ class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServe
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        shared = threeServers();
+    }
+
     @AfterAll
     static void stop() {
-        SHARED.forEach(RedisServer::close);
+        shared.forEach(RedisServer::close);
     }
 
     @Override
@@ -52,7 +58,7 @@ class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServe
 
     @Override
     public String dsn() {
-        return dsn(SHARED);
+        return dsn(shared);
     }
 
     @Override

@@ -19,16 +19,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A user with exactly the rights that docs/stores/redis.md asks for, and users with fewer. */
 class RedisAccessIT {
 
-    private static final RedisServer SERVER = RedisServer.start();
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
 
     @AfterAll
     static void stop() {
-        SERVER.close();
+        server.close();
     }
 
     @Test
@@ -55,7 +61,7 @@ class RedisAccessIT {
                     .hasSize(1);
             assertThat(second.release()).isTrue();
         }
-        assertThat(Rights.refusals(SERVER)).isEmpty();
+        assertThat(Rights.refusals(server)).isEmpty();
     }
 
     @Test
@@ -72,7 +78,7 @@ class RedisAccessIT {
             assertThat(waiting.join().isAcquired()).isTrue();
             assertThat(waiting.join().remainingLifetime().orElseThrow()).isGreaterThan(LONG_TTL.dividedBy(2));
         }
-        SERVER.call("ACL", "LOG", "RESET");
+        server.call("ACL", "LOG", "RESET");
     }
 
     @Test
@@ -97,7 +103,7 @@ class RedisAccessIT {
             System.setErr(before);
         }
         assertThat(written.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.pubsub_unavailable");
-        SERVER.call("ACL", "LOG", "RESET");
+        server.call("ACL", "LOG", "RESET");
     }
 
     @Test
@@ -113,7 +119,7 @@ class RedisAccessIT {
             CompletableFuture<Lock> next = async(locks.createLock("heard", LONG_TTL));
             awaitQueued("lk:{heard}:q", 2);
 
-            SERVER.call("ACL", "SETUSER", "soon", "&lk:in:*", "+publish", "+subscribe", "+unsubscribe");
+            server.call("ACL", "SETUSER", "soon", "&lk:in:*", "+publish", "+subscribe", "+unsubscribe");
 
             Awaitility.await()
                     .atMost(Duration.ofSeconds(30))
@@ -126,7 +132,7 @@ class RedisAccessIT {
             assertThat(polling.join().release()).isTrue();
             assertThat(next.join().release()).isTrue();
         }
-        SERVER.call("ACL", "LOG", "RESET");
+        server.call("ACL", "LOG", "RESET");
     }
 
     @Test
@@ -140,12 +146,12 @@ class RedisAccessIT {
                     .hasMessageContaining("NOPERM")
                     .hasMessageContaining("docs/stores/redis.md");
         }
-        SERVER.call("ACL", "LOG", "RESET");
+        server.call("ACL", "LOG", "RESET");
     }
 
     @Test
     void givenAWrongPassword_whenAcquired_thenAFailureWithoutIt() {
-        try (RedisStore store = open("redis://nobody:s3cret@" + SERVER.address() + "?prefix=lk:")) {
+        try (RedisStore store = open("redis://nobody:s3cret@" + server.address() + "?prefix=lk:")) {
             Lock lock = new LockFactory(store).createLock("report");
 
             assertThatThrownBy(lock::tryAcquire)
@@ -154,12 +160,12 @@ class RedisAccessIT {
                     .hasStackTraceContaining("WRONGPASS");
             assertThat(store.toString()).doesNotContain("s3cret");
         }
-        SERVER.call("ACL", "LOG", "RESET");
+        server.call("ACL", "LOG", "RESET");
     }
 
     private static String user(String name, String rights) {
-        Rights.give(SERVER, name, rights);
-        return "redis://" + Rights.login(name) + "@" + SERVER.address() + "?prefix=lk:";
+        Rights.give(server, name, rights);
+        return "redis://" + Rights.login(name) + "@" + server.address() + "?prefix=lk:";
     }
 
     private static RedisStore open(String dsn) {
@@ -177,11 +183,11 @@ class RedisAccessIT {
     }
 
     private static void awaitQueued(String queue, long count) {
-        Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", queue), count));
+        Awaitility.await().until(() -> Objects.equals(server.call("ZCARD", queue), count));
     }
 
     private static List<String> queue(String name) {
-        Object members = SERVER.call("ZRANGE", name, "0", "-1");
+        Object members = server.call("ZRANGE", name, "0", "-1");
         return members instanceof List<?> list
                 ? list.stream().map(String::valueOf).toList()
                 : List.of();

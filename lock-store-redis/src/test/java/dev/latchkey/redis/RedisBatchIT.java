@@ -21,27 +21,41 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Batches, counted by the server, and beside those who wait in queues. */
 class RedisBatchIT {
 
-    private static final RedisServer SERVER = RedisServer.start();
+    private static RedisServer server;
 
-    private final RedisKeys keys = new RedisKeys(SERVER);
-    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
-    private final LockFactory locks = new LockFactory(store);
+    private RedisKeys keys;
+    private RedisStore store;
+    private LockFactory locks;
+
+    @BeforeEach
+    void open() {
+        keys = new RedisKeys(server);
+        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
+        locks = new LockFactory(store);
+    }
 
     @AfterEach
     void close() {
         locks.close();
         store.close();
-        SERVER.call("FLUSHALL");
+        server.call("FLUSHALL");
+    }
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
     }
 
     @AfterAll
     static void stop() {
-        SERVER.close();
+        server.close();
     }
 
     @Test
@@ -75,8 +89,8 @@ class RedisBatchIT {
         editor.pushed(7);
 
         assertThat(keys.withoutTtl()).containsExactlyInAnyOrder("lock:{model/a}:i", "lock:{model/b}:i");
-        assertThat(SERVER.call("GET", "lock:{model/a}:i")).isEqualTo("7 0");
-        assertThat(SERVER.call("GET", "lock:{model/b}:i")).isEqualTo("0 7");
+        assertThat(server.call("GET", "lock:{model/a}:i")).isEqualTo("7 0");
+        assertThat(server.call("GET", "lock:{model/b}:i")).isEqualTo("0 7");
     }
 
     @Test
@@ -125,19 +139,19 @@ class RedisBatchIT {
 
     @Test
     void givenAKeyHoldsSomethingElse_whenBatched_thenRefusedAndNothingTaken() {
-        SERVER.call("SET", "lock:{two}", "a letter");
+        server.call("SET", "lock:{two}", "a letter");
 
         assertThatThrownBy(() ->
                         store.saveAll(List.of(Requests.exclusive(Key.of("one")), Requests.exclusive(Key.of("two")))))
                 .hasMessageContaining("something else than a lock");
 
         assertThat(keys.held()).isEmpty();
-        assertThat(SERVER.call("GET", "lock:{two}")).isEqualTo("a letter");
+        assertThat(server.call("GET", "lock:{two}")).isEqualTo("a letter");
     }
 
     @Test
     void givenHashTag_whenUsed_thenAllKeysHaveIt() {
-        try (RedisStore tagged = (RedisStore) new RedisStore.Provider().open(SERVER.dsn() + "?hash-tag=model-42")) {
+        try (RedisStore tagged = (RedisStore) new RedisStore.Provider().open(server.dsn() + "?hash-tag=model-42")) {
             Key key = Key.of("a}b");
             Requests.granted(tagged.save(Requests.exclusive(key)));
             tagged.raise(Map.of("a}b", new dev.latchkey.spi.StateIndex(1, 2)));

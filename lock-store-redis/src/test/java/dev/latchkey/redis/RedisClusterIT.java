@@ -14,17 +14,25 @@ import java.util.concurrent.CompletionException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Slots that move while locks are used. */
 class RedisClusterIT {
 
-    private static final RedisCluster CLUSTER = RedisCluster.start();
+    private static RedisCluster cluster;
 
-    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(CLUSTER.dsn());
-    private final LockFactory locks = new LockFactory(store);
+    private RedisStore store;
+    private LockFactory locks;
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
+
+    @BeforeEach
+    void open() {
+        store = (RedisStore) new RedisStore.Provider().open(cluster.dsn());
+        locks = new LockFactory(store);
+    }
 
     @AfterEach
     void close() {
@@ -32,9 +40,14 @@ class RedisClusterIT {
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.start();
+    }
+
     @AfterAll
     static void stop() {
-        CLUSTER.close();
+        cluster.close();
     }
 
     /** With several declared keys every operation failed, for the helpers are usually absent. */
@@ -43,12 +56,12 @@ class RedisClusterIT {
         RedisServer target = another();
         Lock held = locks.createLock(resource, LONG_TTL);
         assertThat(held.tryAcquire()).isTrue();
-        CLUSTER.beginMove(state, target);
+        cluster.beginMove(state, target);
         held.refresh();
         assertThat(held.release()).isTrue();
         assertThat(held.tryAcquire()).isTrue();
 
-        CLUSTER.finishMove(state, target);
+        cluster.finishMove(state, target);
 
         assertThat(held.isAcquired()).isTrue();
         assertThat(held.release()).isTrue();
@@ -61,17 +74,17 @@ class RedisClusterIT {
         assertThat(held.tryAcquire()).isTrue();
         CompletableFuture<Lock> waiting = async(locks.createLock(resource, Duration.ofSeconds(3)));
         Awaitility.await()
-                .until(() -> CLUSTER.masterOf(state).text("ZCARD", state + ":q").equals("1"));
+                .until(() -> cluster.masterOf(state).text("ZCARD", state + ":q").equals("1"));
 
-        CLUSTER.move(state, another());
+        cluster.move(state, another());
         assertThat(held.release()).isTrue();
 
         assertThat(waiting.join().fencingToken()).isPresent();
     }
 
     private RedisServer another() {
-        RedisServer owner = CLUSTER.masterOf(state);
-        return CLUSTER.masters().stream()
+        RedisServer owner = cluster.masterOf(state);
+        return cluster.masters().stream()
                 .filter(master -> master != owner)
                 .findFirst()
                 .orElseThrow();

@@ -12,6 +12,7 @@ import dev.latchkey.testkit.SharedLeaseContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The contracts on three masters. */
@@ -24,13 +25,13 @@ class RedisClusterStoreIT
                 FairStoreContract,
                 InspectableStoreContract {
 
-    private static final RedisCluster CLUSTER = RedisCluster.start();
+    private static RedisCluster cluster;
 
     private PersistingStore store;
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(CLUSTER.dsn());
+        store = new RedisStore.Provider().open(cluster.dsn());
     }
 
     @AfterEach
@@ -38,9 +39,14 @@ class RedisClusterStoreIT
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.start();
+    }
+
     @AfterAll
     static void stop() {
-        CLUSTER.close();
+        cluster.close();
     }
 
     @Override
@@ -50,6 +56,6 @@ class RedisClusterStoreIT
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(CLUSTER.dsn() + "?prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(cluster.dsn() + "?prefix=" + UUID.randomUUID() + ":");
     }
 }

@@ -12,19 +12,20 @@ import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Trees on three masters, each in one slot. */
 class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract {
 
-    private static final RedisCluster CLUSTER = RedisCluster.start();
+    private static RedisCluster cluster;
 
     private PersistingStore store;
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(CLUSTER.dsn() + "?hash-tag=a-tree");
+        store = new RedisStore.Provider().open(cluster.dsn() + "?hash-tag=a-tree");
     }
 
     @AfterEach
@@ -32,9 +33,14 @@ class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract 
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.start();
+    }
+
     @AfterAll
     static void stop() {
-        CLUSTER.close();
+        cluster.close();
     }
 
     @Override
@@ -44,12 +50,12 @@ class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract 
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(CLUSTER.dsn() + "?hash-tag=another-tree");
+        return new RedisStore.Provider().open(cluster.dsn() + "?hash-tag=another-tree");
     }
 
     @Test
     void givenNoHashTag_whenATreeIsLocked_thenAClearErrorAndNothingTaken(Fixture fixture) {
-        PersistingStore untagged = fixture.closing(new RedisStore.Provider().open(CLUSTER.dsn()));
+        PersistingStore untagged = fixture.closing(new RedisStore.Provider().open(cluster.dsn()));
         TreeLocks editor = fixture.closing(
                 TreeLocks.of(untagged, fixture.resource(), PARENTS::get).create());
 

@@ -19,16 +19,24 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a lock costs the server, counted by the server. */
 class RedisCostIT {
 
     private static final long CYCLES = 100L;
-    private static final RedisServer SERVER = RedisServer.start();
+    private static RedisServer server;
 
-    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
-    private final LockFactory locks = new LockFactory(store);
+    private RedisStore store;
+    private LockFactory locks;
+
+    @BeforeEach
+    void open() {
+        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
+        locks = new LockFactory(store);
+    }
 
     @AfterEach
     void close() {
@@ -36,9 +44,14 @@ class RedisCostIT {
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
     @AfterAll
     static void stop() {
-        SERVER.close();
+        server.close();
     }
 
     @Test
@@ -71,7 +84,7 @@ class RedisCostIT {
         Lock other = locks.createLock("asked for", LONG_TTL);
         assertThat(holder.tryAcquire()).isTrue();
         askAndTry(holder, other);
-        SERVER.call("CONFIG", "RESETSTAT");
+        server.call("CONFIG", "RESETSTAT");
 
         askAndTry(holder, other);
 
@@ -90,7 +103,7 @@ class RedisCostIT {
         ExecutorService executor = Executors.newFixedThreadPool((int) threads);
         try {
             run(executor, threads, 5);
-            SERVER.call("CONFIG", "RESETSTAT");
+            server.call("CONFIG", "RESETSTAT");
 
             run(executor, threads, CYCLES);
 
@@ -115,8 +128,8 @@ class RedisCostIT {
                 waiting.add(executor.submit(() -> acquired(lock) && lock.release()));
             }
             // The first of a store poll until it has subscribed.
-            Awaitility.await().until(() -> new RedisKeys(SERVER).listening().size() == waiters);
-            SERVER.call("CONFIG", "RESETSTAT");
+            Awaitility.await().until(() -> new RedisKeys(server).listening().size() == waiters);
+            server.call("CONFIG", "RESETSTAT");
 
             assertThat(connections()).isEqualTo(2);
 
@@ -135,7 +148,7 @@ class RedisCostIT {
     }
 
     private static long connections() {
-        return SERVER.text("CLIENT", "LIST")
+        return server.text("CLIENT", "LIST")
                 .lines()
                 .filter(line -> line.contains("lib-name=Lettuce")
                         || line.contains("cmd=evalsha")
@@ -146,7 +159,7 @@ class RedisCostIT {
     private Map<String, Long> counted(Function<Lock, Boolean> cycle) throws Exception {
         Callable<Boolean> call = () -> cycle.apply(locks.createLock("counted", LONG_TTL));
         assertThat(call.call()).isTrue();
-        SERVER.call("CONFIG", "RESETSTAT");
+        server.call("CONFIG", "RESETSTAT");
         for (int i = 0; i < CYCLES; i++) {
             assertThat(call.call()).isTrue();
         }
@@ -180,7 +193,7 @@ class RedisCostIT {
     }
 
     private static Map<String, Long> executed() {
-        return SERVER.text("INFO", "commandstats")
+        return server.text("INFO", "commandstats")
                 .lines()
                 .filter(line -> line.startsWith("cmdstat_")
                         && !line.startsWith("cmdstat_config")

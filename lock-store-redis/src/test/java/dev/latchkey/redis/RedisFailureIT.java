@@ -23,33 +23,46 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What happens when the server or the network is not as it should be. */
 class RedisFailureIT {
 
-    private static final RedisServer SERVER = RedisServer.start();
+    private static RedisServer server;
 
-    private final RedisStore store = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
-    private final LockFactory locks = new LockFactory(store);
+    private RedisStore store;
+    private LockFactory locks;
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
 
+    @BeforeEach
+    void open() {
+        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
+        locks = new LockFactory(store);
+    }
+
     @AfterEach
     void close() {
-        SERVER.call("CONFIG", "SET", "maxmemory", "0");
+        server.call("CONFIG", "SET", "maxmemory", "0");
         locks.close();
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
     @AfterAll
     static void stop() {
-        SERVER.close();
+        server.close();
     }
 
     @Test
     void givenAForeignText_whenAnythingIsDone_thenAFailureAndItStaysAsItIs() {
-        SERVER.call("SET", state, "not a lock", "PX", "100000");
+        server.call("SET", state, "not a lock", "PX", "100000");
 
         assertThatThrownBy(locks.createLock(resource)::tryAcquire)
                 .isInstanceOf(LockStorageException.class)
@@ -60,20 +73,20 @@ class RedisFailureIT {
         assertThatThrownBy(() -> locks.createLock(resource).tryAcquire(Duration.ofSeconds(1)))
                 .isInstanceOf(LockStorageException.class);
 
-        assertThat(SERVER.text("GET", state)).isEqualTo("not a lock");
-        assertThat((Long) Objects.requireNonNull(SERVER.call("PTTL", state))).isGreaterThan(90_000);
+        assertThat(server.text("GET", state)).isEqualTo("not a lock");
+        assertThat((Long) Objects.requireNonNull(server.call("PTTL", state))).isGreaterThan(90_000);
     }
 
     @Test
     void givenAForeignHash_whenAnythingIsDone_thenAFailureAndItStaysAsItIs() {
-        SERVER.call("HSET", state, "field", "value");
+        server.call("HSET", state, "field", "value");
 
         assertThatThrownBy(locks.createLock(resource)::tryAcquire)
                 .isInstanceOf(LockStorageException.class)
                 .hasMessageContaining("something else than a lock");
         assertThatThrownBy(() -> store.delete(Key.of(resource))).isInstanceOf(LockStorageException.class);
 
-        assertThat(SERVER.text("HGET", state, "field")).isEqualTo("value");
+        assertThat(server.text("HGET", state, "field")).isEqualTo("value");
     }
 
     @Test
@@ -106,7 +119,7 @@ class RedisFailureIT {
         assertThat(handedOver.tryAcquire()).isTrue();
         CompletableFuture<Lock> waiting = async(locks.createLock(resource + "-waited", LONG_TTL));
         Awaitility.await().until(() -> queued(resource + "-waited") == 1);
-        SERVER.call("CONFIG", "SET", "maxmemory", "1");
+        server.call("CONFIG", "SET", "maxmemory", "1");
 
         assertThatThrownBy(locks.createLock(resource + "-new")::tryAcquire)
                 .isInstanceOf(LockStorageException.class)
@@ -116,7 +129,7 @@ class RedisFailureIT {
         assertThat(handedOver.release()).isTrue();
 
         assertThat(waiting.join().fencingToken()).isPresent();
-        SERVER.call("CONFIG", "SET", "maxmemory", "0");
+        server.call("CONFIG", "SET", "maxmemory", "0");
         assertThat(locks.createLock(resource).tryAcquire()).isTrue();
         assertThat(locks.createLock(resource + "-shared").tryAcquire()).isTrue();
     }
@@ -127,19 +140,19 @@ class RedisFailureIT {
         assertThat(lock.tryAcquire()).isTrue();
         CompletableFuture<Lock> waiting = async(locks.createLock(resource, LONG_TTL));
         awaitQueued(1);
-        assertThat((Long) SERVER.call("PTTL", state + ":q")).isPositive();
-        assertThat((Long) SERVER.call("PTTL", state)).isPositive();
+        assertThat((Long) server.call("PTTL", state + ":q")).isPositive();
+        assertThat((Long) server.call("PTTL", state)).isPositive();
 
         assertThat(lock.release()).isTrue();
         assertThat(waiting.join().release()).isTrue();
 
-        assertThat((Long) SERVER.call("EXISTS", state + ":q", state + ":h")).isZero();
-        assertThat((Long) SERVER.call("PTTL", state)).isPositive();
+        assertThat((Long) server.call("EXISTS", state + ":q", state + ":h")).isZero();
+        assertThat((Long) server.call("PTTL", state)).isPositive();
     }
 
     @Test
     void givenTheRetentionIsOver_whenLookedAt_thenNothingIsLeft() {
-        RedisClient client = RedisClient.create(SERVER.dsn());
+        RedisClient client = RedisClient.create(server.dsn());
         try (RedisStore forgetful =
                 RedisStore.builder(client).retention(Duration.ofSeconds(1)).build()) {
             Lock released = new LockFactory(forgetful).createLock(resource, Duration.ofSeconds(1));
@@ -150,7 +163,7 @@ class RedisFailureIT {
 
             Awaitility.await()
                     .atMost(Duration.ofSeconds(30))
-                    .untilAsserted(() -> assertThat(SERVER.call("KEYS", "lock:*" + resource + "*"))
+                    .untilAsserted(() -> assertThat(server.call("KEYS", "lock:*" + resource + "*"))
                             .isEqualTo(List.of()));
         } finally {
             client.shutdown(0, 2, TimeUnit.SECONDS);
@@ -159,7 +172,7 @@ class RedisFailureIT {
 
     @Test
     void givenTheReplyIsLost_whenReleased_thenAFailureAndNotThatItWasLost() {
-        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+        try (FaultProxy proxy = FaultProxy.to(server.address());
                 RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
             Lock lock = new LockFactory(far).createLock(resource, LONG_TTL);
             assertThat(lock.tryAcquire()).isTrue();
@@ -176,7 +189,7 @@ class RedisFailureIT {
 
     @Test
     void givenTheReplyIsLost_whenAcquired_thenAskedAgainAfterTheReconnect() {
-        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+        try (FaultProxy proxy = FaultProxy.to(server.address());
                 RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
             LockFactory remote = new LockFactory(far);
             assertThat(remote.createLock(resource + "-first").tryAcquire()).isTrue();
@@ -192,13 +205,13 @@ class RedisFailureIT {
 
     @Test
     void givenTheMessageIsLost_whenItsTurnCame_thenItFindsOutByItself() throws Exception {
-        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+        try (FaultProxy proxy = FaultProxy.to(server.address());
                 RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
             Lock holder = locks.createLock(resource, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
             CompletableFuture<Lock> waiting = async(new LockFactory(far).createLock(resource, Duration.ofSeconds(3)));
             Awaitility.await()
-                    .until(() -> new RedisKeys(SERVER)
+                    .until(() -> new RedisKeys(server)
                             .listening().stream().anyMatch(waiter -> waiter.startsWith("lock:{" + resource + "}:q")));
             CompletableFuture<Void> dropped = proxy.dropMessage(" x ");
 
@@ -226,7 +239,7 @@ class RedisFailureIT {
 
     @Test
     void givenTheStoreIsClosed_whenUsed_thenAFailureThatSaysSo() {
-        RedisStore closed = (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+        RedisStore closed = (RedisStore) new RedisStore.Provider().open(server.dsn());
         closed.close();
         closed.close();
 
@@ -237,7 +250,7 @@ class RedisFailureIT {
 
     @Test
     void givenConnectionsOfTheCaller_whenTheStoreIsClosed_thenTheyStayOpen() throws Exception {
-        RedisClient client = RedisClient.create(SERVER.dsn());
+        RedisClient client = RedisClient.create(server.dsn());
         try (var commands = client.connect();
                 var messages = client.connectPubSub(StringCodec.UTF8)) {
             RedisStore own = RedisStore.builder(commands, messages)
@@ -246,7 +259,7 @@ class RedisFailureIT {
                     .build();
             Lock first = new LockFactory(own).createLock(resource, LONG_TTL).acquire();
             CompletableFuture<Lock> waiting = async(new LockFactory(own).createLock(resource, LONG_TTL));
-            Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", "own:{" + resource + "}:q"), 1L));
+            Awaitility.await().until(() -> Objects.equals(server.call("ZCARD", "own:{" + resource + "}:q"), 1L));
             assertThat(first.release()).isTrue();
             assertThat(waiting.join().release()).isTrue();
 
@@ -261,7 +274,7 @@ class RedisFailureIT {
 
     @Test
     void givenNoReplica_whenOneIsToAcknowledge_thenAFailureAndNothingIsHeld() {
-        RedisClient client = RedisClient.create(SERVER.dsn());
+        RedisClient client = RedisClient.create(server.dsn());
         try (RedisStore replicated =
                 RedisStore.builder(client).replicas(1, Duration.ofMillis(20)).build()) {
             Lock lock = new LockFactory(replicated).createLock(resource);
@@ -317,7 +330,7 @@ class RedisFailureIT {
     }
 
     private static void flush() {
-        SERVER.call("SCRIPT", "FLUSH");
+        server.call("SCRIPT", "FLUSH");
     }
 
     private void awaitQueued(long count) {
@@ -325,7 +338,7 @@ class RedisFailureIT {
     }
 
     private static long queued(String name) {
-        return (Long) Objects.requireNonNull(SERVER.call("ZCARD", "lock:{" + name + "}:q"));
+        return (Long) Objects.requireNonNull(server.call("ZCARD", "lock:{" + name + "}:q"));
     }
 
     private static CompletableFuture<Lock> async(Lock lock) {

@@ -10,19 +10,20 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The queue, sharing and fencing tokens, on the oldest version that has what the scripts need. */
 class RedisOldestServerIT implements SharedBlockingContract, FairStoreContract, ExpiringFencingContract {
 
-    private static final RedisServer SERVER = RedisServer.startOldest();
+    private static RedisServer server;
 
     private PersistingStore store;
 
     @BeforeEach
     void open() {
-        store = new RedisStore.Provider().open(SERVER.dsn());
+        store = new RedisStore.Provider().open(server.dsn());
     }
 
     @AfterEach
@@ -30,9 +31,14 @@ class RedisOldestServerIT implements SharedBlockingContract, FairStoreContract, 
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        server = RedisServer.startOldest();
+    }
+
     @AfterAll
     static void stop() {
-        SERVER.close();
+        server.close();
     }
 
     @Override
@@ -42,11 +48,11 @@ class RedisOldestServerIT implements SharedBlockingContract, FairStoreContract, 
 
     @Override
     public PersistingStore separateStore() {
-        return new RedisStore.Provider().open(SERVER.dsn() + "?prefix=" + UUID.randomUUID() + ":");
+        return new RedisStore.Provider().open(server.dsn() + "?prefix=" + UUID.randomUUID() + ":");
     }
 
     @Test
     void givenTheArtifact_whenAsked_thenItIsOfThatVersion() {
-        assertThat(SERVER.text("INFO", "server")).contains("redis_version:6.2");
+        assertThat(server.text("INFO", "server")).contains("redis_version:6.2");
     }
 }

@@ -23,26 +23,38 @@ import java.util.concurrent.CompletionException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The mistakes that were made once in working out the protocol, one test each. */
 class RedisProtocolIT {
 
-    private static final RedisServer SERVER = RedisServer.start();
+    private static RedisServer server;
     private static final Duration LONG_WAIT = Duration.ofMinutes(1);
 
-    private final RedisStore store = open();
+    private RedisStore store;
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
+
+    @BeforeEach
+    void open() {
+        store = connect();
+    }
 
     @AfterEach
     void close() {
         store.close();
     }
 
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
     @AfterAll
     static void stop() {
-        SERVER.close();
+        server.close();
     }
 
     /** Several servers can agree on a number at once only if they take one that is a little ahead of their clocks. */
@@ -117,7 +129,7 @@ class RedisProtocolIT {
         assertThat(store.find(key)).isPresent();
 
         assertThat(store.delete(key)).isTrue();
-        SERVER.call(
+        server.call(
                 "SET",
                 state,
                 "L1X0 " + micros() + ' ' + key.token() + ':' + micros() + ":60000:" + ended,
@@ -170,13 +182,13 @@ class RedisProtocolIT {
         String member = queue().get(0);
         CompletableFuture<Attempt> second = waiting(store, exclusive(Key.of(resource)));
         Awaitility.await().until(() -> queue().size() == 2);
-        SERVER.call("ZREM", state + ":q", member);
+        server.call("ZREM", state + ":q", member);
 
         publish(attempt, "?");
 
         Awaitility.await().until(() -> queue().size() == 2);
         assertThat(queue().get(0)).isEqualTo(member);
-        SERVER.call("DEL", state, state + ":q");
+        server.call("DEL", state, state + ":q");
         assertThat(List.of(first, second)).noneMatch(CompletableFuture::isDone);
     }
 
@@ -186,7 +198,7 @@ class RedisProtocolIT {
         Key holder = Key.of(resource);
         granted(store.save(exclusive(holder)));
         String gone = Key.of(resource).token() + " nobody.1 x 60000 5000 1";
-        SERVER.call("ZADD", state + ":q", micros(), gone);
+        server.call("ZADD", state + ":q", micros(), gone);
         CompletableFuture<Attempt> waiting = waiting(store, exclusive(Key.of(resource)));
         Awaitility.await().until(() -> queue().size() == 2);
 
@@ -199,7 +211,7 @@ class RedisProtocolIT {
     @Test
     void givenTheMessageComesLate_whenItIsRead_thenNoMoreIsBelievedThanTheServerKeeps() throws Exception {
         Duration ttl = Duration.ofSeconds(2);
-        try (FaultProxy proxy = FaultProxy.to(SERVER.address());
+        try (FaultProxy proxy = FaultProxy.to(server.address());
                 RedisStore slow = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
             for (int delay : new int[] {0, 100, 400}) {
                 Key holder = Key.of(resource);
@@ -224,8 +236,8 @@ class RedisProtocolIT {
         }
     }
 
-    private static RedisStore open() {
-        return (RedisStore) new RedisStore.Provider().open(SERVER.dsn());
+    private static RedisStore connect() {
+        return (RedisStore) new RedisStore.Provider().open(server.dsn());
     }
 
     private static CompletableFuture<Attempt> waiting(RedisStore store, Request request) {
@@ -249,14 +261,14 @@ class RedisProtocolIT {
     }
 
     private List<String> queue() {
-        Object members = SERVER.call("ZRANGE", state + ":q", "0", "-1");
+        Object members = server.call("ZRANGE", state + ":q", "0", "-1");
         return members instanceof List<?> list
                 ? list.stream().map(Object::toString).toList()
                 : List.of();
     }
 
     private static Object publish(String attempt, String message) {
-        return Objects.requireNonNull(SERVER.call(
+        return Objects.requireNonNull(server.call(
                 "PUBLISH", "lock:in:" + attempt.substring(0, attempt.indexOf('.')), attempt + ' ' + message));
     }
 
@@ -266,19 +278,19 @@ class RedisProtocolIT {
         Key holder = Key.of(other);
         granted(store.save(exclusive(holder)));
         CompletableFuture<Attempt> waiting = waiting(store, exclusive(Key.of(other)));
-        Awaitility.await().until(() -> Objects.equals(SERVER.call("ZCARD", "lock:{" + other + "}:q"), 1L));
+        Awaitility.await().until(() -> Objects.equals(server.call("ZCARD", "lock:{" + other + "}:q"), 1L));
         assertThat(store.delete(holder)).isTrue();
         granted(waiting.join());
     }
 
     private long cancel(Key key, String attempt) {
         String script = new String(Script.CANCEL.source(), StandardCharsets.UTF_8);
-        Object answer = SERVER.call("EVAL", script, "1", state, key.token(), attempt, "no such member", "600000");
+        Object answer = server.call("EVAL", script, "1", state, key.token(), attempt, "no such member", "600000");
         return (Long) Objects.requireNonNull(answer);
     }
 
     private static String micros() {
-        Object time = SERVER.call("TIME");
+        Object time = server.call("TIME");
         List<?> parts = (List<?>) Objects.requireNonNull(time);
         return Long.toString(Long.parseLong(parts.get(0).toString()) * 1_000_000
                 + Long.parseLong(parts.get(1).toString()));
