@@ -152,7 +152,7 @@ public final class RedisStore
 
     @Override
     public CompletionStage<Boolean> deleteAsync(Key key) {
-        return sending.delete(key, waits.wasGrantedInTurn(key.token()), () -> delete(key));
+        return sending.delete(key, () -> delete(key));
     }
 
     /** {@inheritDoc} Replicas can only be waited for. */
@@ -199,9 +199,26 @@ public final class RedisStore
     /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */
     @Override
     public boolean delete(Key key) {
-        String resource = key.resource();
-        byte[][] args = requests.release(key, waits.wasGrantedInTurn(key.token()));
-        return server.ask(resource, Script.RELEASE, names.key(resource), args).get(0) == 1;
+        return waits.wasGrantedInTurn(key.token())
+                ? handOver(key)
+                : release(key, requests.release(key)).get(0) == 1;
+    }
+
+    /** Others may wait for it. Those of them who wait in this store learn from the reply that it is theirs. */
+    private boolean handOver(Key key) {
+        try {
+            List<Long> reply = release(key, requests.handOver(key, waits.id()));
+            waits.handedOver(reply);
+            return reply.get(0) == 1;
+        } catch (LockStorageException e) {
+            // Somebody may have it who was not told.
+            waits.missed();
+            throw e;
+        }
+    }
+
+    private List<Long> release(Key key, byte[][] args) {
+        return server.ask(key.resource(), Script.RELEASE, names.key(key.resource()), args);
     }
 
     @Override

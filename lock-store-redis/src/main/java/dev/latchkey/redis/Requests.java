@@ -92,13 +92,16 @@ final class Requests {
         return new byte[][] {ascii(request.key().token()), ascii(ttlMillis(request)), retention, ascii(claim)};
     }
 
-    /**
-     * Gives up. The fencing token makes it shorter for a hold nobody waits for; where somebody does, it is shorter without.
-     */
-    byte[][] release(Key key, boolean contended) {
+    /** Gives up. The fencing token makes it shorter for a hold nobody waits for. */
+    byte[][] release(Key key) {
         String claim = key.held().isPresent() ? claim(key) : "";
-        String fence = contended || claim.length() != FENCE_DIGITS ? "" : claim;
+        String fence = claim.length() == FENCE_DIGITS ? claim : "";
         return new byte[][] {ascii(key.token()), ascii(fence), retention};
+    }
+
+    /** Gives up what others may wait for. Those who wait in an inbox of this JVM are not sent what the reply can tell. */
+    byte[][] handOver(Key key, String inbox) {
+        return new byte[][] {ascii(key.token()), ascii(""), retention, ascii(inbox)};
     }
 
     /** Rounded up to the server's resolution, so that nobody gets less than was asked for. */

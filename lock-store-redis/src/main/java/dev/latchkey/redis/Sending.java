@@ -37,9 +37,8 @@ final class Sending {
                 waiting);
     }
 
-    CompletableFuture<Boolean> delete(Key key, boolean contended, Supplier<Boolean> waiting) {
-        byte[][] args = arguments.release(key, contended);
-        return ask(key.resource(), Script.RELEASE, args, reply -> reply.get(0) == 1, waiting);
+    CompletableFuture<Boolean> delete(Key key, Supplier<Boolean> waiting) {
+        return ask(key.resource(), Script.RELEASE, arguments.release(key), reply -> reply.get(0) == 1, waiting);
     }
 
     private <T> CompletableFuture<T> ask(

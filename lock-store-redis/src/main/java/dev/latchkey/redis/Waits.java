@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -88,14 +89,32 @@ final class Waits implements Mail {
         if (push == null) {
             return;
         }
+        if (push.grant() != null) {
+            granted(push.attempt(), push.grant());
+            return;
+        }
         Wait wait = waiting.get(push.attempt());
         if (wait != null) {
-            wait.signal(push.grant() == null ? new Signal.AskAgain() : new Signal.Granted(push.grant()));
-        } else if (push.grant() != null) {
-            Runnable giveBack = ended.get(push.attempt());
-            if (giveBack != null) {
-                giveBack.run();
-            }
+            wait.signal(new Signal.AskAgain());
+        }
+    }
+
+    /** Reads from the reply to a release which waiters of this store it was handed to. */
+    void handedOver(List<Long> reply) {
+        for (int i = 1; i < reply.size(); i += 4) {
+            granted(id + '.' + reply.get(i), new Push.Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3)));
+        }
+    }
+
+    private void granted(String attempt, Push.Grant grant) {
+        Wait wait = waiting.get(attempt);
+        if (wait != null) {
+            wait.signal(new Signal.Granted(grant));
+            return;
+        }
+        Runnable giveBack = ended.get(attempt);
+        if (giveBack != null) {
+            giveBack.run();
         }
     }
 

@@ -18,6 +18,8 @@
 local STATE, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':q', KEYS[1] .. ':h'
 local QUEUE_TTL = 60000
 local FOREIGN = 'FOREIGN the value of this key is not a lock'
+-- The inbox of a caller that reads from its reply what its own waiters are granted; and that reply.
+local CALLER, REPLY = nil, nil
 
 local function digits(number)
   return string.format('%.0f', number)
@@ -122,6 +124,18 @@ local function tell(attempt, push, message)
   return type(heard) == 'number' and heard
 end
 
+-- Tells a waiter what it is granted, as tell does.
+local function award(attempt, push, want, at, ttl, number)
+  local inbox, its_number = string.match(attempt, '^([^.]+)%.(%d+)$')
+  if inbox ~= CALLER then
+    return tell(attempt, push, want .. ' ' .. at .. ' ' .. ttl .. ' ' .. number)
+  end
+  for _, value in ipairs({ its_number, at, ttl, number }) do
+    table.insert(REPLY, tonumber(value))
+  end
+  return 1
+end
+
 -- Whether a waiter was heard of not too long ago, and its heartbeat if it has one.
 local function fresh(state, attempt, ticket, poll)
   local beat = state.flag == '2' and redis.call('HGET', BEATS, attempt)
@@ -159,8 +173,7 @@ local function serve(state, caller)
     elseif attempt == caller then
       grant(state, own, token, attempt, want, ttl)
     elseif alive then
-      local heard =
-        tell(attempt, push, want .. ' ' .. state.at .. ' ' .. ttl .. ' ' .. fence(state, own, want))
+      local heard = award(attempt, push, want, state.at, ttl, fence(state, own, want))
       if not heard then
         -- It may not know: it has until its next poll to take what is only an offer until then.
         ttl = digits(math.min(ttl, 3 * poll + 1000))

@@ -2,7 +2,9 @@
 -- What release_alone.lua has left: token, and raw where the fencing token was given.
 -- KEYS[1] the state
 -- ARGV    1 token   2 the fencing token of an exclusive hold, for the short way; or ''   3 retention in ms
--- returns 1: it was ours, and nobody else has had it since     0: it was not
+--         4 only from those who know that others wait: their inbox, the attempts of which are '<inbox>.<number>'
+-- returns 0: it was not ours     1: it was, and nobody else has had it since
+--         {1, number, now, ttl ms, fencing token, ...}: the same, and what waiters of that inbox were granted
 
 if ARGV[2] == '' then
   raw = redis.call('GET', STATE)
@@ -26,6 +28,7 @@ for _, holds in ipairs({ state.live, state.expired }) do
   end
 end
 state.mode = #state.live == 0 and 'F' or state.mode
+CALLER, REPLY = ARGV[4], { 1 }
 serve(state)
 local written = write(state, state.granted and ARGV[3])
 if written.err then
@@ -35,4 +38,4 @@ if written.err then
   -- Out of memory: letting go must be possible. The next fencing token grows by the clock.
   redis.call('DEL', STATE)
 end
-return 1
+return REPLY

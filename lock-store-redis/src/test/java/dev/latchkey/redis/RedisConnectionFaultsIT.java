@@ -101,6 +101,30 @@ class RedisConnectionFaultsIT extends BehindAProxy {
         checkAftermath(token);
     }
 
+    /** What was granted stands in the reply that is lost. */
+    @ParameterizedTest
+    @EnumSource
+    void givenCutWhileHandingOverWithinAStore_whenItReturns_thenTheNextOfItHasIt(Cut cut) throws Exception {
+        Lock first = held(LONG_TTL);
+        BackgroundCall<Lock> waiting = startWaiter(locks);
+        assertThat(first.release()).isTrue();
+        Lock second = waiting.result();
+        BackgroundCall<Lock> behind = startWaiter(locks);
+        CompletableFuture<Void> happened = cut.next(proxy);
+
+        try {
+            var unused = second.release();
+        } catch (LockStorageException inDoubt) {
+            assertThat(inDoubt.resource()).isEqualTo(RESOURCE);
+        }
+
+        assertThat(happened).isCompleted();
+        Lock third = behind.result();
+        long token = third.fencingToken().orElseThrow();
+        assertThat(third.release()).isTrue();
+        checkAftermath(token);
+    }
+
     @ParameterizedTest
     @EnumSource
     void givenCutWhileRefreshing_whenRefreshedAgain_thenItIsTheSameHold(Cut cut) throws Exception {

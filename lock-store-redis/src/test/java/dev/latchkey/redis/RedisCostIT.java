@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
@@ -110,6 +111,32 @@ class RedisCostIT {
             Map<String, Long> executed = executed();
             assertThat(executed.get("evalsha")).isLessThanOrEqualTo(2 * threads * CYCLES + 2L * threads);
             assertThat(total(executed)).as("%s", executed).isLessThanOrEqualTo(11 * threads * CYCLES);
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    /** Who was granted in turn expects others behind it, and reads from the reply who they are. */
+    @Test
+    void givenTheNextWaitsInTheSameStore_whenHandedOver_thenNothingIsPublished() throws Exception {
+        Lock first = locks.createLock("passed on", LONG_TTL);
+        assertThat(first.tryAcquire()).isTrue();
+        ExecutorService executor = Executors.newCachedThreadPool();
+        try {
+            Lock second = locks.createLock("passed on", LONG_TTL);
+            Future<Boolean> secondWaits = executor.submit(() -> acquired(second));
+            Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
+            assertThat(first.release()).isTrue();
+            assertThat(secondWaits.get(30, TimeUnit.SECONDS)).isTrue();
+            Lock third = locks.createLock("passed on", LONG_TTL);
+            Future<Boolean> thirdWaits = executor.submit(() -> acquired(third));
+            Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
+            server.call("CONFIG", "RESETSTAT");
+
+            assertThat(second.release()).isTrue();
+
+            assertThat(thirdWaits.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(executed()).doesNotContainKey("publish").containsEntry("evalsha", 1L);
         } finally {
             executor.shutdownNow();
         }
