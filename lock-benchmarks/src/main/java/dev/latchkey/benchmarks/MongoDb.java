@@ -68,6 +68,12 @@ final class MongoDb implements Contest {
         return alone();
     }
 
+    /** Within the usual time neither the driver nor the embedded server is compiled. */
+    @Override
+    public int warmUps() {
+        return 3;
+    }
+
     private static List<Contender> alone() {
         return Stream.concat(ALL.stream(), Stream.of(REPLAY)).toList();
     }

@@ -118,10 +118,6 @@ final class Expressions {
         return apply("$mergeObjects", UNCHANGED, object(fields));
     }
 
-    static List<BsonDocument> stages(BsonValue newDocument) {
-        return List.of(new BsonDocument("$replaceWith", newDocument));
-    }
-
     private static BsonValue apply(String operator, BsonValue... operands) {
         return new BsonDocument(operator, new BsonArray(Stream.of(operands).toList()));
     }

@@ -33,12 +33,12 @@ final class Holds {
     Attempt save(Request request) {
         long number = newNumber();
         Documents.Absent absent = request.key().held().isEmpty() ? Documents.Absent.INSERT : Documents.Absent.LEAVE;
-        return ask(request, number, rules(request, number).save(), absent);
+        return ask(request, number, Rules.save(request), absent);
     }
 
     Attempt refresh(Request request) {
         long number = newNumber();
-        Attempt attempt = ask(request, number, rules(request, number).refresh(), Documents.Absent.LEAVE);
+        Attempt attempt = ask(request, number, Rules.refresh(request), Documents.Absent.LEAVE);
         return attempt instanceof Attempt.Granted || attempt instanceof Attempt.Lost
                 ? attempt
                 : new Attempt.Lost(LossReason.EXPIRED);
@@ -49,11 +49,9 @@ final class Holds {
         return ThreadLocalRandom.current().nextLong();
     }
 
-    private Rules rules(Request request, long number) {
-        return new Rules(request, number, ThisProcess.description(), retention);
-    }
-
-    private Attempt ask(Request request, long number, List<BsonDocument> change, Documents.Absent absent) {
+    private Attempt ask(Request request, long number, BsonDocument rule, Documents.Absent absent) {
+        List<BsonDocument> change = Arguments.of(request, number, ThisProcess.description(), retention)
+                .applied(rule);
         long since = System.nanoTime();
         Optional<Holding> after = documents.change(request.key().resource(), change, absent);
         if (after.isEmpty()) {
@@ -106,7 +104,7 @@ final class Holds {
     }
 
     boolean delete(Key key) {
-        return documents.release(key, Rules.delete(key, retention));
+        return documents.release(key, Arguments.of(key, retention).applied(Rules.delete()));
     }
 
     List<Holder> holders(String resource) {

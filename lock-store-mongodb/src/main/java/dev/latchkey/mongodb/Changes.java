@@ -1,0 +1,146 @@
+package dev.latchkey.mongodb;
+
+import static dev.latchkey.mongodb.Expressions.NOW;
+import static dev.latchkey.mongodb.Expressions.array;
+import static dev.latchkey.mongodb.Expressions.changed;
+import static dev.latchkey.mongodb.Expressions.concat;
+import static dev.latchkey.mongodb.Expressions.cond;
+import static dev.latchkey.mongodb.Expressions.field;
+import static dev.latchkey.mongodb.Expressions.greatest;
+import static dev.latchkey.mongodb.Expressions.greatestOf;
+import static dev.latchkey.mongodb.Expressions.let;
+import static dev.latchkey.mongodb.Expressions.number;
+import static dev.latchkey.mongodb.Expressions.object;
+import static dev.latchkey.mongodb.Expressions.orElse;
+import static dev.latchkey.mongodb.Expressions.product;
+import static dev.latchkey.mongodb.Expressions.sum;
+import static dev.latchkey.mongodb.Expressions.to;
+import static dev.latchkey.mongodb.Expressions.toLong;
+import static dev.latchkey.mongodb.Expressions.variable;
+
+import java.time.Duration;
+import org.bson.BsonElement;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+
+/** What can become of a document, for the caller whose {@link Arguments} there are. */
+final class Changes {
+
+    /** A promoter asks again at least every second. */
+    private static final long MARK_MILLIS = Duration.ofSeconds(3).toMillis();
+
+    /** No exclusive hold has it. */
+    static final long NO_TOKEN = 0;
+
+    private Changes() {}
+
+    static BsonValue write() {
+        return write(Arguments.END);
+    }
+
+    /** Never shortens the lease: its holder may not learn of it in time, and believes in the shared one. */
+    static BsonValue promote() {
+        return write(greatest(field(Fields.EXPIRES_AT), Arguments.END));
+    }
+
+    private static BsonValue write(BsonValue until) {
+        BsonValue next = greatest(sum(lastFencingToken(), number(1)), product(toLong(NOW), number(1_000)));
+        return changed(
+                format(),
+                to(Fields.TOKEN, Arguments.TOKEN),
+                to(Fields.REQUEST, Arguments.REQUEST),
+                to(Fields.HOLDER, Arguments.HOLDER),
+                to(Fields.RENEWED_AT, NOW),
+                to(Fields.EXPIRES_AT, until),
+                to(Fields.FENCING_TOKEN, next),
+                to(Fields.READERS, Conditions.NONE),
+                to(Fields.PROMOTER, Conditions.NOBODY),
+                keptFrom(until));
+    }
+
+    static BsonValue renewWriter() {
+        return changed(
+                to(Fields.REQUEST, Arguments.REQUEST),
+                to(Fields.RENEWED_AT, NOW),
+                to(Fields.EXPIRES_AT, Arguments.END),
+                keptFrom(Arguments.END));
+    }
+
+    static BsonValue read() {
+        return withReaders(Conditions.otherLiveReaders(), Conditions.NOBODY);
+    }
+
+    static BsonValue demote() {
+        return withReaders(Conditions.NONE, Conditions.NOBODY);
+    }
+
+    static BsonValue renewReader() {
+        BsonValue othersMark = cond(Conditions.anotherPromotes(), field(Fields.PROMOTER), Conditions.NOBODY);
+        return withReaders(Conditions.otherReaders(), othersMark);
+    }
+
+    private static BsonValue withReaders(BsonValue others, BsonValue mark) {
+        BsonValue own = object(
+                to(Fields.TOKEN, Arguments.TOKEN),
+                to(Fields.REQUEST, Arguments.REQUEST),
+                to(Fields.HOLDER, Arguments.HOLDER),
+                to(Fields.EXPIRES_AT, Arguments.END));
+        BsonValue ends = concat(variable("others." + Fields.EXPIRES_AT), array(Arguments.END));
+        BsonValue changed = changed(
+                format(),
+                to(Fields.TOKEN, Conditions.NOBODY),
+                to(Fields.REQUEST, Conditions.NOBODY),
+                to(Fields.HOLDER, Conditions.NOBODY),
+                to(Fields.RENEWED_AT, Conditions.NOBODY),
+                to(Fields.EXPIRES_AT, greatestOf(ends)),
+                to(Fields.FENCING_TOKEN, lastFencingToken()),
+                to(Fields.READERS, concat(variable("others"), array(own))),
+                to(Fields.PROMOTER, mark),
+                keptFrom(Arguments.END));
+        return let("others", others, changed);
+    }
+
+    /** Keeps new readers out as long as the promoter asks again. */
+    static BsonValue mark() {
+        BsonValue mark = object(
+                to(Fields.TOKEN, Arguments.TOKEN),
+                to(Fields.REQUEST, Arguments.REQUEST),
+                to(Fields.UNTIL, sum(NOW, number(MARK_MILLIS))));
+        return changed(to(Fields.PROMOTER, mark));
+    }
+
+    static BsonValue unmark() {
+        return changed(to(Fields.PROMOTER, Conditions.NOBODY));
+    }
+
+    static BsonValue withoutWriter() {
+        return changed(
+                to(Fields.TOKEN, Conditions.NOBODY),
+                to(Fields.REQUEST, Conditions.NOBODY),
+                to(Fields.HOLDER, Conditions.NOBODY),
+                to(Fields.RENEWED_AT, Conditions.NOBODY),
+                to(Fields.EXPIRES_AT, Conditions.NOBODY),
+                keptFrom(NOW));
+    }
+
+    static BsonValue withoutReader() {
+        BsonValue changed = changed(
+                to(Fields.READERS, variable("others")),
+                to(Fields.EXPIRES_AT, greatestOf(variable("others." + Fields.EXPIRES_AT))),
+                to(Fields.PROMOTER, cond(Conditions.promotes(), Conditions.NOBODY, field(Fields.PROMOTER))),
+                keptFrom(NOW));
+        return let("others", Conditions.otherReaders(), changed);
+    }
+
+    private static BsonValue lastFencingToken() {
+        return orElse(field(Fields.FENCING_TOKEN), number(NO_TOKEN));
+    }
+
+    private static BsonElement keptFrom(BsonValue end) {
+        return to(Fields.KEPT_UNTIL, greatest(field(Fields.KEPT_UNTIL), sum(end, Arguments.RETENTION)));
+    }
+
+    private static BsonElement format() {
+        return to(Fields.FORMAT, new BsonInt32(Fields.FORMAT_1));
+    }
+}

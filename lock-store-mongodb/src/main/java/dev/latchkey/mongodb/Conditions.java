@@ -1,0 +1,96 @@
+package dev.latchkey.mongodb;
+
+import static dev.latchkey.mongodb.Expressions.NOW;
+import static dev.latchkey.mongodb.Expressions.UNCHANGED;
+import static dev.latchkey.mongodb.Expressions.and;
+import static dev.latchkey.mongodb.Expressions.atLeast;
+import static dev.latchkey.mongodb.Expressions.differ;
+import static dev.latchkey.mongodb.Expressions.equal;
+import static dev.latchkey.mongodb.Expressions.field;
+import static dev.latchkey.mongodb.Expressions.filter;
+import static dev.latchkey.mongodb.Expressions.not;
+import static dev.latchkey.mongodb.Expressions.object;
+import static dev.latchkey.mongodb.Expressions.or;
+import static dev.latchkey.mongodb.Expressions.orElse;
+import static dev.latchkey.mongodb.Expressions.to;
+import static dev.latchkey.mongodb.Expressions.variable;
+
+import org.bson.BsonArray;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonValue;
+
+/** What can be the case with a document, for the caller whose {@link Arguments} there are. */
+final class Conditions {
+
+    static final BsonValue NOBODY = BsonNull.VALUE;
+    static final BsonValue NONE = new BsonArray();
+
+    private Conditions() {}
+
+    static BsonValue isLive() {
+        return atLeast(field(Fields.EXPIRES_AT), NOW);
+    }
+
+    /** An upsert begins with nothing but the name. */
+    static BsonValue isOursOrNew() {
+        return or(
+                equal(field(Fields.FORMAT), new BsonInt32(Fields.FORMAT_1)),
+                equal(UNCHANGED, object(to(Fields.RESOURCE, field(Fields.RESOURCE)))));
+    }
+
+    static BsonValue isShareable() {
+        return or(not(isLive()), and(equal(field(Fields.TOKEN), NOBODY), not(anotherPromotes())));
+    }
+
+    static BsonValue writes() {
+        return and(isLive(), ownToken());
+    }
+
+    /** A hold that was released and taken anew elsewhere is another. */
+    static BsonValue writesAsClaimed() {
+        return and(writes(), equal(field(Fields.FENCING_TOKEN), Arguments.CLAIM));
+    }
+
+    /** Also when the lease has ended. */
+    static BsonValue ownToken() {
+        return equal(field(Fields.TOKEN), Arguments.TOKEN);
+    }
+
+    static BsonValue reads() {
+        return and(isLive(), differ(filter(readers(), and(isOwnReader(), isLiveReader())), NONE));
+    }
+
+    static BsonValue othersRead() {
+        return differ(otherLiveReaders(), NONE);
+    }
+
+    static BsonValue otherLiveReaders() {
+        return filter(readers(), and(not(isOwnReader()), isLiveReader()));
+    }
+
+    /** Also those whose leases have ended. */
+    static BsonValue otherReaders() {
+        return filter(readers(), not(isOwnReader()));
+    }
+
+    static BsonValue promotes() {
+        return equal(field(Fields.PROMOTER + "." + Fields.TOKEN), Arguments.TOKEN);
+    }
+
+    static BsonValue anotherPromotes() {
+        return and(atLeast(field(Fields.PROMOTER + "." + Fields.UNTIL), NOW), not(promotes()));
+    }
+
+    private static BsonValue readers() {
+        return orElse(field(Fields.READERS), NONE);
+    }
+
+    private static BsonValue isOwnReader() {
+        return equal(variable("one." + Fields.TOKEN), Arguments.TOKEN);
+    }
+
+    private static BsonValue isLiveReader() {
+        return atLeast(variable("one." + Fields.EXPIRES_AT), NOW);
+    }
+}
