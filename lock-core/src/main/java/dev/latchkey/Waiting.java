@@ -54,9 +54,9 @@ final class Waiting {
      */
     boolean release(Key key) {
         String resource = key.resource();
-        Gate.Place next = canPass(key) ? gate.choose(resource) : null;
-        if (next != null) {
-            return pass(key, next) || deleteForOthers(key);
+        Optional<Place> next = canPass(key) ? gate.choose(resource) : Optional.empty();
+        if (next.isPresent()) {
+            return pass(key, next.get()) || deleteForOthers(key);
         }
         boolean wasOurs = store.delete(key);
         if (blocking.isEmpty()) {
@@ -77,13 +77,13 @@ final class Waiting {
         return isExclusive && passing.filter(PassingStore::canPass).isPresent();
     }
 
-    private boolean pass(Key key, Gate.Place next) {
+    private boolean pass(Key key, Place next) {
         try {
             Optional<Attempt.Granted> granted = passing.orElseThrow().pass(key, next.request());
-            next.answer(granted.map(attempt -> new Passed(attempt, null)).orElse(null));
+            granted.ifPresentOrElse(next::pass, next::passNothing);
             return granted.isPresent();
         } catch (RuntimeException | Error e) {
-            next.answer(new Passed(null, e));
+            next.leaveInDoubt();
             throw e;
         }
     }
@@ -99,7 +99,7 @@ final class Waiting {
             }
             hint = conflict.retryAfter();
         }
-        try (Gate.Place place = line.join(request, withdrawn)) {
+        try (Place place = line.join(request, withdrawn)) {
             Backoff backoff = new Backoff();
             if (place.awaitTurn(backoff.nextNanos(hint), end)) {
                 Optional<Attempt> passed = place.passed();
@@ -113,8 +113,7 @@ final class Waiting {
         return withdrawn.isDone() ? Attempt.Conflicted.NO_HINT : store.save(request.with(Patience.ONCE));
     }
 
-    private Attempt askAsHead(Request request, Deadline end, Gate.Place place, Backoff backoff)
-            throws InterruptedException {
+    private Attempt askAsHead(Request request, Deadline end, Place place, Backoff backoff) throws InterruptedException {
         try (Wakeup wakeup = watch(request)) {
             while (true) {
                 CompletionStage<?> mayBeFree = wakeup.next();
