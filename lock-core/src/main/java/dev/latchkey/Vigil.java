@@ -69,11 +69,7 @@ final class Vigil {
 
     /** Sets the alarm at the deadline of what is held, or before it when somebody is to be warned. */
     private void rearm(Watch watch) {
-        watch.rearm(() -> {
-            Deadline deadline = state.deadlineOf(watch);
-            if (deadline == null) {
-                return null;
-            }
+        state.setAlarm(watch, deadline -> {
             Deadline next = settings.warning()
                     .filter(warning -> !watch.hasWarnedOf(deadline))
                     .map(warning -> deadline.before(warning.before()))
