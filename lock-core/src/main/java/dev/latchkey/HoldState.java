@@ -110,12 +110,16 @@ final class HoldState {
 
     /**
      * Takes over what the store answered to a request that changes nothing but the end; as {@link #granted} otherwise. What is
-     * held may have been promoted meanwhile, or a demotion be on its way, so that the answer is no word on these.
+     * held may have been promoted meanwhile, or a demotion be on its way, so that the answer is no word on these. Empty if it
+     * has ended meanwhile.
      */
-    Watch confirmed(Claim claim, Hold answered, LockSettings settings) {
+    Optional<Watch> confirmed(Claim claim, Hold answered, LockSettings settings) {
         return guarded(() -> {
+            if (!isCurrent(claim)) {
+                return Optional.empty();
+            }
             Hold before = hold;
-            return granted(claim, before == null ? answered : answered.as(before), settings);
+            return Optional.of(granted(claim, before == null ? answered : answered.as(before), settings));
         });
     }
 
