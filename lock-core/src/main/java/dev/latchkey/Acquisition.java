@@ -61,7 +61,7 @@ final class Acquisition {
         while (true) {
             try {
                 return take(mode, request -> saveOrWait(request, end, withdrawn));
-            } catch (Passed.InDoubtException e) {
+            } catch (Place.InDoubtException e) {
                 if (end.isOver() || withdrawn.isDone()) {
                     return Outcome.CONFLICTED;
                 }

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -108,12 +110,16 @@ final class HoldState {
 
     /**
      * Takes over what the store answered to a request that changes nothing but the end; as {@link #granted} otherwise. What is
-     * held may have been promoted meanwhile, or a demotion be on its way, so that the answer is no word on these.
+     * held may have been promoted meanwhile, or a demotion be on its way, so that the answer is no word on these. Empty if it
+     * has ended meanwhile.
      */
-    Watch confirmed(Claim claim, Hold answered, LockSettings settings) {
+    Optional<Watch> confirmed(Claim claim, Hold answered, LockSettings settings) {
         return guarded(() -> {
+            if (!isCurrent(claim)) {
+                return Optional.empty();
+            }
             Hold before = hold;
-            return granted(claim, before == null ? answered : answered.as(before), settings);
+            return Optional.of(granted(claim, before == null ? answered : answered.as(before), settings));
         });
     }
 
@@ -260,7 +266,6 @@ final class HoldState {
         return guarded(() -> isOver(hold) ? key : heldKey());
     }
 
-    /** The key, with or without what it holds. */
     String resource() {
         return key.resource();
     }
@@ -277,6 +282,18 @@ final class HoldState {
 
     @Nullable Deadline deadlineOf(Watch watched) {
         return guarded(() -> watch == watched && hold != null ? hold.deadline() : null);
+    }
+
+    /**
+     * Has the alarm of a hold set by its deadline, unless it has none or is over. Inside the guard, so that of two callers
+     * the later sees the newer deadline; the watch's own monitor is never held while this guard is waited for.
+     */
+    void setAlarm(Watch watched, Function<? super Deadline, ? extends Future<?>> alarmAt) {
+        guarded(() -> {
+            Deadline deadline = deadlineOf(watched);
+            watched.rearm(() -> deadline == null ? null : alarmAt.apply(deadline));
+            return Optional.empty();
+        });
     }
 
     boolean isExpired() {

@@ -127,8 +127,9 @@ final class Ownership {
             return false;
         }
         Hold hold = Hold.of(found.get());
-        if (claim.adopted() && state.isCurrent(claim) && !hold.isOver()) {
-            vigil.confirm(claim, hold);
+        if (claim.adopted() && !hold.isOver()) {
+            // Unless it was handed over or released meanwhile.
+            boolean unused = vigil.confirm(claim, hold);
         }
         return state.hold().isPresent();
     }

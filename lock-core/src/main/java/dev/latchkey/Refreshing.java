@@ -67,12 +67,11 @@ final class Refreshing {
         }
         Hold hold = Hold.of(granted);
         vigil.noticeExpiry();
-        if (hold.isOver() || !state.isCurrent(claim)) {
+        if (hold.isOver() || !vigil.confirm(claim, hold)) {
             LossReason reason =
                     hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
             throw vigil.lost(claim, reason, "it was refreshed too late");
         }
-        vigil.confirm(claim, hold);
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.refreshed resource={} ttlMs={}",

@@ -39,9 +39,11 @@ final class Vigil {
         }
     }
 
-    /** Believes that what is held is held on, as the store has answered. */
-    void confirm(Claim claim, Hold hold) {
-        watchOver(state.confirmed(claim, hold, settings), hold);
+    /** Believes that what is held is held on, as the store has answered; false if it has ended meanwhile. */
+    boolean confirm(Claim claim, Hold hold) {
+        Optional<Watch> confirmed = state.confirmed(claim, hold, settings);
+        confirmed.ifPresent(watch -> watchOver(watch, hold));
+        return confirmed.isPresent();
     }
 
     private void watchOver(Watch watch, Hold hold) {
@@ -69,11 +71,7 @@ final class Vigil {
 
     /** Sets the alarm at the deadline of what is held, or before it when somebody is to be warned. */
     private void rearm(Watch watch) {
-        watch.rearm(() -> {
-            Deadline deadline = state.deadlineOf(watch);
-            if (deadline == null) {
-                return null;
-            }
+        state.setAlarm(watch, deadline -> {
             Deadline next = settings.warning()
                     .filter(warning -> !watch.hasWarnedOf(deadline))
                     .map(warning -> deadline.before(warning.before()))

@@ -11,7 +11,6 @@ import dev.latchkey.spi.Wakeup;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 /**
  * Waits for a grant: in the store's own queue where it has one, else by asking again.
@@ -54,9 +53,9 @@ final class Waiting {
      */
     boolean release(Key key) {
         String resource = key.resource();
-        Gate.Place next = canPass(key) ? gate.choose(resource) : null;
-        if (next != null) {
-            return pass(key, next) || deleteForOthers(key);
+        Optional<Place> next = canPass(key) ? gate.choose(resource) : Optional.empty();
+        if (next.isPresent()) {
+            return pass(key, next.get()) || deleteForOthers(key);
         }
         boolean wasOurs = store.delete(key);
         if (blocking.isEmpty()) {
@@ -77,13 +76,13 @@ final class Waiting {
         return isExclusive && passing.filter(PassingStore::canPass).isPresent();
     }
 
-    private boolean pass(Key key, Gate.Place next) {
+    private boolean pass(Key key, Place next) {
         try {
             Optional<Attempt.Granted> granted = passing.orElseThrow().pass(key, next.request());
-            next.answer(granted.map(attempt -> new Passed(attempt, null)).orElse(null));
+            granted.ifPresentOrElse(next::pass, next::passNothing);
             return granted.isPresent();
         } catch (RuntimeException | Error e) {
-            next.answer(new Passed(null, e));
+            next.leaveInDoubt();
             throw e;
         }
     }
@@ -99,41 +98,15 @@ final class Waiting {
             }
             hint = conflict.retryAfter();
         }
-        try (Gate.Place place = line.join(request, withdrawn)) {
-            Backoff backoff = new Backoff();
-            if (place.awaitTurn(backoff.nextNanos(hint), end)) {
-                Optional<Attempt> passed = place.passed();
-                Attempt attempt = passed.isPresent() ? passed.get() : askAsHead(request, end, place, backoff);
-                if (!(attempt instanceof Attempt.Conflicted)) {
-                    place.granted(request.mode());
-                    return attempt;
-                }
+        try (Place place = line.join(request, withdrawn);
+                Polling polling = new Polling(store, () -> watch(request), place)) {
+            Attempt attempt = polling.await(hint, end);
+            if (!(attempt instanceof Attempt.Conflicted)) {
+                place.granted(request.mode());
+                return attempt;
             }
         }
         return withdrawn.isDone() ? Attempt.Conflicted.NO_HINT : store.save(request.with(Patience.ONCE));
-    }
-
-    private Attempt askAsHead(Request request, Deadline end, Gate.Place place, Backoff backoff)
-            throws InterruptedException {
-        try (Wakeup wakeup = watch(request)) {
-            while (true) {
-                CompletionStage<?> mayBeFree = wakeup.next();
-                Attempt attempt = store.save(request.with(Patience.AGAIN));
-                if (!(attempt instanceof Attempt.Conflicted conflict)) {
-                    return attempt;
-                }
-                mayBeFree.thenRun(place::tryNow);
-                Duration hint = conflict.retryAfter();
-                long pause = wakeup.isWatching() ? backoff.watchedNanos(hint) : backoff.nextNanos(hint);
-                if (!place.awaitTurn(pause, end)) {
-                    return attempt;
-                }
-                Optional<Attempt> passed = place.passed();
-                if (passed.isPresent()) {
-                    return passed.get();
-                }
-            }
-        }
     }
 
     /** A promoter is not told: it has to ask anyway, to keep its mark in the store from lapsing. */

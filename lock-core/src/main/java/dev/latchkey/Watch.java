@@ -19,7 +19,7 @@ final class Watch {
     private boolean ended;
     private boolean lost;
 
-    /** Replaces the alarm; the supplier runs inside, so that of two callers the later sees the newer deadline. */
+    /** Replaces the alarm, unless the hold has ended. */
     synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {
         cancel(alarm);
         alarm = ended ? null : next.get();

@@ -25,21 +25,21 @@ class GateTest {
 
     private static final Request REQUEST =
             new Request(Key.of("x"), LockMode.EXCLUSIVE, Duration.ofSeconds(30), Patience.AGAIN);
-    private static final Attempt GRANTED =
+    private static final Attempt.Granted GRANTED =
             new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(7), Lease.timed(0, Duration.ofSeconds(30)));
 
     private final Gate gate = new Gate();
 
     @Test
     void givenTheHead_whenItHasPaused_thenItIsItsTurn() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             assertThat(head.awaitTurn(NO_PAUSE, FAR)).isTrue();
         }
     }
 
     @Test
     void givenAPausingHead_whenTheResourceIsReleasedHere_thenItIsItsTurnAtOnce() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             Waiter waiter = new Waiter(head);
 
             gate.released("x");
@@ -50,7 +50,7 @@ class GateTest {
 
     @Test
     void givenAReleaseBeforeThePause_whenTheHeadPauses_thenItIsItsTurnAtOnce() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             gate.released("x");
 
             assertThat(head.awaitTurn(HOURS, FAR)).isTrue();
@@ -59,8 +59,8 @@ class GateTest {
 
     @Test
     void givenOneBehindTheHead_whenTheResourceIsReleased_thenItIsNotItsTurn() throws Exception {
-        try (Gate.Place head = join();
-                Gate.Place second = join()) {
+        try (Place head = join();
+                Place second = join()) {
             gate.released("x");
 
             assertThat(second.awaitTurn(NO_PAUSE, Deadline.in(Duration.ofMillis(20))))
@@ -71,8 +71,8 @@ class GateTest {
 
     @Test
     void givenALine_whenTheHeadLeavesWithASharedGrant_thenTheNextTriesAtOnce() throws Exception {
-        Gate.Place head = join();
-        try (Gate.Place second = join()) {
+        Place head = join();
+        try (Place second = join()) {
             Waiter waiter = new Waiter(second);
 
             head.granted(LockMode.SHARED);
@@ -84,8 +84,8 @@ class GateTest {
 
     @Test
     void givenALine_whenTheHeadLeavesWithAnExclusiveGrant_thenTheNextPausesFirst() throws Exception {
-        Gate.Place head = join();
-        try (Gate.Place second = join()) {
+        Place head = join();
+        try (Place second = join()) {
             head.granted(LockMode.EXCLUSIVE);
             head.close();
 
@@ -98,7 +98,7 @@ class GateTest {
     @Test
     void givenAWaiter_whenWithdrawn_thenItsWaitEnds() throws Exception {
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        try (Gate.Place head = gate.join(REQUEST, withdrawn)) {
+        try (Place head = gate.join(REQUEST, withdrawn)) {
             Waiter waiter = new Waiter(head);
 
             withdrawn.complete(null);
@@ -109,7 +109,7 @@ class GateTest {
 
     @Test
     void givenAWaiter_whenInterrupted_thenItSaysSo() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             Waiter waiter = new Waiter(head);
 
             waiter.thread.interrupt();
@@ -122,11 +122,11 @@ class GateTest {
 
     @Test
     void givenAPausingHead_whenItIsPassedAHold_thenItsWaitEndsWithThat() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             Waiter waiter = new Waiter(head);
 
-            assertThat(gate.choose("x")).isSameAs(head);
-            head.answer(new Passed(GRANTED, null));
+            assertThat(gate.choose("x")).containsSame(head);
+            head.pass(GRANTED);
 
             assertThat(waiter.result()).isTrue();
             assertThat(head.passed()).contains(GRANTED);
@@ -135,15 +135,15 @@ class GateTest {
 
     @Test
     void givenAChosenHead_whenItIsInterrupted_thenItTakesWhatItIsPassedAndKeepsTheFlag() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             AtomicBoolean kept = new AtomicBoolean();
             Waiter waiter =
                     new Waiter(head, () -> kept.set(Thread.currentThread().isInterrupted()));
-            assertThat(gate.choose("x")).isSameAs(head);
+            assertThat(gate.choose("x")).containsSame(head);
 
             waiter.thread.interrupt();
             await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
-            head.answer(new Passed(GRANTED, null));
+            head.pass(GRANTED);
 
             assertThat(waiter.result()).isTrue();
             assertThat(kept).isTrue();
@@ -153,13 +153,13 @@ class GateTest {
     @Test
     void givenAChosenHead_whenItIsWithdrawnAndNothingIsPassed_thenItsWaitEnds() throws Exception {
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        try (Gate.Place head = gate.join(REQUEST, withdrawn)) {
+        try (Place head = gate.join(REQUEST, withdrawn)) {
             Waiter waiter = new Waiter(head);
-            assertThat(gate.choose("x")).isSameAs(head);
+            assertThat(gate.choose("x")).containsSame(head);
 
             withdrawn.complete(null);
             await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
-            head.answer(null);
+            head.passNothing();
 
             assertThat(waiter.result()).isFalse();
             assertThat(head.passed()).isEmpty();
@@ -168,33 +168,33 @@ class GateTest {
 
     @Test
     void givenAChosenHead_whenTheStoreDoesNotAnswer_thenItIsInDoubt() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             Waiter waiter = new Waiter(head);
-            assertThat(gate.choose("x")).isSameAs(head);
+            assertThat(gate.choose("x")).containsSame(head);
 
-            head.answer(new Passed(null, new IllegalStateException("no answer")));
+            head.leaveInDoubt();
 
             assertThat(waiter.result()).isTrue();
-            assertThatExceptionOfType(Passed.InDoubtException.class).isThrownBy(head::passed);
+            assertThatExceptionOfType(Place.InDoubtException.class).isThrownBy(head::passed);
         }
     }
 
     @Test
     void givenAHeadThatAsksForItself_whenAHoldIsToBePassed_thenItIsNotChosen() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             assertThat(head.awaitTurn(NO_PAUSE, FAR)).isTrue();
 
-            assertThat(gate.choose("x")).isNull();
+            assertThat(gate.choose("x")).isEmpty();
         }
     }
 
     @Test
     void givenAHeadThatWaitsToShare_whenAHoldIsToBePassed_thenItIsNotChosen() throws Exception {
         Request shared = new Request(Key.of("x"), LockMode.SHARED, Duration.ofSeconds(30), Patience.AGAIN);
-        try (Gate.Place head = gate.join(shared, new CompletableFuture<>())) {
+        try (Place head = gate.join(shared, new CompletableFuture<>())) {
             Waiter waiter = new Waiter(head);
 
-            assertThat(gate.choose("x")).isNull();
+            assertThat(gate.choose("x")).isEmpty();
             gate.released("x");
             assertThat(waiter.result()).isTrue();
         }
@@ -202,7 +202,7 @@ class GateTest {
 
     @Test
     void givenAPausingHead_whenOthersMayAskFirst_thenItsTurnComesAfterThem() throws Exception {
-        try (Gate.Place head = join()) {
+        try (Place head = join()) {
             Waiter waiter = new Waiter(head);
 
             gate.releasedForOthers("x");
@@ -213,8 +213,8 @@ class GateTest {
 
     @Test
     void givenEverybodyHasLeft_thenNothingIsKept() {
-        Gate.Place first = join();
-        Gate.Place second = join();
+        Place first = join();
+        Place second = join();
         assertThat(gate.waiters()).isEqualTo(2);
 
         second.close();
@@ -224,7 +224,7 @@ class GateTest {
         assertThat(gate.hasLine("x")).isFalse();
     }
 
-    private Gate.Place join() {
+    private Place join() {
         return gate.join(REQUEST, new CompletableFuture<>());
     }
 
@@ -234,11 +234,11 @@ class GateTest {
         private final FutureTask<Boolean> turn;
         private final Thread thread;
 
-        Waiter(Gate.Place place) {
+        Waiter(Place place) {
             this(place, () -> {});
         }
 
-        Waiter(Gate.Place place, Runnable afterwards) {
+        Waiter(Place place, Runnable afterwards) {
             turn = new FutureTask<>(() -> {
                 boolean isTurn = place.awaitTurn(HOURS, FAR);
                 afterwards.run();

@@ -18,12 +18,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -140,50 +141,62 @@ class CostIT {
         }
     }
 
-    /** Only the first time do they ask for themselves. */
+    /**
+     * A head of the line that has waited for some milliseconds asks for itself, and the release after that is no passing:
+     * how often depends on the load, and is counted by the tokens.
+     */
     @Test
     void givenThreadsOfOneProcess_whenTheyContend_thenHoldsArePassedOnInOneStatement() throws Exception {
         try (PostgresServer server = PostgresServer.start("log_statement=all");
                 JdbcStore store = Stores.open(server.dsn());
                 LockFactory locks = new LockFactory(store)) {
-            locks.createLock("warm-up").acquire().release();
+            locks.createLock("contended").acquire().release();
             int before = server.log().size();
-            Set<Thread> contenders = ConcurrentHashMap.newKeySet();
+            List<Long> tokens = new CopyOnWriteArrayList<>();
             CyclicBarrier start = new CyclicBarrier(4);
-            List<Task<Integer>> calls = new ArrayList<>();
+            List<Task<Void>> calls = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 calls.add(Task.start(() -> {
-                    contenders.add(Thread.currentThread());
                     start.await();
-                    return exclusiveCycles(locks, contenders);
+                    return hundredHolds(locks, tokens);
                 }));
             }
-            for (Task<Integer> call : calls) {
-                assertThat(call.result()).isEqualTo(100);
+            for (Task<Void> call : calls) {
+                call.result();
             }
 
-            System.out.println(
-                    run(server, before).collect(Collectors.groupingBy(statement -> statement, Collectors.counting())));
+            long passed = passed(tokens);
+            assertThat(tokens).hasSize(400);
+            assertThat(passed).isGreaterThan(200);
+            assertThat(lines(server, before, "fencing_token = fencing_token + 1"))
+                    .isBetween(passed, 400L);
+            assertThat(lines(server, before, "SET token = '-'"))
+                    .as("releases: one for each hold that was not passed on")
+                    .isEqualTo(400 - passed);
         }
     }
 
-    /** Each holds until all others wait. */
-    private static int exclusiveCycles(LockFactory locks, Set<Thread> contenders) throws InterruptedException {
-        int cycles = 0;
-        for (; cycles < 100; cycles++) {
-            Lock lock = locks.createLock("contended").acquire();
-            Awaitility.await()
-                    .pollInterval(Duration.ofMillis(1))
-                    .until(() -> contenders.stream().allMatch(CostIT::isWaitingOrOver));
-            lock.release();
-        }
-        return cycles;
+    /** Who is passed the lock gets the token after the last one; who asks for it, one of the server's clock. */
+    private static long passed(List<Long> tokens) {
+        return IntStream.range(1, tokens.size())
+                .filter(i -> tokens.get(i) == tokens.get(i - 1) + 1)
+                .count();
     }
 
-    /** The one that looks waits too. */
-    private static boolean isWaitingOrOver(Thread contender) {
-        Thread.State state = contender.getState();
-        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING || state == Thread.State.TERMINATED;
+    private static long lines(PostgresServer server, int before, String part) {
+        return server.log().stream()
+                .skip(before)
+                .filter(line -> line.contains(part))
+                .count();
+    }
+
+    private static @Nullable Void hundredHolds(LockFactory locks, List<Long> tokens) throws InterruptedException {
+        for (int i = 0; i < 100; i++) {
+            try (Lock lock = locks.createLock("contended").acquire()) {
+                tokens.add(lock.fencingToken().orElseThrow());
+            }
+        }
+        return null;
     }
 
     /** The statements since then, each with its first line. */

@@ -4,62 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
-import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.FaultProxy;
-import dev.latchkey.testkit.ZooKeeperServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What goes wrong where nobody else stands in line: there a node is made by a call that blocks, and nothing else asked. */
 @Timeout(180)
-class AloneIT {
+class AloneIT extends BehindAProxy {
 
-    private static final Duration LIMIT = Duration.ofSeconds(40);
-    private static final Duration TTL = Duration.ofMinutes(5);
     private static final Duration SLOWNESS = Duration.ofMillis(300);
 
-    private static ZooKeeperServer server;
-
-    private FaultProxy proxy;
-    private ZooKeeperStore store;
-    private LockFactory locks;
-    private Nodes nodes;
-
-    @BeforeAll
-    static void start() {
-        server = ZooKeeperServer.start("maxSessionTimeout=60000");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() throws Exception {
-        proxy = FaultProxy.to(server.address());
-        store = Stores.open(proxy.address(), "?sessionTimeout=60000");
-        locks = new LockFactory(store);
-        nodes = Nodes.of(server.dsn());
-    }
-
-    @AfterEach
-    void close() {
-        proxy.heal();
-        proxy.delay(Duration.ZERO);
-        locks.close();
-        store.close();
-        proxy.close();
-        nodes.close();
+    AloneIT() {
+        super("?sessionTimeout=60000");
     }
 
     /** A lock that was taken and given up so often that its line is known to be empty. */

@@ -9,68 +9,41 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
-import dev.latchkey.testkit.ZooKeeperServer;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Connections that break, networks that go silent, and sessions that end. */
 @Timeout(120)
-class FaultsIT {
+class FaultsIT extends BehindAProxy {
 
-    private static final Duration LIMIT = Duration.ofSeconds(40);
-    private static final Duration TTL = Duration.ofMinutes(5);
+    private static final String SHORT_SESSION = "?sessionTimeout=6000";
 
-    private static ZooKeeperServer server;
-
-    private FaultProxy proxy;
-    private ZooKeeperStore proxied;
     private ZooKeeperStore direct;
-    private LockFactory locks;
     private LockFactory rivals;
-    private Nodes nodes;
 
-    @BeforeAll
-    static void start() {
-        server = ZooKeeperServer.start("maxSessionTimeout=60000");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
+    FaultsIT() {
+        super(SHORT_SESSION);
     }
 
     @BeforeEach
-    void open() throws Exception {
-        proxy = FaultProxy.to(server.address());
-        proxied = Stores.open(proxy.address(), "?sessionTimeout=6000");
-        direct = Stores.open(server.address(), "?sessionTimeout=6000");
-        locks = new LockFactory(proxied);
+    void connectRivals() {
+        direct = Stores.open(server.address(), SHORT_SESSION);
         rivals = new LockFactory(direct);
-        nodes = Nodes.of(server.dsn());
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
     }
 
     @AfterEach
-    void close() {
-        proxy.heal();
-        locks.close();
+    void endRivals() {
         rivals.close();
-        proxied.close();
         direct.close();
-        proxy.close();
-        nodes.close();
     }
 
     @Test
@@ -234,7 +207,7 @@ class FaultsIT {
         lock.onLost(told::add);
         assertThat(lock.tryAcquire()).isTrue();
 
-        expire(proxied);
+        expire(store);
 
         Awaitility.await().atMost(LIMIT).untilAsserted(() -> assertThat(told).containsExactly(LossReason.SESSION_LOST));
         assertThat(lock.isAcquired()).isFalse();
@@ -253,7 +226,7 @@ class FaultsIT {
         BackgroundCall<Lock> waiting = waiting(locks, "again", 2);
         List<String> before = nodes.line("again");
 
-        expire(proxied);
+        expire(store);
         Awaitility.await()
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(nodes.line("again")).hasSize(2).isNotEqualTo(before));
@@ -272,7 +245,7 @@ class FaultsIT {
         BackgroundCall<Lock> waiting = BackgroundCall.start(promoter::acquire);
         awaitLine("promoting", 3);
 
-        expire(proxied);
+        expire(store);
 
         assertThatThrownBy(waiting::result).isInstanceOf(LockLostException.class);
         Awaitility.await()

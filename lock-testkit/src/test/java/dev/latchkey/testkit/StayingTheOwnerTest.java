@@ -34,6 +34,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -319,6 +320,42 @@ class StayingTheOwnerTest {
 
             assertThat(endless.createLock("x").tryAcquire(Duration.ofSeconds(30)))
                     .isTrue();
+        }
+    }
+
+    /** One sets the alarm of the hold that the other ends. */
+    @Test
+    void givenAListener_whenOneThreadRefreshesWhatAnotherReleases_thenNeitherHindersTheOther() throws Exception {
+        Lock lock = locks.createLock("x", TTL);
+        lock.onLost(losses::add);
+        AtomicBoolean over = new AtomicBoolean();
+        BackgroundCall<Integer> refreshing = BackgroundCall.start(() -> {
+            int refreshed = 0;
+            while (!over.get()) {
+                refreshed += refreshes(lock) ? 1 : 0;
+            }
+            return refreshed;
+        });
+
+        BackgroundCall<Boolean> cycles = BackgroundCall.start(() -> {
+            for (int i = 0; i < 20_000; i++) {
+                assertThat(lock.tryAcquire()).isTrue();
+                assertThat(lock.release()).isTrue();
+            }
+            return true;
+        });
+
+        assertThat(cycles.result()).isTrue();
+        over.set(true);
+        assertThat(refreshing.result()).isPositive();
+    }
+
+    private static boolean refreshes(Lock lock) {
+        try {
+            lock.refresh();
+            return true;
+        } catch (LockLostException | IllegalStateException notHeld) {
+            return false;
         }
     }
 
