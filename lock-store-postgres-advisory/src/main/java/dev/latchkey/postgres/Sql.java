@@ -38,7 +38,7 @@ final class Sql {
     static final String TRY_EXCLUSIVE = """
             SELECT CASE WHEN pg_try_advisory_lock(?)
                 THEN CASE WHEN pg_logical_emit_message(true, 'latchkey', '') IS NOT NULL
-                THEN pg_current_xact_id()::text::bigint END END""";
+                THEN pg_current_xact_id() END END""";
 
     static final String TRY_SHARED = """
             SELECT pg_try_advisory_lock_shared(?)""";
@@ -55,7 +55,7 @@ final class Sql {
     static final String WAIT_EXCLUSIVE = """
             SELECT CASE WHEN pg_advisory_lock(?)::text IS NOT NULL
                 THEN CASE WHEN pg_logical_emit_message(true, 'latchkey', '') IS NOT NULL
-                THEN pg_current_xact_id()::text::bigint END END""";
+                THEN pg_current_xact_id() END END""";
 
     static final String WAIT_SHARED = """
             SELECT pg_advisory_lock_shared(?)::text IS NOT NULL""";
@@ -77,7 +77,7 @@ final class Sql {
                     THEN pg_advisory_lock(?)::text IS NOT NULL END
                 THEN CASE WHEN pg_advisory_unlock_shared(?)
                 THEN CASE WHEN pg_logical_emit_message(true, 'latchkey', '') IS NOT NULL
-                THEN pg_current_xact_id()::text::bigint END END END""";
+                THEN pg_current_xact_id() END END END""";
 
     /** Says that we wait to promote, and shares with this session as well; the second fails while a writer waits. */
     static final String PREPARE_PROMOTION = """
@@ -89,7 +89,7 @@ final class Sql {
             SELECT CASE WHEN pg_advisory_lock(?)::text IS NOT NULL
                 THEN CASE WHEN pg_advisory_unlock_shared(?)
                 THEN CASE WHEN pg_logical_emit_message(true, 'latchkey', '') IS NOT NULL
-                THEN pg_current_xact_id()::text::bigint END END END""";
+                THEN pg_current_xact_id() END END END""";
 
     /** A holder's wait for the weaker lock is granted at once, where a try fails while a writer waits. */
     static final String DEMOTE = """

@@ -180,7 +180,7 @@ class CostIT {
             assertThat(new LockFactory(other).createLock("report").tryAcquire()).isTrue();
             int before = server.log().size();
 
-            assertThat(locks.createLock("report").tryAcquire(Duration.ofMillis(200)))
+            assertThat(locks.createLock("report").tryAcquire(Duration.ofSeconds(2)))
                     .isFalse();
 
             List<String> log = server.log();
