@@ -14,13 +14,13 @@ import java.time.Duration;
 record Effort(int turns, Duration turn, long warmUpCycles, Duration warmUp, Duration patience) {
 
     static final Effort FULL =
-            new Effort(7, Duration.ofSeconds(1), 30_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+            new Effort(7, Duration.ofSeconds(1), 100_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
 
     /** Shows that everything works, and nothing else. */
     static final Effort QUICK =
             new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(500), Duration.ofSeconds(60));
 
     Effort withWarmUps(int times) {
-        return new Effort(turns, turn, warmUpCycles, warmUp.multipliedBy(times), patience);
+        return new Effort(turns, turn, times * warmUpCycles, warmUp.multipliedBy(times), patience);
     }
 }

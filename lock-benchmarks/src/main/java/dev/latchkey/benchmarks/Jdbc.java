@@ -66,12 +66,6 @@ final class Jdbc implements Contest {
         return List.of(Table.alone(Placement.ONE_PROCESSOR, ALL), Table.threads(Placement.ONE_PROCESSOR, ALL));
     }
 
-    /** Within the usual time parts of the driver are still being compiled. */
-    @Override
-    public int warmUps() {
-        return 3;
-    }
-
     @Override
     public Servers start() {
         PostgresServer server = PostgresServer.start();
