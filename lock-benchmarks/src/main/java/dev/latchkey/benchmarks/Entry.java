@@ -40,7 +40,7 @@ final class Entry implements AutoCloseable {
                 processes.add(process);
                 process.awaitReady(START);
                 long cycles = effort.warmUpCycles() / table.threads() * table.stride();
-                var unused = turn(List.of(process), effort.warmUp(), cycles);
+                var unused = turn(List.of(process), warmUp(table), cycles);
             }
             if (table.processes() > 1) {
                 var unused = turn(processes, effort.warmUp(), Long.MAX_VALUE);
@@ -48,6 +48,12 @@ final class Entry implements AutoCloseable {
         } catch (CutException e) {
             cut("warming up: " + e.getMessage());
         }
+    }
+
+    /** Threads in a line come through fewer cycles. */
+    private Duration warmUp(Table table) {
+        boolean isLine = table.processes() == 1 && table.threads() > 1;
+        return isLine ? effort.warmUp().multipliedBy(2) : effort.warmUp();
     }
 
     void turn(Meter meter) {
