@@ -24,19 +24,17 @@ public interface LeakContract extends StoreContract {
     List<String> OF_THE_JVM =
             List.of("awaitility", "ForkJoinPool.commonPool", "CompletableFutureDelay", "process reaper");
 
-    /** How many stores are used and closed. */
-    int STORES = 5;
-
     @Test
     default void givenStoresAreUsedAndClosed_whenCounted_thenNoThreadIsLeft(Fixture fixture) throws Exception {
+        int stores = 5;
         useAndClose(fixture);
         Set<Thread> before = threads();
 
-        for (int i = 0; i < STORES; i++) {
+        for (int i = 0; i < stores; i++) {
             useAndClose(fixture);
         }
 
-        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertNoneIsLeft(before));
+        Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertNoneIsLeft(stores, before));
     }
 
     @Test
@@ -44,7 +42,7 @@ public interface LeakContract extends StoreContract {
         useAndClose(fixture);
         int before = openFiles().size();
 
-        for (int i = 0; i < STORES; i++) {
+        for (int i = 0; i < 5; i++) {
             useAndClose(fixture);
         }
 
@@ -62,11 +60,12 @@ public interface LeakContract extends StoreContract {
         int filesBefore = openFiles().size();
         Set<Thread> threadsBefore = threads();
 
-        useMany(fixture, "many", 200);
+        int resources = 200;
+        useMany(fixture, "many", resources);
 
         Awaitility.await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
             assertThat(openFiles()).hasSizeLessThanOrEqualTo(filesBefore);
-            assertNoneIsLeft(threadsBefore);
+            assertNoneIsLeft(resources, threadsBefore);
         });
     }
 
@@ -101,10 +100,10 @@ public interface LeakContract extends StoreContract {
     }
 
     /** Other stores of this JVM may start a thread meanwhile; what each of many leaves behind would be there many times. */
-    private static void assertNoneIsLeft(Set<Thread> before) {
+    private static void assertNoneIsLeft(int many, Set<Thread> before) {
         Set<Thread> left = threads();
         left.removeAll(before);
-        assertThat(left).as("threads that were not there before").hasSizeLessThan(STORES);
+        assertThat(left).as("threads that were not there before").hasSizeLessThan(many);
     }
 
     private static Set<Thread> threads() {
