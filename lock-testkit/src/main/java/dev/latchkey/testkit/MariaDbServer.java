@@ -28,6 +28,9 @@ public final class MariaDbServer implements OwnServer {
     private static final int ANSWER_MILLIS = 5_000;
     private static final int PROTOCOL_10 = 10;
 
+    /** A directory for each: a server that starts deletes what it takes for temporary tables of a dead one. */
+    private static final String TEMPORARY = "tmp";
+
     private final LocalServer server;
 
     private MariaDbServer(LocalServer server) {
@@ -59,6 +62,7 @@ public final class MariaDbServer implements OwnServer {
                 new ArrayList<>(List.of("--no-defaults", "--datadir={directory}/data", "--port={port}"));
         arguments.addAll(List.of("--bind-address=127.0.0.1", "--socket={directory}/socket", "--user=" + user()));
         arguments.addAll(List.of("--pid-file={directory}/pid", "--skip-log-bin", "--skip-name-resolve"));
+        arguments.add("--tmpdir={directory}/" + TEMPORARY);
         // No test cuts the power of the machine: what was written survives the end of the server without a flush.
         arguments.addAll(List.of("--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=2"));
         arguments.addAll(options);
@@ -163,16 +167,18 @@ public final class MariaDbServer implements OwnServer {
         @Override
         public Launched launch(Path directory, List<String> arguments) {
             if (!Files.exists(directory.resolve("data"))) {
-                makeTables(directory.resolve("data"));
+                makeTables(directory.resolve("data"), directory.resolve(TEMPORARY));
             }
             return server.launch(directory, arguments);
         }
 
-        private void makeTables(Path data) {
+        private void makeTables(Path data, Path temporary) {
             List<String> command = new ArrayList<>(List.of(install.toString(), "--no-defaults", "--datadir=" + data));
             command.addAll(
                     List.of("--user=" + user(), "--auth-root-authentication-method=normal", "--skip-name-resolve"));
+            command.add("--tmpdir=" + temporary);
             try {
+                Files.createDirectory(temporary);
                 Process made =
                         new ProcessBuilder(command).redirectErrorStream(true).start();
                 String printed = new String(made.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

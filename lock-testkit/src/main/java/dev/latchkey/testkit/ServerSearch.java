@@ -51,8 +51,9 @@ final class ServerSearch {
             }
         }
         List<String> tried = ways.stream().map(Way::name).toList();
-        AssertionError none = new AssertionError(
-                "no " + wanted + " for this test; there is none by " + tried + ". One of these would do: " + remedy);
+        String reasons = failures.isEmpty() ? "" : " " + failures;
+        AssertionError none = new AssertionError("no " + wanted + " for this test; there is none by " + tried
+                + " that works" + reasons + ". One of these would do: " + remedy);
         failures.forEach(none::addSuppressed);
         throw none;
     }
