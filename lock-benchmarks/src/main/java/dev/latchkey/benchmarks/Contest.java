@@ -16,11 +16,6 @@ interface Contest {
     /** All that run in its tables. */
     List<Contender> contenders();
 
-    /** How many times as long as others its JVMs have to warm up: more where a cycle goes through more code. */
-    default int warmUps() {
-        return 1;
-    }
-
     /** Starts what the contenders connect to, new for each table. */
     Servers start();
 

@@ -19,8 +19,4 @@ record Effort(int turns, Duration turn, long warmUpCycles, Duration warmUp, Dura
     /** Shows that everything works, and nothing else. */
     static final Effort QUICK =
             new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(500), Duration.ofSeconds(60));
-
-    Effort withWarmUps(int times) {
-        return new Effort(turns, turn, times * warmUpCycles, warmUp.multipliedBy(times), patience);
-    }
 }

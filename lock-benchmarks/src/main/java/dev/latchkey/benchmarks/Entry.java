@@ -21,7 +21,6 @@ final class Entry implements AutoCloseable {
     private final Path witness = newWitness();
     private final List<ContenderProcess> processes = new ArrayList<>();
     private final List<Figures.Turn> turns = new ArrayList<>();
-    private final Latencies latencies = new Latencies();
     private @Nullable String cut;
 
     Entry(Contender contender, Effort effort) {
@@ -39,8 +38,8 @@ final class Entry implements AutoCloseable {
                 ContenderProcess process = ContenderProcess.start(contest, contender, table, address, witness);
                 processes.add(process);
                 process.awaitReady(START);
-                long cycles = effort.warmUpCycles() / table.threads() * table.stride();
-                var unused = turn(List.of(process), warmUp(table), cycles);
+                long cycles = table.warmUps() * effort.warmUpCycles() / table.threads() * table.stride();
+                var unused = turn(List.of(process), effort.warmUp().multipliedBy(table.warmUps()), cycles);
             }
             if (table.processes() > 1) {
                 var unused = turn(processes, effort.warmUp(), Long.MAX_VALUE);
@@ -48,12 +47,6 @@ final class Entry implements AutoCloseable {
         } catch (CutException e) {
             cut("warming up: " + e.getMessage());
         }
-    }
-
-    /** Threads in a line come through fewer cycles. */
-    private Duration warmUp(Table table) {
-        boolean isLine = table.processes() == 1 && table.threads() > 1;
-        return isLine ? effort.warmUp().multipliedBy(2) : effort.warmUp();
     }
 
     void turn(Meter meter) {
@@ -64,7 +57,6 @@ final class Entry implements AutoCloseable {
             Meter.Reading before = meter.read();
             List<ContenderProcess.Turn> done = turn(processes, effort.turn(), Long.MAX_VALUE);
             turns.add(Figures.Turn.of(done, effort.turn(), meter.read().since(before)));
-            done.forEach(one -> latencies.add(one.latencies()));
         } catch (CutException e) {
             cut("turn " + (turns.size() + 1) + ": " + e.getMessage());
         }
@@ -89,13 +81,7 @@ final class Entry implements AutoCloseable {
 
     Figures.Row row() {
         return new Figures.Row(
-                contender.title(),
-                contender.role(),
-                contender.mode(),
-                contender.without(),
-                Figures.Times.of(latencies),
-                List.copyOf(turns),
-                cut);
+                contender.title(), contender.role(), contender.mode(), contender.without(), List.copyOf(turns), cut);
     }
 
     private static Path newWitness() {

@@ -63,7 +63,6 @@ record Figures(String store, Setting setting, List<Measured> tables) {
     /**
      * One contender in a table.
      *
-     * @param times of all cycles of all turns
      * @param cut why it is out of the race; null if it is not
      */
     record Row(
@@ -71,7 +70,6 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             Role role,
             Mode mode,
             String without,
-            Times times,
             List<Turn> turns,
             @Nullable String cut) {
 
@@ -81,6 +79,22 @@ record Figures(String store, Setting setting, List<Measured> tables) {
 
         double fairness() {
             return median(Turn::fairness);
+        }
+
+        double p50Micros() {
+            return median(turn -> turn.times().p50Micros());
+        }
+
+        double p99Micros() {
+            return median(turn -> turn.times().p99Micros());
+        }
+
+        /** The longest of all turns. */
+        double maxMicros() {
+            return turns.stream()
+                    .mapToDouble(turn -> turn.times().maxMicros())
+                    .max()
+                    .orElse(Double.NaN);
         }
 
         /** What clients and servers take of the processor for a cycle. */

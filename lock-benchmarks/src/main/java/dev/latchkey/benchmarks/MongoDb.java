@@ -68,19 +68,16 @@ final class MongoDb implements Contest {
         return alone();
     }
 
-    /** Within the usual time neither the driver nor the embedded server is compiled. */
-    @Override
-    public int warmUps() {
-        return 3;
-    }
-
     private static List<Contender> alone() {
         return Stream.concat(ALL.stream(), Stream.of(REPLAY)).toList();
     }
 
+    /** Within the usual time neither the driver nor the embedded server is compiled. */
     @Override
     public List<Table> tables() {
-        return List.of(Table.alone(Placement.ONE_PROCESSOR, alone()), Table.threads(Placement.ONE_PROCESSOR, ALL));
+        return List.of(
+                Table.alone(Placement.ONE_PROCESSOR, alone()).warmedTimes(3),
+                Table.threads(Placement.ONE_PROCESSOR, ALL).warmedTimes(3));
     }
 
     @Override

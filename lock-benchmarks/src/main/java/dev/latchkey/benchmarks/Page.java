@@ -97,9 +97,9 @@ final class Page {
         columns.add(new Column(
                 "Latchkey is cheaper by",
                 row -> ratio(row.cpuMicrosPerCycle() / table.oursFor(row).cpuMicrosPerCycle())));
-        columns.add(new Column("p50 µs", row -> time(row, row.times().p50Micros())));
-        columns.add(new Column("p99 µs", row -> time(row, row.times().p99Micros())));
-        columns.add(new Column("max µs", row -> time(row, row.times().maxMicros())));
+        columns.add(new Column("p50 µs", row -> number(row.p50Micros())));
+        columns.add(new Column("p99 µs", row -> number(row.p99Micros())));
+        columns.add(new Column("max µs", row -> number(row.maxMicros())));
         columns.add(new Column(
                 "requests/cycle",
                 row -> Double.isNaN(row.requestsPerCycle())
@@ -116,10 +116,6 @@ final class Page {
 
     private static String line(List<String> cells) {
         return "| " + String.join(" | ", cells) + " |\n";
-    }
-
-    private static String time(Row row, double micros) {
-        return row.turns().isEmpty() ? NOTHING : number(micros);
     }
 
     /** With as many digits as mean something. */

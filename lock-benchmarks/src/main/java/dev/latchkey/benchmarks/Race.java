@@ -15,7 +15,7 @@ final class Race {
 
     Race(Contest contest, Effort effort) {
         this.contest = contest;
-        this.effort = effort.withWarmUps(contest.warmUps());
+        this.effort = effort;
     }
 
     /** Measures those tables. */

@@ -12,6 +12,7 @@ import java.util.List;
  * @param processes JVMs of each contender
  * @param threads of each of these, all on one resource
  * @param stride how many cycles are timed as one: more than one where reading the clock would take as long as the cycle
+ * @param warmUps how many times as long as usual a JVM warms up
  * @param contenders Latchkey first
  */
 record Table(
@@ -21,34 +22,41 @@ record Table(
         int processes,
         int threads,
         int stride,
+        int warmUps,
         List<Contender> contenders) {
 
     private static final String ALONE = "uncontended: 1 thread";
 
     static Table alone(Placement placement, List<Contender> contenders) {
-        return new Table("uncontended", ALONE, placement, 1, 1, 1, contenders);
+        return new Table("uncontended", ALONE, placement, 1, 1, 1, 1, contenders);
     }
 
+    /** Threads in a line come through fewer cycles in the same time: they warm up for twice as long. */
     static Table threads(Placement placement, List<Contender> contenders) {
         String title = "contended: 8 threads of one JVM, one lock";
-        return new Table("threads", title, placement, 1, 8, 1, exclusive(contenders));
+        return new Table("threads", title, placement, 1, 8, 1, 2, exclusive(contenders));
     }
 
     static Table processes(Placement placement, List<Contender> contenders) {
         String title = "contended: 4 JVMs of 2 threads, one lock";
-        return new Table("processes", title, placement, 4, 2, 1, exclusive(contenders));
+        return new Table("processes", title, placement, 4, 2, 1, 1, exclusive(contenders));
     }
 
     Table named(String otherName) {
-        return new Table(otherName, title, placement, processes, threads, stride, contenders);
+        return new Table(otherName, title, placement, processes, threads, stride, warmUps, contenders);
     }
 
     Table timedInStridesOf(int cycles) {
-        return new Table(name, title, placement, processes, threads, cycles, contenders);
+        return new Table(name, title, placement, processes, threads, cycles, warmUps, contenders);
+    }
+
+    /** For where a cycle goes through more code than elsewhere. */
+    Table warmedTimes(int times) {
+        return new Table(name, title, placement, processes, threads, stride, times * warmUps, contenders);
     }
 
     Table unpinned() {
-        return new Table(name, title, Placement.ALL_PROCESSORS, processes, threads, stride, contenders);
+        return new Table(name, title, Placement.ALL_PROCESSORS, processes, threads, stride, warmUps, contenders);
     }
 
     boolean isContended() {
