@@ -31,7 +31,7 @@ final class Ear {
     }
 
     /**
-     * Begins to listen, unless it does or is about to.
+     * Begins to listen; looks whether messages still come if it does, or is about to.
      *
      * @param onOpen told how it can be told, from any thread; to be handed to {@link #opened} by the one that waits
      */
@@ -40,6 +40,8 @@ final class Ear {
             CompletableFuture<Inbox.Push> begun = inbox.listen(resource);
             opening = begun;
             var unused = begun.thenAccept(onOpen);
+        } else {
+            inbox.check(resource);
         }
     }
 

@@ -35,6 +35,9 @@ interface Inbox {
      */
     CompletableFuture<Push> listen(String resource);
 
+    /** Has messages about a resource come from where it is, if it has gone elsewhere since: for those who wait for long. */
+    default void check(String resource) {}
+
     /** One of those who listen is gone. */
     void leave(String resource);
 

@@ -50,6 +50,13 @@ final class LazyInbox {
                 : opening.begin().thenCompose(open -> open.listen(resource)).exceptionally(this::unavailable);
     }
 
+    void check(String resource) {
+        Inbox open = opening.there();
+        if (open != null) {
+            open.check(resource);
+        }
+    }
+
     void leave(String resource) {
         Inbox open = opening.there();
         if (open != null) {

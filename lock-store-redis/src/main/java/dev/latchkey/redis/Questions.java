@@ -5,6 +5,7 @@ import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** What one call that waits asks the server, all of it under the name of one attempt. */
 final class Questions {
@@ -86,8 +87,12 @@ final class Questions {
     }
 
     /** The same without waiting, for threads of the driver. */
-    void cancelApart() {
-        var unused = server.send(resource(), Script.CANCEL, key, requests.cancel(request, attempt, pollMillis));
+    CompletableFuture<List<Long>> cancelApart() {
+        try {
+            return server.send(resource(), Script.CANCEL, key, requests.cancel(request, attempt, pollMillis));
+        } catch (LockStorageException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     LockStorageException noAnswer() {

@@ -121,7 +121,8 @@ public final class RedisStore
      * Begins a store over connections that stay the caller's: the store closes neither.
      *
      * @param commands for commands; may be used for others, as long as those do not block it
-     * @param messages for messages; may be used for other channels
+     * @param messages for messages, to the same server and not to a replica of it, where what was granted and what was
+     *     not look alike; may be used for other channels
      * @return options
      */
     public static Builder builder(
@@ -172,8 +173,15 @@ public final class RedisStore
         byte[] key = names.key(request.key().resource());
         Questions questions = new Questions(server, requests, key, request, waits.newAttempt());
         Attempt attempt = new Waiting(waits, inbox, questions, maxWait).await(withdrawn);
-        // Replicas acknowledge what this connection wrote, and the grant may have been written by who handed it over.
-        return replicas.areWanted() && attempt instanceof Attempt.Granted ? refresh(request) : attempt;
+        return replicas.areWanted() && attempt instanceof Attempt.Granted ? written(request) : attempt;
+    }
+
+    /**
+     * Replicas acknowledge what this connection wrote, and the grant may have been written by who handed it over. What was
+     * promoted must not end sooner by it: its holder believes in the shared hold until it is told.
+     */
+    private Attempt written(Request request) {
+        return request.key().held().isPresent() ? save(request) : refresh(request);
     }
 
     @Override
@@ -209,6 +217,10 @@ public final class RedisStore
         try {
             List<Long> reply = release(key, requests.handOver(key, waits.id()));
             waits.handedOver(reply);
+            if (reply.get(0) != 1) {
+                // The driver may have repeated it: then somebody may have it who was told by the reply that is lost.
+                waits.missed();
+            }
             return reply.get(0) == 1;
         } catch (LockStorageException e) {
             // Somebody may have it who was not told.

@@ -15,7 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * Sharded subscriptions in a cluster: one for each resource somebody waits for, at the server that has its slot, over one
  * connection for each server. They are kept for a while after the last wait.
  *
- * <p>When a slot moves, its old server ends the subscription; it is made anew at the next, and then all who wait ask.
+ * <p>When a slot moves, its old server ends the subscription; it is made anew at the next, and then all who wait ask. A
+ * server that has become a replica, or is gone, does not: whoever waits looks now and then.
  */
 final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> implements Inbox {
 
@@ -26,10 +27,19 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     private static final class Subscription {
 
         private int listeners;
-        private CompletableFuture<Void> ready;
+        private CompletableFuture<String> ready;
+        private boolean confirmed;
 
-        Subscription(CompletableFuture<Void> ready) {
+        Subscription(CompletableFuture<String> ready) {
             this.ready = ready;
+        }
+
+        boolean isReady() {
+            return ready.isDone() && !ready.isCompletedExceptionally();
+        }
+
+        boolean isAt(String server) {
+            return isReady() && ready.join().equals(server);
         }
     }
 
@@ -57,7 +67,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(names.channel(resource, id));
-            if (subscription == null || !subscription.ready.isDone() || subscription.ready.isCompletedExceptionally()) {
+            if (subscription == null || !subscription.isReady()) {
                 return Optional.empty();
             }
             subscription.listeners++;
@@ -70,7 +80,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     @Override
     public CompletableFuture<Push> listen(String resource) {
         String channel = names.channel(resource, id);
-        CompletableFuture<Void> ready = join(channel);
+        CompletableFuture<String> ready = join(channel);
         return ready.handle((done, failure) -> {
             if (failure == null) {
                 return Push.SPUBLISH;
@@ -80,7 +90,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         });
     }
 
-    private CompletableFuture<Void> join(String channel) {
+    private CompletableFuture<String> join(String channel) {
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(channel);
@@ -96,7 +106,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         }
     }
 
-    private void forget(String channel, CompletableFuture<Void> failed) {
+    private void forget(String channel, CompletableFuture<String> failed) {
         guard.lock();
         try {
             subscriptions.computeIfPresent(
@@ -112,7 +122,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
             Map.Entry<String, Subscription> entry = oldest.next();
             if (entry.getValue().listeners == 0) {
                 oldest.remove();
-                shards.unsubscribe(entry.getKey());
+                var unused = entry.getValue().ready.thenAccept(server -> shards.unsubscribe(entry.getKey(), server));
             }
         }
     }
@@ -131,20 +141,66 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     }
 
     @Override
+    public void check(String resource) {
+        String channel = names.channel(resource, id);
+        String left;
+        guard.lock();
+        try {
+            Subscription subscription = subscriptions.get(channel);
+            if (subscription == null
+                    || !subscription.isReady()
+                    || !shards.isElsewhere(channel, subscription.ready.join())) {
+                return;
+            }
+            left = subscription.ready.join();
+        } finally {
+            guard.unlock();
+        }
+        renew(channel);
+        shards.unsubscribe(channel, left);
+    }
+
+    @Override
     public void smessage(RedisClusterNode from, String channel, String text) {
         mail.message(text);
     }
 
+    /** Again: after a connection was lost, or at another server. */
     @Override
-    public void sunsubscribed(RedisClusterNode from, String channel, long count) {
-        if (!closed) {
-            // Not on this thread: it is the one that would have to receive the answer.
-            connection.getResources().eventExecutorGroup().execute(() -> renew(channel));
+    public void ssubscribed(RedisClusterNode from, String channel, long count) {
+        boolean again;
+        guard.lock();
+        try {
+            Subscription subscription = subscriptions.get(channel);
+            again = subscription != null && subscription.confirmed;
+            if (subscription != null) {
+                subscription.confirmed = true;
+            }
+        } finally {
+            guard.unlock();
+        }
+        if (again) {
+            mail.missed();
         }
     }
 
+    @Override
+    public void sunsubscribed(RedisClusterNode from, String channel, long count) {
+        guard.lock();
+        try {
+            Subscription subscription = subscriptions.get(channel);
+            if (closed || subscription == null || !subscription.isAt(from.getNodeId())) {
+                return;
+            }
+        } finally {
+            guard.unlock();
+        }
+        // Not on this thread: it is the one that would have to receive the answer.
+        connection.getResources().eventExecutorGroup().execute(() -> renew(channel));
+    }
+
     private void renew(String channel) {
-        CompletableFuture<Void> ready;
+        CompletableFuture<String> ready;
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(channel);
@@ -156,10 +212,8 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         } finally {
             guard.unlock();
         }
-        var unused = ready.whenComplete((done, failure) -> {
-            if (failure == null) {
-                mail.missed();
-            } else if (!closed) {
+        var unused = ready.whenComplete((server, failure) -> {
+            if (failure != null && !closed) {
                 var unusedTimer = connection
                         .getResources()
                         .eventExecutorGroup()

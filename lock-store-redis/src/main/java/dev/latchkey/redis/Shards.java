@@ -16,8 +16,8 @@ final class Shards {
         this.connection = connection;
     }
 
-    /** Completes when the subscription is confirmed. */
-    CompletableFuture<Void> subscribe(String channel) {
+    /** Completes when the subscription is confirmed, with the server's id. */
+    CompletableFuture<String> subscribe(String channel) {
         try {
             return subscribe(channel, owner(channel));
         } catch (RedisException e) {
@@ -26,14 +26,16 @@ final class Shards {
     }
 
     /** Not awaited, and without a word if it fails: what still comes is for nobody. */
-    void unsubscribe(String channel) {
-        try {
-            var unused = connection
-                    .getConnectionAsync(owner(channel).getNodeId())
-                    .thenCompose(node -> node.async().sunsubscribe(channel));
-        } catch (RedisException e) {
-            // Nobody has the slot: then nobody sends, either.
-        }
+    void unsubscribe(String channel, String server) {
+        var unused = connection
+                .getConnectionAsync(server)
+                .thenCompose(node -> node.async().sunsubscribe(channel));
+    }
+
+    /** Whether another server has the slot now, as far as the driver knows. */
+    boolean isElsewhere(String channel, String server) {
+        RedisClusterNode owner = connection.getPartitions().getPartitionBySlot(SlotHash.getSlot(channel));
+        return owner != null && !owner.getNodeId().equals(server);
     }
 
     private RedisClusterNode owner(String channel) {
@@ -44,10 +46,11 @@ final class Shards {
         return owner;
     }
 
-    private CompletableFuture<Void> subscribe(String channel, RedisClusterNode owner) {
+    private CompletableFuture<String> subscribe(String channel, RedisClusterNode owner) {
         return connection
                 .getConnectionAsync(owner.getNodeId())
                 .thenCompose(node -> node.async().ssubscribe(channel))
+                .thenApply(done -> owner.getNodeId())
                 .exceptionallyCompose(failure -> subscribe(channel, movedTo(failure)));
     }
 

@@ -2,7 +2,9 @@ package dev.latchkey.redis;
 
 import dev.latchkey.spi.Attempt;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A wait from its first request to the moment when nothing is left of it. */
@@ -41,6 +43,8 @@ final class Waiting {
         try {
             wait.leave();
         } catch (RuntimeException e) {
+            // What it is still granted, or was while this could not be answered, nobody would give up.
+            giveBack();
             if (failure == null) {
                 throw e;
             }
@@ -56,8 +60,18 @@ final class Waiting {
 
     /** A grant to a wait that is over. Not awaited: this runs on a thread of the driver. */
     private void giveBack() {
-        if (!waits.isClosed()) {
-            questions.cancelApart();
+        giveBack(System.nanoTime() + questions.request().ttl().toNanos());
+    }
+
+    /** Again while the server cannot be reached, until the lease is over that it may have granted. */
+    private void giveBack(long endNanos) {
+        if (waits.isClosed()) {
+            return;
         }
+        var unused = questions.cancelApart().whenComplete((done, failure) -> {
+            if (failure != null && Failures.isConnection(failure) && endNanos - System.nanoTime() > 0) {
+                CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> giveBack(endNanos));
+            }
+        });
     }
 }

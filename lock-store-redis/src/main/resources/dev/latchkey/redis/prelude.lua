@@ -20,6 +20,8 @@ local QUEUE_TTL = 60000
 local FOREIGN = 'FOREIGN the value of this key is not a lock'
 -- The inbox of a caller that reads from its reply what its own waiters are granted; and that reply.
 local CALLER, REPLY = nil, nil
+-- Whether a waiter was told something: what it was told has to be written as well, so nothing may fail before that.
+local TOLD = false
 
 local function digits(number)
   return string.format('%.0f', number)
@@ -53,7 +55,7 @@ local function write(state, retention)
     end
   end
   if retention then
-    return redis.pcall('SET', STATE, table.concat(text), 'PX', digits(keep))
+    return redis.pcall('SET', STATE, table.concat(text), 'PX', digits(math.max(1, keep)))
   end
   return redis.pcall('SET', STATE, table.concat(text), 'KEEPTTL')
 end
@@ -121,13 +123,24 @@ local function tell(attempt, push, message)
   elseif push == '2' then
     heard = redis.pcall('SPUBLISH', STATE .. ':' .. inbox, attempt .. ' ' .. message)
   end
+  TOLD = TOLD or heard ~= 0
   return type(heard) == 'number' and heard
 end
 
--- Tells a waiter what it is granted, as tell does.
+-- A command that fails on a cluster while the slot moves away, since what it is about is not there any more.
+local function look(...)
+  return (TOLD and redis.pcall or redis.call)(...)
+end
+
+-- Tells a waiter what it is granted, as tell does. SPUBLISH also reaches those who listen at a replica, without counting
+-- them: they must not read of a grant that is none.
 local function award(attempt, push, want, at, ttl, number)
   local inbox, its_number = string.match(attempt, '^([^.]+)%.(%d+)$')
   if inbox ~= CALLER then
+    if push == '2' and tell(attempt, push, '.') == 0 then
+      tell(attempt, push, '?')
+      return 0
+    end
     return tell(attempt, push, want .. ' ' .. at .. ' ' .. ttl .. ' ' .. number)
   end
   for _, value in ipairs({ its_number, at, ttl, number }) do
@@ -138,7 +151,8 @@ end
 
 -- Whether a waiter was heard of not too long ago, and its heartbeat if it has one.
 local function fresh(state, attempt, ticket, poll)
-  local beat = state.flag == '2' and redis.call('HGET', BEATS, attempt)
+  local beat = state.flag == '2' and look('HGET', BEATS, attempt)
+  beat = type(beat) == 'string' and beat
   local heard = beat or ticket
   return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000, beat
 end
@@ -147,7 +161,10 @@ end
 local function serve(state, caller)
   while state.flag ~= '0' and state.mode ~= 'X' do
     local free = #state.live == 0
-    local head = free and redis.call('ZPOPMIN', QUEUE) or redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+    local head = free and look('ZPOPMIN', QUEUE) or look('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+    if head.err then
+      return
+    end
     if not head[1] then
       state.flag, state.changed = '0', true
       return
@@ -165,7 +182,7 @@ local function serve(state, caller)
     local alive, beat = fresh(state, attempt, head[2], poll)
     if beat then
       redis.call('HDEL', BEATS, attempt)
-    elseif state.flag == '2' and redis.call('HLEN', BEATS) == 0 then
+    elseif state.flag == '2' and look('HLEN', BEATS) == 0 then
       state.flag, state.changed = '1', true
     end
     if gone then

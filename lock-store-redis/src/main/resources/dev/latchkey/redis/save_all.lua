@@ -15,6 +15,7 @@ local function turn_to(i)
 end
 
 -- All is read before anybody is served: an error in between would lose what was taken from a queue.
+local rule, known = string.match(ARGV[2], '^(%S+) (%S+)$')
 for i, key in ipairs(KEYS) do
   local raw = redis.call('GET', key)
   if raw and string.sub(raw, 1, 2) ~= 'L1' then
@@ -22,6 +23,7 @@ for i, key in ipairs(KEYS) do
   end
   local token, want, ttl, claim = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+)$')
   entries[i] = { state = read(raw, at), token = token, want = want, ttl = ttl, claim = claim }
+  entries[i].index = rule and redis.call('GET', key .. ':i') or '0 0'
 end
 
 local function fits(entry)
@@ -60,9 +62,8 @@ blocked[2] = wait
 
 local function stale()
   local found = { -4 }
-  local rule, known = string.match(ARGV[2], '^(%S+) (%S+)$')
   for i, entry in ipairs(entries) do
-    local exclusive, shared = string.match(rule and redis.call('GET', KEYS[i] .. ':i') or '0 0', '^(%d+) (%d+)$')
+    local exclusive, shared = string.match(entry.index, '^(%d+) (%d+)$')
     local required = 0
     if entry.want == 'x' then
       required = rule == '2' and math.max(exclusive, shared) or tonumber(exclusive)

@@ -289,6 +289,27 @@ class RedisFailureIT {
         }
     }
 
+    /** Its holder believes in the shared hold until it is told otherwise. */
+    @Test
+    void givenNoReplica_whenAPromotionIsNotAcknowledged_thenTheLeaseIsNotShorter() {
+        Lock reader = locks.createLock(resource, LONG_TTL);
+        assertThat(reader.tryAcquireShared()).isTrue();
+        RedisClient client = RedisClient.create(server.dsn());
+        try (RedisStore replicated =
+                RedisStore.builder(client).replicas(1, Duration.ofMillis(20)).build()) {
+            Lock promoted = new LockFactory(replicated).createLock(reader.handOver(), Duration.ofSeconds(1));
+
+            assertThatThrownBy(() -> promoted.acquire(Duration.ofSeconds(5))).isInstanceOf(LockStorageException.class);
+
+            assertThat(replicated.holders(resource))
+                    .singleElement()
+                    .satisfies(holder ->
+                            assertThat(holder.remaining().orElseThrow()).isGreaterThan(Duration.ofSeconds(10)));
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
     @Test
     void givenWrongDsns_whenOpened_thenWhatWouldBeRightAndNoPassword() {
         for (String dsn : new String[] {

@@ -8,6 +8,8 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -51,6 +53,37 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         long token = next.fencingToken().orElseThrow();
         assertThat(next.release()).isTrue();
         checkAftermath(token);
+    }
+
+    /** Nobody reads the grant any more, and nothing can be asked: it is given back as soon as that is possible. */
+    @Test
+    void givenGrantedWhileItCannotLeave_whenTheCommandsAreBack_thenItIsFree() throws Exception {
+        RedisClient client = RedisClient.create();
+        try (var commands = client.connect(RedisURI.create("redis://" + proxy.address()));
+                var messages = client.connectPubSub(RedisURI.create(server.dsn()));
+                RedisStore store = RedisStore.builder(commands, messages).build()) {
+            server.call("DEL", "lock:{warm-up}");
+            Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            LockFactory leaving = new LockFactory(store);
+            BackgroundCall<Lock> waiting = BackgroundCall.start(
+                    () -> leaving.createLock(RESOURCE, LONG_TTL).acquire());
+            RedisKeys keys = new RedisKeys(server);
+            Awaitility.await().until(() -> keys.listening().size() == 1);
+            proxy.refuse();
+
+            waiting.interrupt();
+            assertThat(holder.release()).isTrue();
+
+            assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+            assertThat(keys.held()).hasSize(1);
+            proxy.heal();
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> keys.held().isEmpty());
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
     }
 
     @Test

@@ -11,7 +11,16 @@ import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.RedisSentinel;
 import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -166,6 +175,103 @@ class RedisTopologyFaultsIT {
             Lock next = waiting.result();
             assertTokenIsGreater(next, token);
             assertThat(next.release()).isTrue();
+        }
+    }
+
+    /** A shard's messages go to its replicas as well, where nobody counts who hears them. */
+    @Test
+    void givenAWaiterListensAtAReplica_whenItIsTakenForDead_thenItReadsOfNoGrant() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+            RedisServer master = cluster.masterOf(STATE);
+            RedisServer replica = cluster.addReplicaOf(master);
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            RedisClient client = RedisClient.create(replica.dsn());
+            BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+            try (StatefulRedisPubSubConnection<String, String> messages = client.connectPubSub()) {
+                messages.addListener(new RedisPubSubAdapter<>() {
+                    @Override
+                    public void smessage(String channel, String message) {
+                        heard.add(message);
+                    }
+                });
+                messages.sync().ssubscribe(STATE + ":in:misled");
+                String script = new String(Script.ACQUIRE.source(), StandardCharsets.UTF_8);
+                String[] waiting = {"token", "60000", "660000", "misled.1", "x", "- 5000 0 2"};
+                Object queued = master.call(Stream.concat(Stream.of("EVAL", script, "1", STATE), Stream.of(waiting))
+                        .toArray(String[]::new));
+                assertThat(queued).asInstanceOf(InstanceOfAssertFactories.LIST).startsWith(0L);
+
+                assertThat(holder.release()).isTrue();
+
+                assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
+                assertThat(master.call("SPUBLISH", STATE + ":in:misled", "the last"))
+                        .isEqualTo(0L);
+                List<String> all = new ArrayList<>();
+                for (String one = heard.take(); !one.equals("the last"); one = heard.take()) {
+                    all.add(one);
+                }
+                assertThat(all).containsExactly("misled.1 .", "misled.1 ?");
+            } finally {
+                client.shutdown();
+            }
+        }
+    }
+
+    @Test
+    void givenAWaiter_whenTheReplicaTakesOver_thenItListensThereAndGetsTheLock() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                LockFactory locks = LockFactory.connect(cluster.dsn());
+                LockFactory others = LockFactory.connect(cluster.dsn())) {
+            RedisServer master = cluster.masterOf(STATE);
+            RedisServer replica = cluster.addReplicaOf(master);
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Lock> waiting = startWaiter(others, master);
+            assertThat(master.text("WAIT", "1", "5000")).isEqualTo("1");
+
+            master.kill();
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() ->
+                            replica.call("PUBSUB", "SHARDCHANNELS") instanceof List<?> channels && !channels.isEmpty());
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .ignoreException(LockStorageException.class)
+                    .until(holder::isAcquired);
+            assertThat(holder.release()).isTrue();
+            Lock next = waiting.result();
+            assertTokenIsGreater(next, token);
+            assertThat(next.release()).isTrue();
+        }
+    }
+
+    /** What a waiter was told must be written, whatever of its resource is not there any more. */
+    @Test
+    void givenAReaderWaits_whenHandedOverWhileTheSlotMoves_thenItHoldsWhatItWasTold() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                LockFactory locks = LockFactory.connect(cluster.dsn());
+                LockFactory others = LockFactory.connect(cluster.dsn())) {
+            RedisServer source = cluster.masterOf(STATE);
+            RedisServer target = other(cluster, source);
+            Lock writer = locks.createLock(RESOURCE, TTL);
+            assertThat(writer.tryAcquire()).isTrue();
+            BackgroundCall<Lock> reading =
+                    BackgroundCall.start(() -> others.createLock(RESOURCE, TTL).acquireShared());
+            RedisKeys keys = new RedisKeys(source);
+            Awaitility.await().until(() -> keys.listening().size() == 1);
+            cluster.beginMove(STATE, target);
+
+            assertThat(writer.release()).isTrue();
+
+            Lock reader = reading.result();
+            assertThat(reader.isAcquired()).isTrue();
+            cluster.finishMove(STATE, target);
+            assertThat(writer.tryAcquire()).isFalse();
+            assertThat(reader.release()).isTrue();
         }
     }
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
-/** A Redis cluster of three masters, whose slots can be moved. */
+/** A Redis cluster of three masters, whose slots can be moved, and which can be given replicas. */
 public final class RedisCluster implements AutoCloseable {
 
     private static final int MASTERS = 3;
@@ -14,6 +14,7 @@ public final class RedisCluster implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final List<RedisServer> masters;
+    private final List<RedisServer> replicas = new ArrayList<>();
 
     private RedisCluster(List<RedisServer> masters) {
         this.masters = masters;
@@ -30,20 +31,26 @@ public final class RedisCluster implements AutoCloseable {
         for (int i = 0; i < MASTERS; i++) {
             ServerAddress bus = ServerAddress.unused();
             buses.add(bus);
-            // Without a port of its own the bus takes the port plus 10000, which others may have.
-            masters.add(RedisServer.start(
-                    "--cluster-enabled",
-                    "yes",
-                    "--cluster-port",
-                    Integer.toString(bus.port()),
-                    "--cluster-node-timeout",
-                    "2000",
-                    "--cluster-announce-ip",
-                    "127.0.0.1"));
+            masters.add(node(bus));
         }
         RedisCluster cluster = new RedisCluster(List.copyOf(masters));
         cluster.join(buses);
         return cluster;
+    }
+
+    private static RedisServer node(ServerAddress bus) {
+        // Without a port of its own the bus takes the port plus 10000, which others may have.
+        return RedisServer.start(
+                "--cluster-enabled",
+                "yes",
+                "--cluster-port",
+                Integer.toString(bus.port()),
+                "--cluster-node-timeout",
+                "2000",
+                "--cluster-announce-ip",
+                "127.0.0.1",
+                "--repl-diskless-sync-delay",
+                "0");
     }
 
     private void join(List<ServerAddress> buses) {
@@ -53,17 +60,52 @@ public final class RedisCluster implements AutoCloseable {
             String first = Integer.toString(SLOTS * i / MASTERS);
             String last = Integer.toString(SLOTS * (i + 1) / MASTERS - 1);
             master.call("CLUSTER", "ADDSLOTSRANGE", first, last);
-            masters.get(0)
-                    .call(
-                            "CLUSTER",
-                            "MEET",
-                            master.address().host(),
-                            Integer.toString(master.address().port()),
-                            Integer.toString(buses.get(i).port()));
+            meet(master, buses.get(i));
         }
         Awaitility.await("the cluster to be complete")
                 .atMost(LIMIT)
                 .until(() -> masters.stream().allMatch(RedisCluster::seesAll));
+    }
+
+    private void meet(RedisServer node, ServerAddress bus) {
+        masters.get(0)
+                .call(
+                        "CLUSTER",
+                        "MEET",
+                        node.address().host(),
+                        Integer.toString(node.address().port()),
+                        Integer.toString(bus.port()));
+    }
+
+    /**
+     * Starts a replica, which takes over when its master is gone.
+     *
+     * @param master one of {@link #masters()}
+     * @return a server that is in step, and which all masters know
+     */
+    public RedisServer addReplicaOf(RedisServer master) {
+        ServerAddress bus = ServerAddress.unused();
+        RedisServer replica = node(bus);
+        replicas.add(replica);
+        String own = replica.text("CLUSTER", "MYID");
+        String its = master.text("CLUSTER", "MYID");
+        meet(replica, bus);
+        Awaitility.await("the replica to know its master")
+                .atMost(LIMIT)
+                .until(() -> replica.text("CLUSTER", "NODES").contains(its)
+                        && replica.text("CLUSTER", "INFO").contains("cluster_state:ok"));
+        replica.call("CLUSTER", "REPLICATE", its);
+        Awaitility.await("the replica to be in step and known")
+                .atMost(LIMIT)
+                .until(() -> replica.text("INFO", "replication").contains("master_link_status:up")
+                        && masters.stream().allMatch(one -> isReplica(one, own)));
+        return replica;
+    }
+
+    private static boolean isReplica(RedisServer master, String node) {
+        return master.text("CLUSTER", "NODES")
+                .lines()
+                .anyMatch(line -> line.startsWith(node) && line.contains("slave"));
     }
 
     private static boolean seesAll(RedisServer master) {
@@ -181,9 +223,10 @@ public final class RedisCluster implements AutoCloseable {
                 "5000");
     }
 
-    /** Ends all masters. */
+    /** Ends all servers. */
     @Override
     public void close() {
+        replicas.forEach(RedisServer::close);
         masters.forEach(RedisServer::close);
     }
 }
