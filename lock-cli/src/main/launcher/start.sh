@@ -11,9 +11,14 @@ else
     java=$(command -v java) || fail "no java found: install a JDK 17 or newer, or set JAVA_HOME"
 fi
 
+# Names, sizes and times of change of files: what a copy of an image keeps, and no locale or time zone changes.
+marks() {
+    stat -L -c '%n %s %Y' "$@" 2>/dev/null || stat -L -f '%N %z %m' "$@" # GNU and BusyBox; macOS
+}
+
 # Class-data sharing: the classes of a run, parsed and verified once. An archive fits one JVM and these very jars. A static
 # one, for a dynamic one leaves out picocli, whose class files are of the old kind.
-archive=$dist/classes-$(ls -lLid "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
+archive=$dist/classes-$(marks "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
 if [ ! -e "$archive" ] && [ -w "$dist" ]; then
     new=$dist/classes-$$.tmp
     # One run for each store: that of Redis fails to connect, which loads what connecting needs.
@@ -37,13 +42,12 @@ if [ ! -e "$archive" ] && [ -w "$dist" ]; then
 fi
 [ -s "$archive" ] || archive=
 
-# The JVM reads arguments and prints in the locale's encoding. Without one, as under cron, a name beyond ASCII would become
-# another name: give it UTF-8, and have it give the child the old value back.
+# The JVM reads arguments and prints in the locale's encoding. Without one, as under cron, or where the one that is named is
+# not installed, a name beyond ASCII would become another name: give it UTF-8, and have it give the child the old value back.
 lc_all=
-case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
-    *[Uu][Tt][Ff]-8* | *[Uu][Tt][Ff]8*) ;;
-    *) lc_all=-Dlatchkey.lc-all=${LC_ALL:-} LC_ALL=C.UTF-8 && export LC_ALL ;;
-esac
+if [ "$(locale charmap 2>&1)" != UTF-8 ]; then # What is not installed is complained of on stderr.
+    lc_all=-Dlatchkey.lc-all=${LC_ALL:-} LC_ALL=C.UTF-8 && export LC_ALL
+fi
 
 # No Java code can handle QUIT, but the JVM logs the thread dump it makes then: into a pipe that nobody else knows, where
 # lock reads it. The dump itself would only be in the way.
@@ -59,10 +63,11 @@ fi
 unblock=
 env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock=true
 
-# C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. What the JVM has to
-# say about an archive must not be mixed with the output of the command.
+# C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. The command keeps the
+# limit of open files it would have without us. What the JVM has to say about an archive must not be mixed with the output of
+# the command.
 exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
-    -Xlog:disable -Xlog:all=error:stderr \
+    -XX:-MaxFDLimit -Xlog:disable -Xlog:all=error:stderr \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
     ${lc_all:+"$lc_all"} \
     ${unblock:+"$unblock"} \

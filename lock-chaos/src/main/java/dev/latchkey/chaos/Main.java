@@ -21,6 +21,7 @@ public final class Main {
     private static final int PROVEN = 0;
     private static final int REFUTED = 1;
     private static final int USAGE = 64;
+    private static final int UNAVAILABLE = 69;
 
     private static final String SEED = "--seed";
     private static final String PLANTED = "planted";
@@ -32,19 +33,19 @@ public final class Main {
 
     /**
      * Runs the trials one after the other. Ends with 0 if all promises were proven, 1 if one was refuted, 64 for arguments that
-     * are wrong.
+     * are wrong, and 69 if nothing was refuted and a store could not be tried.
      *
      * @param args names of stores, all unless given; minutes for each, one unless given; a seed
-     * @throws Exception if a trial cannot be run
+     * @throws InterruptedException if interrupted
      */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) throws InterruptedException {
         Optional<Arguments> parsed = parse(List.of(args));
         if (parsed.isEmpty()) {
             System.err.println("usage: ./chaos [store …] [minutes] [" + SEED + " n]; there are "
                     + Stores.all().keySet() + ", and " + PLANTED + ", which has a defect that must be found");
             System.exit(USAGE);
         }
-        System.exit(tryAll(parsed.orElseThrow()) ? PROVEN : REFUTED);
+        System.exit(tryAll(parsed.orElseThrow(), known()));
     }
 
     /** Empty if they are wrong. */
@@ -79,23 +80,34 @@ public final class Main {
         return known;
     }
 
-    private static boolean tryAll(Arguments arguments) throws IOException, InterruptedException {
-        boolean proven = true;
+    /** Returns the exit code. A store that cannot be tried, for want of its server perhaps, says nothing about the others. */
+    static int tryAll(Arguments arguments, Map<String, Function<Path, Backing>> known) throws InterruptedException {
+        boolean refuted = false;
+        boolean untried = false;
         for (String store : arguments.stores()) {
-            Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
-            Trial trial = new Trial(arguments.length(), arguments.seed(), directory);
-            try (Backing backing =
-                    Objects.requireNonNull(known().get(store), store).apply(directory)) {
-                History history = trial.run(backing);
-                Verdict verdict = Checker.judge(backing.promise(), history);
-                Report.print(System.out, store, trial, backing.promise(), history, verdict);
-                proven &= verdict.isProven();
-                if (verdict.isProven()) {
-                    delete(directory);
-                }
+            try {
+                refuted |= !isProven(store, arguments, Objects.requireNonNull(known.get(store), store));
+            } catch (IOException | RuntimeException | AssertionError e) {
+                untried = true;
+                System.err.println("chaos: " + store + " could not be tried: " + e);
             }
         }
-        return proven;
+        return refuted ? REFUTED : untried ? UNAVAILABLE : PROVEN;
+    }
+
+    private static boolean isProven(String store, Arguments arguments, Function<Path, Backing> opening)
+            throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
+        Trial trial = new Trial(arguments.length(), arguments.seed(), directory);
+        try (Backing backing = opening.apply(directory)) {
+            History history = trial.run(backing);
+            Verdict verdict = Checker.judge(backing.promise(), history);
+            Report.print(System.out, store, trial, backing.promise(), history, verdict);
+            if (verdict.isProven()) {
+                delete(directory);
+            }
+            return verdict.isProven();
+        }
     }
 
     private static void delete(Path directory) throws IOException {

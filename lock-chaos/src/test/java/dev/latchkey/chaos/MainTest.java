@@ -2,8 +2,13 @@ package dev.latchkey.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,5 +33,29 @@ class MainTest {
     @ValueSource(strings = {"sqlserver", "0", "-1", "NaN", "1e9", "--seed", "--seed x"})
     void givenWhatIsWrong_whenParsed_thenNothing(String arguments) {
         assertThat(Main.parse(List.of(arguments.split(" ", -1)))).isEmpty();
+    }
+
+    @Test
+    void givenStoresWithoutTheirServers_whenTried_thenAllAreAndNothingIsRefuted() throws Exception {
+        List<Path> directories = new ArrayList<>();
+        Map<String, Function<Path, Backing>> stores = Map.of(
+                "one",
+                        directory -> {
+                            directories.add(directory);
+                            throw new AssertionError("no server: install one");
+                        },
+                "other",
+                        directory -> {
+                            directories.add(directory);
+                            throw new IllegalStateException("the server did not start");
+                        });
+
+        int exitCode = Main.tryAll(new Main.Arguments(List.of("one", "other"), Duration.ofSeconds(1), 0), stores);
+
+        assertThat(exitCode).isEqualTo(69);
+        assertThat(directories).hasSize(2);
+        for (Path directory : directories) {
+            Files.delete(directory);
+        }
     }
 }

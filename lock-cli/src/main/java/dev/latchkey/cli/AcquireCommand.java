@@ -23,14 +23,16 @@ import picocli.CommandLine.Parameters;
             HelpText.DURATIONS,
             "",
             "Examples:",
-            "  export LATCHKEY_KEY=$(lock acquire --ttl 10m deploy)",
+            "  LATCHKEY_KEY=$(lock acquire --ttl 10m deploy) && export LATCHKEY_KEY",
             "  lock refresh          # in time, from here or from another host",
             "  lock release",
             "  lock acquire --hold deploy    # where keys cannot travel, such as flock",
             "",
             "Exit codes:",
             "  0           the lock was taken, or was held until the end asked for",
-            HelpText.EXIT_CODES_OF_ALL + " (-E changes it, -x makes it 0)",
+            HelpText.FAILURES,
+            "  74          the answer could not be written to stdout; nothing is held",
+            HelpText.CONFLICT,
             "  76          the lock was lost while it was held with --hold",
             "  128+n       signal n ended the waiting",
         })
@@ -108,7 +110,7 @@ final class AcquireCommand implements Callable<Integer> {
             throw new CommandException(
                     ExitCode.LOST,
                     Text.quoted(lock.key().resource())
-                            + " was taken, but its --ttl was over before its key could be used",
+                            + " is no longer held: its --ttl was over before this command ended",
                     e);
         }
     }

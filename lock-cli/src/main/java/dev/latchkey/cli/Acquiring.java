@@ -74,6 +74,9 @@ final class Acquiring {
             return answer;
         } catch (RuntimeException e) {
             return new Answer.Failed(e);
+        } catch (Error e) {
+            // Thrown on, it would end this thread alone, and nobody would ever answer.
+            return new Answer.Failed(new IllegalStateException(e));
         }
     }
 

@@ -21,9 +21,6 @@ sealed interface Event {
     /** The child process ended, with the code a shell would report. */
     record ChildEnded(int exitCode) implements Event {}
 
-    /** Of the processes the child started none is left. */
-    record DescendantsEnded() implements Event {}
-
     /** Nobody can write to our standard input any more. */
     record InputEnded() implements Event {}
 }

@@ -74,7 +74,7 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
             return message.startsWith("lock ") ? message.substring("lock ".length()) : message;
         }
         if (exitCode(failure) == ExitCode.SOFTWARE) {
-            return "unexpected " + failure.getClass().getSimpleName() + ": " + message
+            return "unexpected " + failure.getClass().getSimpleName() + ": " + Text.oneLine(message)
                     + "; please report it with what --verbose prints";
         }
         return message;

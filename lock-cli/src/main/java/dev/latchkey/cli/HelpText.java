@@ -6,11 +6,13 @@ final class HelpText {
     static final String DURATIONS = "Durations: 500ms, 30s, 5m, 1h30m, PT30S, or plain seconds such as 2.5.";
 
     /** Ends as it does to keep the two blanks before each line. */
-    static final String EXIT_CODES_OF_ALL = """
+    static final String FAILURES = """
               64          the command line is wrong, or asks what the store cannot do
               69          the store cannot be reached, or failed
-              75          somebody else holds the lock\
+              70          a defect of lock\
             """;
+
+    static final String CONFLICT = "  75          somebody else holds the lock (-E changes it, -x makes it 0)";
 
     static final String KEY_SOURCES = """
             The key is what lock acquire printed. Without the argument it is the variable

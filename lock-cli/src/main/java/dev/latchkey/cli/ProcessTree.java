@@ -2,11 +2,13 @@ package dev.latchkey.cli;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 
 /**
  * The child and the processes it started. A process whose parent ends is no longer to be found below the child, so all
@@ -58,18 +60,30 @@ final class ProcessTree {
         }
     }
 
-    /** Has the task run, on another thread, when none of the processes seen so far is left. */
-    void whenGone(Runnable task) {
-        CompletableFuture<Void> unused = CompletableFuture.allOf(
-                        living().stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new))
-                .thenRun(task);
-    }
-
+    /** Tells whether none of the processes seen so far is left. */
     boolean isGone() {
         return living().isEmpty();
     }
 
     private List<ProcessHandle> living() {
-        return seen.stream().filter(ProcessHandle::isAlive).toList();
+        return seen.stream()
+                .filter(process -> process.isAlive() && !isZombie(process.pid()))
+                .toList();
+    }
+
+    /**
+     * Tells whether a process has ended but for its exit code, which nobody has asked for. To Java it is alive. As process 1
+     * of a container we are the parent of all whose own has ended, and no Java code can ask for them.
+     */
+    private static boolean isZombie(long pid) {
+        try {
+            String status =
+                    Files.readString(Path.of("/proc", Long.toString(pid), "status"), StandardCharsets.ISO_8859_1);
+            // One whose main thread alone has ended looks the same, but for its other threads.
+            return status.contains("\nState:\tZ") && status.contains("\nThreads:\t1\n");
+        } catch (IOException e) {
+            // It has just ended, or this system has no such files.
+            return false;
+        }
     }
 }

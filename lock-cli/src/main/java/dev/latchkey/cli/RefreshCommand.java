@@ -23,7 +23,8 @@ import picocli.CommandLine.Option;
             "",
             "Exit codes:",
             "  0           it is held for another --ttl",
-            "  64, 69      as for lock run",
+            "  64, 69, 70  as for lock run",
+            "  74          the answer could not be written to stdout; it is held on",
             "  76          it is no longer held",
         })
 final class RefreshCommand implements Callable<Integer> {
@@ -52,13 +53,14 @@ final class RefreshCommand implements Callable<Integer> {
         try (LockFactory locks = LockFactory.connect(store.dsn())) {
             KeyArgument.requireTravelling(locks, key);
             Lock lock = locks.createLock(key, ttl).refresh();
+            Json answer = new Json().put("resource", key.resource()).put("refreshed", true);
+            String description = Descriptions.of(answer, lock).toString();
+            // Closing the factory must leave it as it is, also where nobody can be told.
+            AcquireCommand.handOver(lock);
             if (json) {
-                Json answer = new Json().put("resource", key.resource()).put("refreshed", true);
-                console.answer(Descriptions.of(answer, lock).toString());
+                console.answer(description);
             }
             console.explain("refreshed " + Text.quoted(key.resource()) + " for " + DurationText.format(ttl));
-            // Closing the factory must leave it as it is.
-            lock.handOver();
             return ExitCode.OK.number();
         }
     }

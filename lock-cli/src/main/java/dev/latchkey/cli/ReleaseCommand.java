@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
             "",
             "Exit codes:",
             "  0           it was held until now, and is released",
-            "  64, 69      as for lock run",
+            "  64, 69, 70  as for lock run",
+            "  74          the answer could not be written to stdout; it is released",
             "  76          it was no longer held with this key",
         })
 final class ReleaseCommand implements Callable<Integer> {

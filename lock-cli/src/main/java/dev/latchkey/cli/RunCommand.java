@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
             "Exit codes:",
             "  the command's",
             "  128+n       it died by signal n, or signal n ended the waiting",
-            HelpText.EXIT_CODES_OF_ALL + " (-E changes it, -x makes it 0)",
+            HelpText.FAILURES,
+            HelpText.CONFLICT,
             "  76          the lock was lost, or --max-hold is over",
             "  126, 127    the command cannot be run, was not found",
             "",
@@ -141,12 +142,19 @@ final class RunCommand implements Callable<Integer> {
                     "no command to run under " + Text.quoted(name) + ": lock run " + Text.oneLine(name)
                             + " -- COMMAND");
         }
-        if (!spec.commandLine().getParseResult().originalArgs().contains("--")) {
+        if (wordsBehindDashes() < words.size()) {
             // Else an option meant for the command, such as -s, would be taken for one of ours.
             throw new ParameterException(
                     spec.commandLine(),
                     "put -- before the command: lock run " + Text.oneLine(name) + " -- " + Text.oneLine(words.get(0)));
         }
         return ChildCommand.of(words);
+    }
+
+    /** Behind the first {@code --}: a second one, or one that stands within the command, is the command's. */
+    private int wordsBehindDashes() {
+        List<String> arguments = spec.commandLine().getParseResult().originalArgs();
+        int dashes = arguments.indexOf("--");
+        return dashes < 0 ? 0 : arguments.size() - dashes - 1;
     }
 }

@@ -25,7 +25,8 @@ import picocli.CommandLine.Parameters;
             "Exit codes, as if one asked for the lock without waiting:",
             "  0           free; with -s also if it is held shared",
             "  75          held",
-            "  64, 69      as for lock run",
+            "  64, 69, 70  as for lock run",
+            "  74          the answer could not be written to stdout",
         })
 final class StatusCommand implements Callable<Integer> {
 

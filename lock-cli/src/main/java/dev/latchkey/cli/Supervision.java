@@ -15,6 +15,9 @@ final class Supervision {
     /** Whoever signals the process and then its group, as timeout(1) does, means one TERM. */
     private static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
 
+    /** How often to look whether what the child started has ended: those are not our children, so nobody tells. */
+    private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
+
     private final String name;
     private final RunRules rules;
     private final Inbox inbox;
@@ -60,7 +63,7 @@ final class Supervision {
     }
 
     private OptionalInt loop() throws InterruptedException {
-        while (true) {
+        while (childCode == null || (terminating && !tree.isGone())) {
             Optional<Event> next = inbox.next(untilNextAlarm());
             if (next.isEmpty()) {
                 onAlarm();
@@ -73,22 +76,9 @@ final class Supervision {
                 onLost(loss.reason());
             } else if (event instanceof Event.ChildEnded ended) {
                 childCode = ended.exitCode();
-                if (!terminating) {
-                    return exitCode(ended.exitCode());
-                }
-                awaitDescendants();
-            } else if (event instanceof Event.DescendantsEnded && childCode != null) {
-                tree.look();
-                if (tree.isGone()) {
-                    return exitCode(childCode);
-                }
-                awaitDescendants();
             }
         }
-    }
-
-    private void awaitDescendants() {
-        tree.whenGone(() -> inbox.add(new Event.DescendantsEnded()));
+        return exitCode(childCode);
     }
 
     private OptionalInt exitCode(int ofChild) {
@@ -175,6 +165,9 @@ final class Supervision {
         long nanos = overdue ? Long.MAX_VALUE : Math.max(0, maxHoldAt - now);
         if (killAt != null) {
             nanos = Math.min(nanos, Math.max(0, killAt - now));
+        }
+        if (childCode != null) {
+            nanos = Math.min(nanos, LOOK_NANOS);
         }
         return Duration.ofNanos(nanos);
     }

@@ -77,6 +77,16 @@ class LockHandoverIT {
     }
 
     @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenAnswerCannotBeWritten_whenRefresh_thenItIsHeldOn() {
+        String key = inDatabase("", "acquire", "x").out().strip();
+        var refresh = cli.start("", Path.of("/dev/full"), "refresh", "--store", cli.database(), "--json", key);
+
+        assertThat(refresh.exitCode()).isEqualTo(74);
+        assertThat(inDatabase("", "release", key).exitCode()).isZero();
+    }
+
+    @Test
     void givenFlock_whenAcquire_thenSaysWhyItsKeysCannotTravelAndHoldsNothing() {
         var acquire = cli.run("acquire", "x");
 

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockRunIT {
 
@@ -40,16 +41,30 @@ class LockRunIT {
         assertThat(cli.run("run", "x", "-c", script).exitCode()).isEqualTo(exitCode);
     }
 
-    @Test
-    void givenChild_whenRun_thenItHasInputOutputArgumentsAndEnvironment() {
+    /** The second locale is named as if it were of UTF-8, and not installed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"C", "xx_XX.UTF-8"})
+    void givenChild_whenRun_thenItHasInputOutputArgumentsAndEnvironment(String locale) {
         String script = "cat; echo \"$1|$2|$LOCK_NAME|$LOCK_EXPIRES|$LC_ALL\"; env";
-        List<String> command = new ArrayList<>(List.of("env", "LC_ALL=C", "LOCK_EXPIRES=1"));
+        List<String> command = new ArrayList<>(List.of("env", "LC_ALL=" + locale, "LOCK_EXPIRES=1"));
         command.addAll(Cli.command("run", "größe 1", "--", "sh", "-c", script, "sh", "a  b", ""));
         var run = cli.start(command, "input\n");
 
         assertThat(run.exitCode()).as(run.err()).isZero();
-        assertThat(run.out()).startsWith("input\na  b||größe 1||C\n").containsPattern("(?m)^LOCK_TOKEN=[0-9]+$");
+        assertThat(run.out())
+                .startsWith("input\na  b||größe 1||" + locale + "\n")
+                .containsPattern("(?m)^LOCK_TOKEN=[0-9]+$");
         assertThat(run.err()).isEmpty();
+    }
+
+    @Test
+    void givenLimitOfOpenFiles_whenRun_thenTheChildHasTheSame() {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "ulimit -Sn 300; exec \"$@\"", "sh"));
+        command.addAll(Cli.command("run", "x", "-c", "ulimit -Sn"));
+        var run = cli.start(command, "");
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).isEqualTo("300\n");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.latchkey.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +26,11 @@ class LockRunSignalsIT {
     /** Notes each signal it gets, and ends with 3 once it is told to. */
     private static final String NOTING = "for s in HUP INT QUIT TERM; do trap \"echo $s >>$T/got\" $s; done;"
             + " echo $PPID >$T/runner; : >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done; exit 3";
+
+    /** Starts what follows as process 1 of its own, as in a container. */
+    private static final List<String> NEW_PIDS = "root".equals(System.getProperty("user.name"))
+            ? List.of("unshare", "--pid", "--fork", "--mount-proc")
+            : List.of("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc");
 
     @TempDir
     Path directory = Path.of("");
@@ -102,6 +109,41 @@ class LockRunSignalsIT {
         assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isZero();
     }
 
+    /** In a container: what the child has started is then our child, and Java has nobody reap it. */
+    @Test
+    @EnabledIf(value = "canBeProcess1", disabledReason = "not allowed here: see the line NOT RUN")
+    void givenProcess1_whenGrandchildEndsAfterItsParent_thenWeEnd() {
+        String grandchild = "trap 'while kill -0 $PPID; do sleep 0.05; done; exit' TERM; : >$T/ready;"
+                + " while :; do sleep 0.05; done";
+        List<String> command = new ArrayList<>(NEW_PIDS);
+        command.addAll(Cli.command("run", "x", "--", "sh", "-c", "sh -c \"$0\" & wait", grandchild));
+        var run = cli.start(command, "");
+        cli.awaitFile("ready");
+
+        long lock = run.process().children().findFirst().orElseThrow().pid();
+        Cli.signal("TERM", lock);
+
+        assertThat(run.exitCode()).isEqualTo(143);
+        assertThat(run.err()).doesNotContain("killing");
+    }
+
+    static boolean canBeProcess1() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(NEW_PIDS);
+        command.add("true");
+        boolean allowed = OS.LINUX.isCurrentOs()
+                && new ProcessBuilder(command)
+                                .redirectErrorStream(true)
+                                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                                .start()
+                                .waitFor()
+                        == 0;
+        if (!allowed) {
+            System.err.println(
+                    "NOT RUN: lock as process 1. To run it, be root on Linux, or have " + NEW_PIDS + " allowed");
+        }
+        return allowed;
+    }
+
     @Test
     void givenChildThatIgnoresTerm_whenKillAfterIsOver_thenAllAreKilled() {
         var run = cli.start(
@@ -117,7 +159,9 @@ class LockRunSignalsIT {
 
         assertThat(run.exitCode()).isEqualTo(137);
         assertThat(run.err()).contains("--kill-after");
-        assertThat(ProcessHandle.of(Long.parseLong(cli.read("pid").strip())).filter(ProcessHandle::isAlive))
+        // Its new parent may not have asked for its exit code yet.
+        assertThat(ProcessHandle.of(Long.parseLong(cli.read("pid").strip()))
+                        .filter(process -> !new ProcessTree(process).isGone()))
                 .isEmpty();
     }
 

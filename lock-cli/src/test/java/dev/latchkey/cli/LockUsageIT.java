@@ -41,6 +41,7 @@ class LockUsageIT {
                 "run --nonsense x -- true; --nonsense",
                 "run x; no command",
                 "run x psql -s; put -- before the command",
+                "run x git checkout -- f; put -- before the command",
                 "run; NAME",
                 "status; NAME",
                 "frobnicate; frobnicate",
@@ -79,6 +80,12 @@ class LockUsageIT {
         for (String name : new String[] {"", "/", "../x", "🔒", "x".repeat(10_000)}) {
             assertThat(cli.run("run", name, "--", "true").exitCode()).as(name).isZero();
         }
+    }
+
+    @Test
+    void givenDashesBeforeTheNameOrWithinTheCommand_whenRun_thenTheyWork() {
+        assertThat(cli.run("run", "--", "x", "test", "-n", "y").exitCode()).isZero();
+        assertThat(cli.run("run", "x", "--", "echo", "-n", "--", "-s").out()).isEqualTo("-- -s");
     }
 
     @Test

@@ -1,0 +1,103 @@
+package dev.latchkey.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The scripts before the JVM, on files of their own. */
+class LauncherIT {
+
+    @TempDir
+    Path directory = Path.of("");
+
+    private Cli cli = new Cli(directory);
+
+    @BeforeEach
+    void setUp() {
+        cli = new Cli(directory);
+    }
+
+    @AfterEach
+    void tearDown() {
+        cli.close();
+    }
+
+    @Test
+    void givenBuildsThatCannotBeMade_whenStarted_then69AndSaysWhatToDo() throws IOException {
+        Files.createFile(Files.createDirectory(directory.resolve("lock-cli")).resolve("target"));
+
+        assertThatItSaysWhatToDo();
+    }
+
+    /** Nobody can write there, not even root. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenBuildsThatCannotBeWritten_whenStarted_then69AndSaysWhatToDo() throws IOException {
+        Path target = Files.createDirectories(directory.resolve("lock-cli/target"));
+        Path link = Files.createSymbolicLink(target.resolve("launcher"), Path.of("/sys"));
+
+        assertThatItSaysWhatToDo();
+        Files.delete(link);
+    }
+
+    private void assertThatItSaysWhatToDo() throws IOException {
+        Path launcher = Files.copy(Path.of("../lock"), directory.resolve("lock"));
+
+        var lock = cli.start(List.of("/bin/sh", launcher.toString(), "--version"), "");
+
+        assertThat(lock.exitCode()).isEqualTo(69);
+        assertThat(lock.err())
+                .startsWith("lock: not built, or older than its sources")
+                .contains(directory.toRealPath().resolve("lock-cli/target/launcher") + " cannot be written")
+                .hasLineCount(1);
+    }
+
+    /** An image is made in one place, and its jars are other files where it is used, though of the same age. */
+    @Test
+    void givenCopyInAnotherTimeZone_whenStarted_thenItsArchiveOfClassesFits() throws IOException {
+        Path dist = Files.createDirectory(directory.resolve("dist"));
+        run("cp", "-Rp", "target/lock-cli.jar", "target/lib", dist.toString());
+        startFrom(dist, "UTC0");
+        List<Path> archives = archives(dist);
+        assertThat(archives).hasSize(1);
+
+        run("cp", "-Rp", dist.toString(), directory.resolve("copy").toString());
+        Files.move(dist, directory.resolve("original"));
+        Files.move(directory.resolve("copy"), dist);
+        startFrom(dist, "UTC-9");
+
+        assertThat(archives(dist)).isEqualTo(archives);
+    }
+
+    private void startFrom(Path dist, String timeZone) {
+        run(
+                "env",
+                "TZ=" + timeZone,
+                "/bin/sh",
+                "-c",
+                "dist=$0; . src/main/launcher/start.sh",
+                dist.toString(),
+                "--help");
+    }
+
+    private void run(String... command) {
+        var running = cli.start(List.of(command), "");
+        assertThat(running.exitCode()).as(running.err()).isZero();
+    }
+
+    private static List<Path> archives(Path dist) throws IOException {
+        try (Stream<Path> files = Files.list(dist)) {
+            return files.filter(file -> file.toString().endsWith(".jsa")).toList();
+        }
+    }
+}
