@@ -34,6 +34,11 @@ interface Dialect {
     /** Names the file with the table, and the database in messages. */
     String name();
 
+    /** Writes a statement, its own or one for all databases, as this one takes it. */
+    default String adapt(String statement) {
+        return statement;
+    }
+
     /**
      * Takes the exclusive hold if nobody else has a live one, or renews it if the key has it, all in one statement. The
      * fencing token is the greater of the last plus one and the clock.
