@@ -238,6 +238,24 @@ class FaultsIT {
                 .isTrue();
     }
 
+    /** Each on a connection of its own, as those have that were waited for. */
+    @Test
+    void givenManyHeld_whenTheNetworkGoesSilent_thenAllAreToldBeforeTheServerFreesThem() throws Exception {
+        for (int i = 0; i < 4; i++) {
+            Lock before = others.createLock("report-" + i);
+            assertThat(before.tryAcquire()).isTrue();
+            Future<Lock> waiting = startWaiting(watched("report-" + i));
+            assertThat(before.release()).isTrue();
+            assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+        }
+
+        proxy.silence();
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(losses).hasSize(4).containsOnly(LossReason.SESSION_LOST));
+    }
+
     @Test
     void givenTheReplyToAnAcquireIsLost_whenAskedAgain_thenHeldOnceOrNotAtAll() throws Exception {
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
