@@ -23,6 +23,7 @@ final class Session {
     static final int ANSWER_MILLIS = 10_000;
 
     private static final long PROBE_NANOS = 5_000_000_000L;
+    private static final long LOOK_NANOS = 50_000_000;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Connection connection;
@@ -198,6 +199,14 @@ final class Session {
         } finally {
             guard.unlock();
         }
+    }
+
+    /** Whether one that carried nothing, and was not watched, is still open; a look takes a millisecond. */
+    boolean isUsable() {
+        if (System.nanoTime() - lastHeardNanos > LOOK_NANOS) {
+            look();
+        }
+        return !isEnded();
     }
 
     /** Whether it is to be probed: nothing was asked for long, nor is now. */

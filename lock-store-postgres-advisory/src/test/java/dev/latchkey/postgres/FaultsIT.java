@@ -257,6 +257,25 @@ class FaultsIT {
     }
 
     @Test
+    void givenASpareConnectionWasCut_whenOneWaits_thenItWaitsAndIsGranted() throws Exception {
+        Lock holder = others.createLock("report");
+        assertThat(holder.tryAcquire()).isTrue();
+        Future<Lock> first = startWaiting(locks.createLock("report"));
+        assertThat(holder.release()).isTrue();
+        assertThat(first.get(10, TimeUnit.SECONDS).release()).isTrue();
+        proxy.cut();
+        // One that was used just now is not looked at.
+        Awaitility.await().pollDelay(Duration.ofMillis(200)).until(() -> proxy.connections() == 0);
+        assertThat(holder.tryAcquire()).isTrue();
+
+        Future<Lock> waiting = startWaiting(locks.createLock("report"));
+
+        assertThat(waiting.isDone()).isFalse();
+        assertThat(holder.release()).isTrue();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+    }
+
+    @Test
     void givenTheReplyToAnAcquireIsLost_whenAskedAgain_thenHeldOnceOrNotAtAll() throws Exception {
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
         CompletableFuture<Void> lost = proxy.loseReplyTo("pg_try_advisory_lock");
