@@ -275,6 +275,24 @@ class FaultsIT {
         assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
     }
 
+    /** It has moved to a connection of its own by then, which shares: nobody else may be kept out by that. */
+    @Test
+    void givenTwoShare_whenTheOneThatPromotesLosesItsConnection_thenNothingOfItIsLeft() throws Exception {
+        Lock reader = locks.createLock("report");
+        Lock promoter = locks.createLock("report");
+        assertThat(reader.tryAcquireShared()).isTrue();
+        assertThat(promoter.tryAcquireShared()).isTrue();
+        CompletableFuture<Void> lost = proxy.loseReplyTo("pg_advisory_unlock_shared");
+
+        assertThatThrownBy(() -> promoter.acquire(Duration.ofSeconds(5))).isInstanceOf(LockStorageException.class);
+
+        assertThat(lost).isCompleted();
+        promoter.release();
+        reader.release();
+        assertThat(others.createLock("report").tryAcquire(Duration.ofSeconds(10)))
+                .isTrue();
+    }
+
     @Test
     void givenTheReplyToAnAcquireIsLost_whenAskedAgain_thenHeldOnceOrNotAtAll() throws Exception {
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
