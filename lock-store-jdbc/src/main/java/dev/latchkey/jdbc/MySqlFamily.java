@@ -34,7 +34,7 @@ interface MySqlFamily extends Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 SELECT :resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                       :readers, :readers_until, :promoter, :promoter_until, :waited, 1
+                       :readers, :readers_until, :promoter, :promoter_until, :waited, :version
                 FROM (SELECT 1) AS one
                 WHERE NOT EXISTS (SELECT 1 FROM latchkey_lock WHERE resource = :resource)""";
     }
