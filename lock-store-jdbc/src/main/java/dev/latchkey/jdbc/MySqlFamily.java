@@ -1,5 +1,8 @@
 package dev.latchkey.jdbc;
 
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** What MySQL and MariaDB have in common: all but how an acquire answers. */
@@ -46,6 +49,17 @@ interface MySqlFamily extends Dialect {
                 SET version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))""";
+    }
+
+    /** What others call a schema is a catalog to their drivers. */
+    @Override
+    default boolean hasTable(Connection connection, TableName name) throws SQLException {
+        DatabaseMetaData metaData = connection.getMetaData();
+        String database = name.schema().orElse(connection.getCatalog());
+        String table = name.table().replace("_", metaData.getSearchStringEscape() + "_");
+        try (ResultSet tables = metaData.getTables(database, null, table, null)) {
+            return tables.next();
+        }
     }
 
     @Override
