@@ -53,10 +53,15 @@ record Acquire(Sql statement, Dialect.Answer answer) {
         }
     }
 
+    /** SQLite gives the row before it commits, and says only at the end of the rows whether it could. */
     private Optional<Seen> token(Connection connection, Map<String, ?> values) throws SQLException {
         try (PreparedStatement prepared = statement.prepare(connection, values);
-                ResultSet row = prepared.executeQuery()) {
-            return row.next() ? Optional.of(granted(row.getLong(1), values)) : Optional.empty();
+                ResultSet rows = prepared.executeQuery()) {
+            Optional<Seen> seen = Optional.empty();
+            while (rows.next()) {
+                seen = Optional.of(granted(rows.getLong(1), values));
+            }
+            return seen;
         }
     }
 

@@ -5,9 +5,9 @@ import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * What differs between databases: whole statements over a table called {@code latchkey_lock}, each on one row, so that
@@ -33,6 +33,11 @@ interface Dialect {
 
     /** Names the file with the table, and the database in messages. */
     String name();
+
+    /** Writes a statement, its own or one for all databases, as this one takes it. */
+    default String adapt(String statement) {
+        return statement;
+    }
 
     /**
      * Takes the exclusive hold if nobody else has a live one, or renews it if the key has it, all in one statement. The
@@ -121,13 +126,17 @@ interface Dialect {
         return isolation != Connection.TRANSACTION_SERIALIZABLE;
     }
 
+    /** Some databases keep names in capitals, and in the pattern of a name an underscore is any letter. */
     default boolean hasTable(Connection connection, TableName name) throws SQLException {
         DatabaseMetaData metaData = connection.getMetaData();
-        for (String table : Set.of(name.table(), name.table().toUpperCase(Locale.ROOT))) {
-            String schema = name.schema().orElseGet(() -> null);
-            try (ResultSet tables = metaData.getTables(connection.getCatalog(), schema, table, null)) {
-                if (tables.next()) {
-                    return true;
+        String schema = name.schema().orElse(connection.getSchema());
+        for (String table : List.of(name.table(), name.table().toUpperCase(Locale.ROOT))) {
+            try (ResultSet tables = metaData.getTables(connection.getCatalog(), null, table, null)) {
+                while (tables.next()) {
+                    if (name.table().equalsIgnoreCase(tables.getString("TABLE_NAME"))
+                            && (schema == null || schema.equalsIgnoreCase(tables.getString("TABLE_SCHEM")))) {
+                        return true;
+                    }
                 }
             }
         }

@@ -20,15 +20,13 @@ import java.util.Optional;
  */
 public final class FencingGuard {
 
-    private static final String RAISE = """
+    static final String RAISE = """
             UPDATE latchkey_fence SET fencing_token = :fencing_token
             WHERE resource = :resource AND fencing_token <= :fencing_token""";
 
-    private static final String READ = "SELECT fencing_token FROM latchkey_fence WHERE resource = :resource";
+    static final String READ = "SELECT fencing_token FROM latchkey_fence WHERE resource = :resource";
 
     private final TableName table;
-    private final Sql raise;
-    private final Sql read;
 
     /** Uses the table {@code latchkey_fence}. */
     public FencingGuard() {
@@ -43,8 +41,6 @@ public final class FencingGuard {
      */
     public FencingGuard(String table) {
         this.table = new TableName(Optional.empty(), table);
-        this.raise = Sql.of(RAISE, this.table);
-        this.read = Sql.of(READ, this.table);
     }
 
     /**
@@ -78,18 +74,20 @@ public final class FencingGuard {
     }
 
     private boolean passes(Connection connection, Map<String, ?> values) throws SQLException {
+        Dialect dialect = Dialects.of(connection);
+        Sql raise = Sql.of(RAISE, dialect, table);
         if (raise.count(connection, values) == 1) {
             return true;
         }
-        if (isKnown(connection, values)) {
+        if (isKnown(connection, dialect, values)) {
             return false;
         }
-        Sql insert = Sql.of(Dialects.of(connection).insertFence(), table);
+        Sql insert = Sql.of(dialect.insertFence(), dialect, table);
         return insert.count(connection, values) == 1 || raise.count(connection, values) == 1;
     }
 
-    private boolean isKnown(Connection connection, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement statement = read.prepare(connection, values);
+    private boolean isKnown(Connection connection, Dialect dialect, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement statement = Sql.of(READ, dialect, table).prepare(connection, values);
                 ResultSet row = statement.executeQuery()) {
             return row.next();
         }

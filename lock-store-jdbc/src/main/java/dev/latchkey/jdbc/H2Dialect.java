@@ -63,7 +63,7 @@ final class H2Dialect implements Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                        :readers, :readers_until, :promoter, :promoter_until, :waited, 1)""";
+                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)""";
     }
 
     @Override

@@ -23,9 +23,11 @@ record InList(List<String> values) {
     }
 
     /** Prepares a statement with one {@code %s} for the parameters. */
-    PreparedStatement prepare(String statement, TableName table, Connection connection) throws SQLException {
+    PreparedStatement prepare(String statement, Dialect dialect, TableName table, Connection connection)
+            throws SQLException {
         String parameters = String.join(", ", Collections.nCopies(values.size(), "?"));
-        PreparedStatement prepared = connection.prepareStatement(Sql.named(statement.replace("%s", parameters), table));
+        Sql sql = Sql.of(statement.replace("%s", parameters), dialect, table);
+        PreparedStatement prepared = connection.prepareStatement(sql.text());
         try {
             for (int i = 0; i < values.size(); i++) {
                 prepared.setString(i + 1, values.get(i));

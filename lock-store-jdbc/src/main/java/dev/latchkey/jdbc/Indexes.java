@@ -18,32 +18,28 @@ import org.jspecify.annotations.Nullable;
 /** With which change resources were last given up, in a table of its own: its rows are never pruned. */
 final class Indexes {
 
-    private static final String RAISE = """
+    static final String RAISE = """
             UPDATE latchkey_index
             SET exclusive_index = CASE WHEN exclusive_index < :exclusive THEN :exclusive ELSE exclusive_index END,
                 shared_index = CASE WHEN shared_index < :shared THEN :shared ELSE shared_index END
             WHERE resource = :resource""";
 
-    private static final String INSERT = """
+    static final String INSERT = """
             INSERT INTO latchkey_index (resource, exclusive_index, shared_index)
             VALUES (:resource, :exclusive, :shared)""";
 
-    private static final String READ =
+    static final String READ =
             "SELECT resource, exclusive_index, shared_index FROM latchkey_index WHERE resource IN (%s)";
 
     private final Database database;
     private final TableName table;
     private final Schema.Owner owner;
-    private final Sql raise;
-    private final Sql insert;
     private final AtomicReference<@Nullable Statements> createdFor = new AtomicReference<>();
 
     Indexes(Database database, TableName table, Schema.Owner owner) {
         this.database = database;
         this.table = table;
         this.owner = owner;
-        this.raise = Sql.of(RAISE, table);
-        this.insert = Sql.of(INSERT, table);
     }
 
     Map<String, StateIndex> read(Collection<String> resources) {
@@ -63,7 +59,7 @@ final class Indexes {
         resources.forEach(resource -> names.put(ResourceName.of(resource), resource));
         Map<String, StateIndex> found = new HashMap<>();
         for (InList part : InList.parts(names.keySet())) {
-            try (PreparedStatement prepared = part.prepare(READ, table, connection);
+            try (PreparedStatement prepared = part.prepare(READ, statements.dialect(), table, connection);
                     ResultSet rows = prepared.executeQuery()) {
                 while (rows.next()) {
                     found.put(names.get(rows.getString(1)), new StateIndex(rows.getLong(2), rows.getLong(3)));
@@ -82,12 +78,15 @@ final class Indexes {
         raised.forEach((resource, index) -> ordered.put(ResourceName.of(resource), index));
         boolean unused = database.call(raised.keySet().iterator().next(), Repeat.HARMLESS, (connection, statements) -> {
             createIfNew(connection, statements);
-            return raise(connection, ordered);
+            return raise(connection, statements.dialect(), ordered);
         });
     }
 
     /** Empty hands (null): somebody else has inserted one of the rows first. */
-    private @Nullable Boolean raise(Connection connection, Map<String, StateIndex> ordered) throws SQLException {
+    private @Nullable Boolean raise(Connection connection, Dialect dialect, Map<String, StateIndex> ordered)
+            throws SQLException {
+        Sql raise = Sql.of(RAISE, dialect, table);
+        Sql insert = Sql.of(INSERT, dialect, table);
         List<String> inserted = new ArrayList<>();
         try {
             return Transaction.run(connection, () -> {
@@ -104,7 +103,7 @@ final class Indexes {
                 return true;
             });
         } catch (SQLException e) {
-            boolean isThere = !inserted.isEmpty() && isThere(connection, inserted.get(inserted.size() - 1));
+            boolean isThere = !inserted.isEmpty() && isThere(connection, dialect, inserted.get(inserted.size() - 1));
             if (isThere) {
                 return null;
             }
@@ -112,8 +111,8 @@ final class Indexes {
         }
     }
 
-    private boolean isThere(Connection connection, String name) throws SQLException {
-        try (PreparedStatement prepared = new InList(List.of(name)).prepare(READ, table, connection);
+    private boolean isThere(Connection connection, Dialect dialect, String name) throws SQLException {
+        try (PreparedStatement prepared = new InList(List.of(name)).prepare(READ, dialect, table, connection);
                 ResultSet row = prepared.executeQuery()) {
             return row.next();
         }
@@ -125,7 +124,7 @@ final class Indexes {
             return;
         }
         if (owner == Schema.Owner.STORE) {
-            Schema.ofIndexes(Dialects.of(connection), table).create(connection);
+            Schema.ofIndexes(statements.dialect(), table).create(connection);
         }
         createdFor.set(statements);
     }

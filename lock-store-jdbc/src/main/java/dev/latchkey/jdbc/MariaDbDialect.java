@@ -18,7 +18,7 @@ final class MariaDbDialect implements MySqlFamily {
                 INSERT INTO latchkey_lock
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
-                SELECT :resource, :token, :holder, asked.at, asked.at + :ttl, asked.at, '-', 0, '-', 0, 0, 1
+                SELECT :resource, :token, :holder, asked.at, asked.at + :ttl, asked.at, '-', 0, '-', 0, 0, asked.at
                 FROM (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) AS at) AS asked
                 ON DUPLICATE KEY UPDATE
                     fencing_token = IF(

@@ -1,5 +1,8 @@
 package dev.latchkey.jdbc;
 
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** What MySQL and MariaDB have in common: all but how an acquire answers. */
@@ -34,7 +37,7 @@ interface MySqlFamily extends Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 SELECT :resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                       :readers, :readers_until, :promoter, :promoter_until, :waited, 1
+                       :readers, :readers_until, :promoter, :promoter_until, :waited, :version
                 FROM (SELECT 1) AS one
                 WHERE NOT EXISTS (SELECT 1 FROM latchkey_lock WHERE resource = :resource)""";
     }
@@ -46,6 +49,17 @@ interface MySqlFamily extends Dialect {
                 SET version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))""";
+    }
+
+    /** What others call a schema is a catalog to their drivers. */
+    @Override
+    default boolean hasTable(Connection connection, TableName name) throws SQLException {
+        DatabaseMetaData metaData = connection.getMetaData();
+        String database = name.schema().orElse(connection.getCatalog());
+        String table = name.table().replace("_", metaData.getSearchStringEscape() + "_");
+        try (ResultSet tables = metaData.getTables(database, null, table, null)) {
+            return tables.next();
+        }
     }
 
     @Override

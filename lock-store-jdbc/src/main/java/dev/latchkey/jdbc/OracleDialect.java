@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import java.sql.SQLException;
+import java.util.regex.Pattern;
 
 /** Oracle from 12.2 on. A row that is there is taken in one statement; the first hold of a resource reads and inserts. */
 final class OracleDialect implements Dialect {
@@ -10,9 +11,18 @@ final class OracleDialect implements Dialect {
     private static final int CANNOT_SERIALIZE = 8177;
     private static final int NO_SUCH_TABLE = 942;
 
+    /** As the name of a column; {@code :resource} is a value. */
+    private static final Pattern RESOURCE = Pattern.compile("(?<!:)\\bresource\\b");
+
     @Override
     public String name() {
         return "oracle";
+    }
+
+    /** {@inheritDoc} The name of the column is a reserved word there. */
+    @Override
+    public String adapt(String statement) {
+        return RESOURCE.matcher(statement).replaceAll("\"RESOURCE\"");
     }
 
     @Override
@@ -101,7 +111,7 @@ final class OracleDialect implements Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                        :readers, :readers_until, :promoter, :promoter_until, :waited, 1)""";
+                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)""";
     }
 
     @Override

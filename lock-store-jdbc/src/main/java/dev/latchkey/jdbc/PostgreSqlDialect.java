@@ -25,7 +25,7 @@ final class PostgreSqlDialect implements Dialect {
                 INSERT INTO latchkey_lock AS held
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
-                SELECT :resource, :token, :holder, asked.at, asked.at + :ttl, asked.at, '-', 0, '-', 0, 0, 1
+                SELECT :resource, :token, :holder, asked.at, asked.at + :ttl, asked.at, '-', 0, '-', 0, 0, asked.at
                 FROM (SELECT CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint) AS at) AS asked
                 ON CONFLICT (resource) DO UPDATE
                 SET token = excluded.token, holder = excluded.holder, acquired_at = excluded.acquired_at,
@@ -69,7 +69,7 @@ final class PostgreSqlDialect implements Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                        :readers, :readers_until, :promoter, :promoter_until, :waited, 1)
+                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)
                 ON CONFLICT (resource) DO NOTHING""";
     }
 

@@ -18,7 +18,8 @@ import java.util.stream.Stream;
  * @param readers who share it, also those whose leases have ended and who were not followed by another holder
  * @param promoter which reader waits to become the writer, if its mark has not lapsed
  * @param waited whether a release is to be announced
- * @param version changes with every change of the row; zero: there is none
+ * @param version changes with every change of the row, and begins at the clock: one that was deleted and written anew goes by
+ *     other numbers; zero: there is none
  * @param now the database's clock when it was read
  */
 record Row(
@@ -84,7 +85,7 @@ record Row(
                 Map.entry("promoter", mark.token),
                 Map.entry("promoter_until", mark.until),
                 Map.entry("waited", waited ? 1L : 0L),
-                Map.entry("version", version));
+                Map.entry("version", isAbsent() ? now : version));
     }
 
     boolean isAbsent() {

@@ -22,9 +22,9 @@ record Sql(String text, List<String> names) {
             Pattern.compile("\\b(" + TABLE + "|" + FENCE_TABLE + "|" + INDEX_TABLE + ")\\b");
 
     /** Reads a statement that is written for the table of the default name. */
-    static Sql of(String statement, TableName table) {
+    static Sql of(String statement, Dialect dialect, TableName table) {
         List<String> names = new ArrayList<>();
-        Matcher matcher = NAME.matcher(statement);
+        Matcher matcher = NAME.matcher(dialect.adapt(statement));
         String text = matcher.replaceAll(found -> {
             names.add(found.group(1));
             return "?";

@@ -34,7 +34,7 @@ final class SqlServerDialect implements Dialect {
                         (resource, token, holder, acquired_at, expires_at, fencing_token,
                          readers, readers_until, promoter, promoter_until, waited, version)
                     VALUES (:resource, :token, :holder, asked.at, asked.at + :ttl, asked.at,
-                            '-', 0, '-', 0, 0, 1)
+                            '-', 0, '-', 0, 0, asked.at)
                 OUTPUT inserted.token, inserted.fencing_token, 0 AS remaining, inserted.readers;""";
     }
 
@@ -69,7 +69,7 @@ final class SqlServerDialect implements Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 SELECT :resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                       :readers, :readers_until, :promoter, :promoter_until, :waited, 1
+                       :readers, :readers_until, :promoter, :promoter_until, :waited, :version
                 WHERE NOT EXISTS (SELECT 1 FROM latchkey_lock WITH (UPDLOCK, HOLDLOCK) WHERE resource = :resource)""";
     }
 

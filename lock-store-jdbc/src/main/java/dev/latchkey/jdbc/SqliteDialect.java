@@ -19,7 +19,7 @@ final class SqliteDialect implements Dialect {
                 INSERT INTO latchkey_lock AS held
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
-                SELECT :resource, :token, :holder, asked.at, asked.at + :ttl, asked.at, '-', 0, '-', 0, 0, 1
+                SELECT :resource, :token, :holder, asked.at, asked.at + :ttl, asked.at, '-', 0, '-', 0, 0, asked.at
                 FROM (SELECT CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 1000 AS at) AS asked
                 WHERE TRUE
                 ON CONFLICT (resource) DO UPDATE
@@ -65,7 +65,7 @@ final class SqliteDialect implements Dialect {
                     (resource, token, holder, acquired_at, expires_at, fencing_token,
                      readers, readers_until, promoter, promoter_until, waited, version)
                 VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                        :readers, :readers_until, :promoter, :promoter_until, :waited, 1)
+                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)
                 ON CONFLICT (resource) DO NOTHING""";
     }
 

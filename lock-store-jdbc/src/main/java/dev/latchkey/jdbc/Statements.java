@@ -13,12 +13,13 @@ import java.util.OptionalLong;
 /** The statements of one dialect over one table. */
 final class Statements {
 
-    private static final String READ_SOME = """
+    static final String READ_SOME = """
             SELECT resource, token, holder, acquired_at, expires_at, fencing_token, readers, promoter, promoter_until,
                    waited, version
             FROM latchkey_lock
             WHERE resource IN (%s)""";
 
+    private final Dialect dialect;
     private final TableName table;
     private final Acquire acquire;
     private final Sql read;
@@ -32,17 +33,22 @@ final class Statements {
     private final Sql prune;
 
     Statements(Dialect dialect, TableName table) {
+        this.dialect = dialect;
         this.table = table;
-        this.acquire = new Acquire(Sql.of(dialect.acquire(), table), dialect.answer());
-        this.read = Sql.of(dialect.read(), table);
-        this.renew = Sql.of(dialect.renew(), table);
-        this.insert = Sql.of(dialect.insert(), table);
-        this.change = Sql.of(dialect.change(), table);
-        this.release = Sql.of(dialect.release(), table);
-        this.mark = dialect.mark().map(statement -> Sql.of(statement, table));
-        this.pass = dialect.pass().map(statement -> Sql.of(statement, table));
-        this.guard = Sql.of(dialect.guard(), table);
-        this.prune = Sql.of(dialect.prune(), table);
+        this.acquire = new Acquire(Sql.of(dialect.acquire(), dialect, table), dialect.answer());
+        this.read = Sql.of(dialect.read(), dialect, table);
+        this.renew = Sql.of(dialect.renew(), dialect, table);
+        this.insert = Sql.of(dialect.insert(), dialect, table);
+        this.change = Sql.of(dialect.change(), dialect, table);
+        this.release = Sql.of(dialect.release(), dialect, table);
+        this.mark = dialect.mark().map(statement -> Sql.of(statement, dialect, table));
+        this.pass = dialect.pass().map(statement -> Sql.of(statement, dialect, table));
+        this.guard = Sql.of(dialect.guard(), dialect, table);
+        this.prune = Sql.of(dialect.prune(), dialect, table);
+    }
+
+    Dialect dialect() {
+        return dialect;
     }
 
     Acquire acquire() {
@@ -67,7 +73,7 @@ final class Statements {
         Map<String, Row> rows = new HashMap<>();
         resources.forEach(resource -> rows.put(resource, Row.absent(now)));
         for (InList part : InList.parts(resources)) {
-            try (PreparedStatement prepared = part.prepare(READ_SOME, table, connection);
+            try (PreparedStatement prepared = part.prepare(READ_SOME, dialect, table, connection);
                     ResultSet some = prepared.executeQuery()) {
                 while (some.next()) {
                     rows.put(some.getString("resource"), Row.read(some, now));

@@ -1,4 +1,4 @@
 CREATE TABLE latchkey_fence (
-    resource       VARCHAR2(128) PRIMARY KEY,
+    "RESOURCE"     VARCHAR2(128) PRIMARY KEY,
     fencing_token  NUMBER(19) NOT NULL
 )

@@ -1,5 +1,5 @@
 CREATE TABLE latchkey_index (
-    resource        VARCHAR2(128) PRIMARY KEY,
+    "RESOURCE"      VARCHAR2(128) PRIMARY KEY,
     exclusive_index NUMBER(19) NOT NULL,
     shared_index    NUMBER(19) NOT NULL
 )

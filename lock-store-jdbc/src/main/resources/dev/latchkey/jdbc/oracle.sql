@@ -1,5 +1,5 @@
 CREATE TABLE latchkey_lock (
-    resource       VARCHAR2(128) PRIMARY KEY,
+    "RESOURCE"     VARCHAR2(128) PRIMARY KEY,
     token          VARCHAR2(64) NOT NULL,
     holder         VARCHAR2(128) NOT NULL,
     acquired_at    NUMBER(19) NOT NULL,

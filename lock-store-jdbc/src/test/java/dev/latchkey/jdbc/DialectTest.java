@@ -3,10 +3,14 @@ package dev.latchkey.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -27,6 +31,17 @@ class DialectTest {
             "promoter_until",
             "waited");
 
+    /** Those of its SQL Language Reference. */
+    private static final Set<String> RESERVED_ON_ORACLE = Set.of(("ACCESS ADD ALL ALTER AND ANY AS ASC AUDIT BETWEEN BY"
+                    + " CHAR CHECK CLUSTER COLUMN COLUMN_VALUE COMMENT COMPRESS CONNECT CREATE CURRENT DATE DECIMAL DEFAULT"
+                    + " DELETE DESC DISTINCT DROP ELSE EXCLUSIVE EXISTS FILE FLOAT FOR FROM GRANT GROUP HAVING IDENTIFIED"
+                    + " IMMEDIATE IN INCREMENT INDEX INITIAL INSERT INTEGER INTERSECT INTO IS LEVEL LIKE LOCK LONG"
+                    + " MAXEXTENTS MINUS MLSLABEL MODE MODIFY NESTED_TABLE_ID NOAUDIT NOCOMPRESS NOT NOWAIT NULL NUMBER OF"
+                    + " OFFLINE ON ONLINE OPTION OR ORDER PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM"
+                    + " ROWS SELECT SESSION SET SHARE SIZE SMALLINT START SUCCESSFUL SYNONYM SYSDATE TABLE THEN TO TRIGGER"
+                    + " UID UNION UNIQUE UPDATE USER VALIDATE VALUES VARCHAR VARCHAR2 VIEW WHENEVER WHERE WITH")
+            .split(" "));
+
     static Stream<Dialect> dialects() {
         return Stream.of(
                 new PostgreSqlDialect(),
@@ -43,7 +58,7 @@ class DialectTest {
     @MethodSource("dialects")
     void givenAnyStatement_whenTheTableHasAnotherName_thenTheDefaultOneIsNowhere(Dialect dialect) {
         assertThat(statements(dialect))
-                .map(statement -> Sql.of(statement, OTHER).text())
+                .map(statement -> Sql.of(statement, dialect, OTHER).text())
                 .allMatch(text -> text.contains("ops.my_lock"))
                 .noneMatch(text -> text.contains("latchkey") || text.matches("(?s).*:[a-z].*"));
         assertThat(Schema.ofLocks(dialect, OTHER).definition()).contains("ops.my_lock (");
@@ -56,14 +71,15 @@ class DialectTest {
     @ParameterizedTest
     @MethodSource("dialects")
     void givenStatements_thenTheyTakeTheValuesThatAreBound(Dialect dialect) {
-        assertThat(names(dialect.acquire())).contains("resource", "token", "holder", "ttl");
-        assertThat(names(dialect.read())).containsExactly("resource");
-        assertThat(names(dialect.renew())).containsExactlyInAnyOrder("resource", "token", "fencing_token", "ttl");
-        assertThat(names(dialect.guard())).containsExactlyInAnyOrder("resource", "token", "fencing_token");
-        assertThat(names(dialect.insert())).isEqualTo(new TreeSet<>(ROW));
-        assertThat(names(dialect.change())).containsAll(ROW).contains("version");
-        assertThat(names(dialect.release())).contains("resource", "token");
-        assertThat(names(dialect.prune())).containsExactly("before");
+        assertThat(names(dialect, dialect.acquire())).contains("resource", "token", "holder", "ttl");
+        assertThat(names(dialect, dialect.read())).containsExactly("resource");
+        assertThat(names(dialect, dialect.renew()))
+                .containsExactlyInAnyOrder("resource", "token", "fencing_token", "ttl");
+        assertThat(names(dialect, dialect.guard())).containsExactlyInAnyOrder("resource", "token", "fencing_token");
+        assertThat(names(dialect, dialect.insert())).containsAll(ROW).contains("version");
+        assertThat(names(dialect, dialect.change())).containsAll(ROW).contains("version");
+        assertThat(names(dialect, dialect.release())).contains("resource", "token");
+        assertThat(names(dialect, dialect.prune())).containsExactly("before");
     }
 
     /** Both sides of each comparison come from one clock, and no time zone has a part in it. */
@@ -82,8 +98,33 @@ class DialectTest {
                 .definition();
 
         assertThat(definition).startsWith("CREATE TABLE").contains(" latchkey_lock (");
-        assertThat(ROW).allSatisfy(column -> assertThat(definition).containsPattern("\n    " + column + " "));
+        assertThat(ROW).allSatisfy(column -> assertThat(definition).containsPattern("(?i)\n    \"?" + column + "\"? "));
         assertThat(definition).containsPattern("\n    version ");
+    }
+
+    /** Identifiers are written in small letters, and what belongs to the language in capitals. */
+    @Test
+    void givenOracle_thenNoNameIsAReservedWordUnlessQuoted() {
+        Dialect oracle = new OracleDialect();
+        Pattern name = Pattern.compile("(?<![:\"'\\w])[a-z]\\w*");
+        Stream<String> shared = Stream.of(
+                Statements.READ_SOME,
+                Indexes.RAISE,
+                Indexes.INSERT,
+                Indexes.READ,
+                FencingGuard.RAISE,
+                FencingGuard.READ,
+                oracle.insertFence());
+        Stream<String> sent = Stream.concat(statements(oracle).stream(), shared).map(oracle::adapt);
+        Stream<String> files = Stream.of(
+                        Schema.ofLocks(oracle, OTHER), Schema.ofFences(oracle, OTHER), Schema.ofIndexes(oracle, OTHER))
+                .map(Schema::definition);
+        Set<String> names = Stream.concat(sent, files)
+                .flatMap(text -> name.matcher(text).results())
+                .map(found -> found.group().toUpperCase(Locale.ROOT))
+                .collect(Collectors.toSet());
+
+        assertThat(names).contains("TOKEN", "EXCLUSIVE_INDEX").doesNotContainAnyElementsOf(RESERVED_ON_ORACLE);
     }
 
     private static List<String> statements(Dialect dialect) {
@@ -98,7 +139,7 @@ class DialectTest {
                 dialect.prune());
     }
 
-    private static Set<String> names(String statement) {
-        return new TreeSet<>(Sql.of(statement, OTHER).names());
+    private static Set<String> names(Dialect dialect, String statement) {
+        return new TreeSet<>(Sql.of(statement, dialect, OTHER).names());
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.sql.Connection;
@@ -69,6 +70,29 @@ class PruningIT {
             assertThat(rows(pool)).contains("ahead");
 
             assertThat(cycle(pruning, "ahead")).isGreaterThan(token + 3_600_000_000L);
+        }
+    }
+
+    /** Who has read a row, and was paused, must not write over another that stands in its place by then. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "h2"})
+    void givenARowWasRead_whenItIsPrunedAndARivalTakes_thenItIsNotTheSameRow(String name) throws Exception {
+        try (HikariDataSource pool = pool(name)) {
+            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Holds holds = new Holds(database, new Pruning(Duration.ofHours(1)));
+            Attempt first = holds.save(exclusive(Key.of("report")));
+            Row read = holds.look("report");
+            execute(pool, "DELETE FROM pruned");
+            Key rival = Key.of("report");
+            granted(holds.save(exclusive(rival)));
+
+            boolean written = database.call(
+                    "report",
+                    Database.Repeat.NEVER,
+                    (connection, statements) -> statements.write(connection, "report", Decision.write(first, read)));
+
+            assertThat(written).isFalse();
+            assertThat(holds.find(rival)).isPresent();
         }
     }
 

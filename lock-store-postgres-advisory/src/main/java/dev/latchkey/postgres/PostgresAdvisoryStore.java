@@ -55,7 +55,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     public PostgresAdvisoryStore(DataSource source) {
         this.sessions = new Sessions(Objects.requireNonNull(source, "source"));
         this.rooms = new Rooms(sessions, threads);
-        this.watch = new Watch(sessions, rooms);
+        this.watch = new Watch(sessions, rooms, threads);
     }
 
     @Override

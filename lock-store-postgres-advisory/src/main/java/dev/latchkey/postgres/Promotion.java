@@ -77,6 +77,9 @@ final class Promotion {
             } finally {
                 end(session, wanted);
             }
+        } catch (SQLException e) {
+            endUnlessOurs(session);
+            throw e;
         } finally {
             session.letGo();
             sessions.giveBack(session);
@@ -115,6 +118,13 @@ final class Promotion {
         }
     }
 
+    /** What a session that does not carry the hold has locked by then would keep others out as long as it is a spare. */
+    private void endUnlessOurs(Session session) {
+        if (hold.session() != session) {
+            session.end(LossReason.SESSION_LOST);
+        }
+    }
+
     /** Shares with the given session alone, which does already; false if the hold was lost or given up before. */
     private boolean move(Session session) throws SQLException {
         if (abandoned || !hold.isLive()) {
@@ -123,6 +133,7 @@ final class Promotion {
         }
         if (!hold.session().yes(Sql.UNLOCK_SHARED, id.hold())) {
             hold.session().end(LossReason.SESSION_LOST);
+            endUnlessOurs(session);
             return false;
         }
         if (hold.session() != session) {

@@ -23,6 +23,7 @@ final class Session {
     static final int ANSWER_MILLIS = 10_000;
 
     private static final long PROBE_NANOS = 5_000_000_000L;
+    private static final long LOOK_NANOS = 50_000_000;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Connection connection;
@@ -33,7 +34,7 @@ final class Session {
     private volatile @Nullable LossReason end;
     private volatile boolean waits;
     private volatile boolean kept;
-    private long lastHeardNanos = System.nanoTime();
+    private volatile long lastHeardNanos = System.nanoTime();
 
     /** Reads an answer. */
     @FunctionalInterface
@@ -187,15 +188,12 @@ final class Session {
     }
 
     /** Looks, without a statement, whether the connection was closed; a statement that runs now will notice by itself. */
-    void watch() {
+    void look() {
         if (isEnded() || !guard.tryLock()) {
             return;
         }
         try {
             driver.getNotifications(1);
-            if (System.nanoTime() - lastHeardNanos > PROBE_NANOS) {
-                probe();
-            }
         } catch (SQLException e) {
             end(LossReason.SESSION_LOST);
         } finally {
@@ -203,12 +201,37 @@ final class Session {
         }
     }
 
-    /** A network that has gone silent closes nothing: an empty query has to be answered before the server gives us up. */
-    private void probe() throws SQLException {
-        if (!connection.isValid(ANSWER_MILLIS / 1_000)) {
-            end(LossReason.SESSION_LOST);
+    /** Whether one that carried nothing, and was not watched, is still open; a look takes a millisecond. */
+    boolean isUsable() {
+        if (System.nanoTime() - lastHeardNanos > LOOK_NANOS) {
+            look();
         }
-        lastHeardNanos = System.nanoTime();
+        return !isEnded();
+    }
+
+    /** Whether it is to be probed: nothing was asked for long, nor is now. */
+    boolean isSilent() {
+        return !isEnded() && !guard.isLocked() && System.nanoTime() - lastHeardNanos > PROBE_NANOS;
+    }
+
+    /**
+     * A network that has gone silent closes nothing: an empty query has to be answered before the server gives us up. Takes
+     * as long as an answer may.
+     */
+    void probe() {
+        if (!guard.tryLock()) {
+            return;
+        }
+        try {
+            if (!connection.isValid(ANSWER_MILLIS / 1_000)) {
+                end(LossReason.SESSION_LOST);
+            }
+        } catch (SQLException e) {
+            end(LossReason.SESSION_LOST);
+        } finally {
+            lastHeardNanos = System.nanoTime();
+            guard.unlock();
+        }
     }
 
     /** Gives up what it carries, of which its holders are told before anybody else can have it, and closes the connection. */

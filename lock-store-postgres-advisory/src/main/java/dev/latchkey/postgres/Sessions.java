@@ -55,6 +55,10 @@ final class Sessions {
     /** One that carries nothing, for one who waits. */
     Session own() throws SQLException {
         Session found = takeSpare();
+        while (found != null && !found.isUsable()) {
+            discard(found);
+            found = takeSpare();
+        }
         return found != null ? found : connect();
     }
 
@@ -65,11 +69,7 @@ final class Sessions {
     private @Nullable Session takeSpare() {
         guard.lock();
         try {
-            Session found = spare.pollLast();
-            while (found != null && found.isEnded()) {
-                found = spare.pollLast();
-            }
-            return found;
+            return spare.pollLast();
         } finally {
             guard.unlock();
         }

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a store: for those who wait in the server, and for callers on virtual threads. An interrupt closes the
- * socket that a virtual thread reads, and with it all that the session carries.
+ * The threads of a store: for those who wait in the server, for probes, and for callers on virtual threads. An interrupt
+ * closes the socket that a virtual thread reads, and with it all that the session carries.
  */
 final class Threads implements Executor {
 

@@ -1,5 +1,7 @@
 package dev.latchkey.postgres;
 
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -10,13 +12,15 @@ final class Watch implements Runnable {
 
     private final Sessions sessions;
     private final Rooms rooms;
+    private final Executor threads;
     private volatile @Nullable Thread thread;
     private volatile boolean idle;
     private volatile boolean closed;
 
-    Watch(Sessions sessions, Rooms rooms) {
+    Watch(Sessions sessions, Rooms rooms, Executor threads) {
         this.sessions = sessions;
         this.rooms = rooms;
+        this.threads = threads;
     }
 
     /** To be called when there is something new to watch. */
@@ -65,13 +69,25 @@ final class Watch implements Runnable {
         boolean ended = false;
         for (Session session : sessions.open()) {
             if (!session.holds().isEmpty()) {
-                session.watch();
+                session.look();
+                probeIfSilent(session);
             }
             ended |= session.isEnded();
         }
         if (ended) {
             sessions.forgetEnded();
             rooms.removeDead();
+        }
+    }
+
+    /** On a thread of its own: one after the other, the last would be told after the server has given it up. */
+    private void probeIfSilent(Session session) {
+        if (session.isSilent()) {
+            try {
+                threads.execute(session::probe);
+            } catch (RejectedExecutionException e) {
+                // The store is closed, and so is the session.
+            }
         }
     }
 }

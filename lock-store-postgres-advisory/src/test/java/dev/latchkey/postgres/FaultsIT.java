@@ -238,6 +238,61 @@ class FaultsIT {
                 .isTrue();
     }
 
+    /** Each on a connection of its own, as those have that were waited for. */
+    @Test
+    void givenManyHeld_whenTheNetworkGoesSilent_thenAllAreToldBeforeTheServerFreesThem() throws Exception {
+        for (int i = 0; i < 4; i++) {
+            Lock before = others.createLock("report-" + i);
+            assertThat(before.tryAcquire()).isTrue();
+            Future<Lock> waiting = startWaiting(watched("report-" + i));
+            assertThat(before.release()).isTrue();
+            assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+        }
+
+        proxy.silence();
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(losses).hasSize(4).containsOnly(LossReason.SESSION_LOST));
+    }
+
+    @Test
+    void givenASpareConnectionWasCut_whenOneWaits_thenItWaitsAndIsGranted() throws Exception {
+        Lock holder = others.createLock("report");
+        assertThat(holder.tryAcquire()).isTrue();
+        Future<Lock> first = startWaiting(locks.createLock("report"));
+        assertThat(holder.release()).isTrue();
+        assertThat(first.get(10, TimeUnit.SECONDS).release()).isTrue();
+        proxy.cut();
+        // One that was used just now is not looked at.
+        Awaitility.await().pollDelay(Duration.ofMillis(200)).until(() -> proxy.connections() == 0);
+        assertThat(holder.tryAcquire()).isTrue();
+
+        Future<Lock> waiting = startWaiting(locks.createLock("report"));
+
+        assertThat(waiting.isDone()).isFalse();
+        assertThat(holder.release()).isTrue();
+        assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+    }
+
+    /** It has moved to a connection of its own by then, which shares: nobody else may be kept out by that. */
+    @Test
+    void givenTwoShare_whenTheOneThatPromotesLosesItsConnection_thenNothingOfItIsLeft() throws Exception {
+        Lock reader = locks.createLock("report");
+        Lock promoter = locks.createLock("report");
+        assertThat(reader.tryAcquireShared()).isTrue();
+        assertThat(promoter.tryAcquireShared()).isTrue();
+        CompletableFuture<Void> lost = proxy.loseReplyTo("pg_advisory_unlock_shared");
+
+        assertThatThrownBy(() -> promoter.acquire(Duration.ofSeconds(5))).isInstanceOf(LockStorageException.class);
+
+        assertThat(lost).isCompleted();
+        promoter.release();
+        reader.release();
+        assertThat(others.createLock("report").tryAcquire(Duration.ofSeconds(10)))
+                .isTrue();
+    }
+
     @Test
     void givenTheReplyToAnAcquireIsLost_whenAskedAgain_thenHeldOnceOrNotAtAll() throws Exception {
         assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
