@@ -16,6 +16,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonArray;
@@ -52,14 +53,18 @@ final class Documents {
         this.calls = calls;
     }
 
-    /** The collection, whatever its owner has set, in the way locks use it. */
+    /** The collection, whatever its owner has set, in the way locks use it: what was written is what is read. */
     static MongoCollection<BsonDocument> of(MongoCollection<?> collection, WriteConcern writeConcern) {
         return collection
                 .withDocumentClass(BsonDocument.class)
                 .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
                 .withReadPreference(ReadPreference.primary())
-                .withReadConcern(ReadConcern.MAJORITY)
+                .withReadConcern(isMajority(writeConcern) ? ReadConcern.MAJORITY : ReadConcern.LOCAL)
                 .withWriteConcern(writeConcern);
+    }
+
+    private static boolean isMajority(WriteConcern writeConcern) {
+        return Objects.equals(writeConcern.getWObject(), WriteConcern.MAJORITY.getWObject());
     }
 
     /**
@@ -136,6 +141,8 @@ final class Documents {
     /** Opens a stream of those changes of documents after which somebody else may get in. */
     MongoCursor<BsonDocument> releases(Duration maxAwait) {
         return collection
+                // The server has streams of nothing else.
+                .withReadConcern(ReadConcern.MAJORITY)
                 .watch(Releases.STAGES)
                 .maxAwaitTime(maxAwait.toMillis(), TimeUnit.MILLISECONDS)
                 .withDocumentClass(BsonDocument.class)
