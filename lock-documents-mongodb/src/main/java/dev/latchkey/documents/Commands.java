@@ -57,6 +57,10 @@ final class Commands {
                 : new Commands(collection.withWriteConcern(WriteConcern.MAJORITY.withJournal(true)), null);
     }
 
+    boolean isInSession() {
+        return session != null;
+    }
+
     MongoNamespace namespace() {
         return collection.getNamespace();
     }

@@ -106,17 +106,12 @@ final class DocumentLock {
         return new LockConflictedException(name, "somebody else holds it");
     }
 
-    /** Also of one who was interrupted: what may have been granted must not stay. */
+    /** What may have been granted must not stay. */
     private void giveBackAfter(MongoException failure) {
-        boolean isInterrupted = Thread.interrupted();
         try {
             release();
         } catch (MongoException e) {
             failure.addSuppressed(e);
-        } finally {
-            if (isInterrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -167,11 +162,18 @@ final class DocumentLock {
         return new LockLostException(name, problem + ", it is no longer held", reason);
     }
 
-    /** False: somebody else has had it since. */
+    /** False: somebody else has had it since. Done also for one who was interrupted, for whom the driver sends nothing. */
     boolean release() {
         hold = NOTHING;
         Bson filter = Filters.and(Filters.eq(Mapping.ID, id), rules().isNamed());
-        return commands.change(filter, rules().release()).isPresent();
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            return commands.change(filter, rules().release()).isPresent();
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private LockRules rules() {

@@ -35,6 +35,10 @@ final class GuardedWrites {
         this.guard = guard;
     }
 
+    boolean areInSession() {
+        return commands.isInSession();
+    }
+
     Optional<BsonDocument> load(BsonValue id) {
         return commands.find(Filters.eq(Mapping.ID, id));
     }

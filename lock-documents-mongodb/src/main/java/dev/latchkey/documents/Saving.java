@@ -116,11 +116,14 @@ final class Saving<T> {
         }
     }
 
-    /** Whether somebody else was faster; a violation of another unique index would be met again in each attempt. */
+    /**
+     * Whether somebody else was faster; a violation of another unique index would be met again in each attempt. A transaction
+     * has ended with it: a look would fail with an error that has the whole transaction repeated.
+     */
     private boolean isAboutId(BsonValue id, MongoWriteException e) {
         return e.getError().getCategory() == ErrorCategory.DUPLICATE_KEY
                 && (e.getError().getMessage().contains("index: _id_")
-                        || writes.load(id).isPresent());
+                        || (!writes.areInSession() && writes.load(id).isPresent()));
     }
 
     private Difference difference(BsonDocument before, BsonDocument after) {

@@ -1,14 +1,18 @@
 package dev.latchkey.documents;
 
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoExecutionTimeoutException;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.CreateIndexOptions;
+import com.mongodb.client.model.IndexModel;
 import com.mongodb.client.model.Indexes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.Document;
@@ -37,6 +41,8 @@ import org.slf4j.LoggerFactory;
 public final class TwoPhaseTransactions {
 
     private static final Logger log = LoggerFactory.getLogger(TwoPhaseTransactions.class);
+
+    private static final int INDEX_SECONDS = 5;
 
     private final MongoCollection<Document> collection;
     private final TransactionLog transactions;
@@ -111,7 +117,7 @@ public final class TwoPhaseTransactions {
      * @return how they ended; those are left out that another worker has taken over
      */
     public List<TwoPhaseOutcome> recover() {
-        collection.createIndex(Indexes.ascending(TransactionLog.STATE, TransactionLog.LEASE_END));
+        createIndex();
         List<TwoPhaseOutcome> outcomes = new ArrayList<>();
         Optional<BsonDocument> next = transactions.claimNext(newWorker());
         while (next.isPresent() && !Thread.currentThread().isInterrupted()) {
@@ -119,6 +125,17 @@ public final class TwoPhaseTransactions {
             next = transactions.claimNext(newWorker());
         }
         return outcomes;
+    }
+
+    /** From 4.4 on the server waits for all voting members to have built it, also for one that is down. */
+    private void createIndex() {
+        IndexModel index = new IndexModel(Indexes.ascending(TransactionLog.STATE, TransactionLog.LEASE_END));
+        CreateIndexOptions options = new CreateIndexOptions().maxTime(INDEX_SECONDS, TimeUnit.SECONDS);
+        try {
+            collection.createIndexes(List.of(index), options);
+        } catch (MongoExecutionTimeoutException e) {
+            log.warn("transaction.no-index problem={}: looked for without it", e.getMessage());
+        }
     }
 
     /** One that the server refuses to finish must not keep the others from being finished. */

@@ -363,6 +363,37 @@ class DocumentLocksIT {
     }
 
     @Test
+    void givenLock_whenTheInterruptedOwnerClosesIt_thenReleasedAndTheFlagIsKept() {
+        LockedDocument<Document> held = lock(1, WRITE);
+
+        Thread.currentThread().interrupt();
+        held.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(locks.find(1, WRITE)).isPresent();
+    }
+
+    @Test
+    void givenSeveralDocuments_whenInterruptedInTheMiddle_thenNoneIsHeld() {
+        Interposed interrupted = new Interposed(number -> {
+            if (number == 2) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        MongoCollection<Document> through = interrupted
+                .database(TestDatabase.DATABASE)
+                .getCollection(stored.getNamespace().getCollectionName());
+
+        assertThatThrownBy(() -> new DocumentLocks<>(VersionedCollection.of(through), LONG)
+                        .findAll(List.of(1, 2), WRITE, Duration.ZERO))
+                .isInstanceOf(com.mongodb.MongoInterruptedException.class);
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(locks.find(1, WRITE)).isPresent();
+        assertThat(locks.find(2, WRITE)).isPresent();
+    }
+
+    @Test
     void givenSeveralDocuments_whenOneIsLocked_thenNoneIsHeld() {
         try (LockedDocument<Document> held = lock(2, WRITE)) {
             assertThatThrownBy(() -> locks.findAll(List.of(1, 2), WRITE, Duration.ofMillis(20)))

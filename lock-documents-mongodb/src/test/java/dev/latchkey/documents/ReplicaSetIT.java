@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoException;
+import com.mongodb.MongoWriteException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.Updates;
 import dev.latchkey.testkit.BackgroundCall;
 import java.time.Duration;
@@ -103,6 +106,25 @@ class ReplicaSetIT {
         assertThat(once).hasValue(1);
         assertThat(done).containsExactly("after");
         assertThat(posts.find(1).orElseThrow()).containsEntry("version", 2);
+    }
+
+    /** After it the transaction is dead: whatever is asked in it then fails with an error that would have it repeated. */
+    @Test
+    void givenAnotherUniqueIndex_whenCreatedAgainstIt_thenItsErrorComesAtOnce() {
+        stored.createIndex(
+                Indexes.ascending("email"), new IndexOptions().unique(true).sparse(true));
+        posts.insert(new Document("_id", 3).append("email", "a@example"));
+        AtomicInteger attempts = new AtomicInteger();
+
+        assertThatThrownBy(() -> transactions.run(unit -> {
+                    attempts.incrementAndGet();
+                    return unit.in(posts)
+                            .addOrUpdate(4, Document::new, document -> document.append("email", "a@example"));
+                }))
+                .isInstanceOf(MongoWriteException.class)
+                .hasMessageContaining("email");
+
+        assertThat(attempts).hasValue(1);
     }
 
     @Test

@@ -3,17 +3,26 @@ package dev.latchkey.documents;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
 import dev.latchkey.testkit.BackgroundCall;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.Document;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.BeforeEach;
@@ -311,6 +320,33 @@ class TwoPhaseIT {
 
         stop.goOn();
         assertThat(worker.result()).isEqualTo(new TwoPhaseOutcome.Done(ID));
+    }
+
+    /** From 4.4 on the server waits with an index for all voting members to be ready, also for one that is down. */
+    @Test
+    void givenTheIndexIsDue_whenRecovered_thenItMayTakeFiveSecondsAtMost() {
+        List<BsonDocument> sent = new CopyOnWriteArrayList<>();
+        CommandListener listener = new CommandListener() {
+            @Override
+            public void commandStarted(CommandStartedEvent event) {
+                sent.add(event.getCommand().clone());
+            }
+        };
+        MongoClientSettings settings = MongoClientSettings.builder()
+                .applyConnectionString(new ConnectionString(TestDatabase.URI))
+                .addCommandListener(listener)
+                .build();
+        try (MongoClient client = MongoClients.create(settings)) {
+            assertThat(transactions(client.getDatabase(database.getName())).recover())
+                    .isEmpty();
+        }
+
+        assertThat(sent)
+                .filteredOn(command -> command.getFirstKey().equals("createIndexes"))
+                .singleElement()
+                .extracting(command ->
+                        command.getNumber("maxTimeMS", new BsonInt32(0)).intValue())
+                .isEqualTo(5_000);
     }
 
     @Test

@@ -9,13 +9,16 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CreateIndexOptions;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.IndexModel;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.ReturnDocument;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonArray;
@@ -44,6 +47,8 @@ final class Documents {
     /** How often two who insert at once may get into each other's way: after the first time the document is there. */
     static final int COLLISIONS = 5;
 
+    private static final int INDEX_SECONDS = 5;
+
     private final MongoCollection<BsonDocument> collection;
     private final Calls calls;
 
@@ -52,14 +57,18 @@ final class Documents {
         this.calls = calls;
     }
 
-    /** The collection, whatever its owner has set, in the way locks use it. */
+    /** The collection, whatever its owner has set, in the way locks use it: what was written is what is read. */
     static MongoCollection<BsonDocument> of(MongoCollection<?> collection, WriteConcern writeConcern) {
         return collection
                 .withDocumentClass(BsonDocument.class)
                 .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
                 .withReadPreference(ReadPreference.primary())
-                .withReadConcern(ReadConcern.MAJORITY)
+                .withReadConcern(isMajority(writeConcern) ? ReadConcern.MAJORITY : ReadConcern.LOCAL)
                 .withWriteConcern(writeConcern);
+    }
+
+    private static boolean isMajority(WriteConcern writeConcern) {
+        return Objects.equals(writeConcern.getWObject(), WriteConcern.MAJORITY.getWObject());
     }
 
     /**
@@ -125,17 +134,20 @@ final class Documents {
                 .map(document -> holding(resource, document));
     }
 
+    /** From 4.4 on the server waits for all voting members to have built it, also for one that is down. */
     void createIndex() {
-        calls.once(
-                "",
-                () -> collection.createIndex(
-                        new BsonDocument(Fields.KEPT_UNTIL, new BsonInt32(1)),
-                        new IndexOptions().expireAfter(0L, TimeUnit.SECONDS)));
+        IndexModel index = new IndexModel(
+                new BsonDocument(Fields.KEPT_UNTIL, new BsonInt32(1)),
+                new IndexOptions().expireAfter(0L, TimeUnit.SECONDS));
+        CreateIndexOptions options = new CreateIndexOptions().maxTime(INDEX_SECONDS, TimeUnit.SECONDS);
+        calls.once("", () -> collection.createIndexes(List.of(index), options));
     }
 
     /** Opens a stream of those changes of documents after which somebody else may get in. */
     MongoCursor<BsonDocument> releases(Duration maxAwait) {
         return collection
+                // The server has streams of nothing else.
+                .withReadConcern(ReadConcern.MAJORITY)
                 .watch(Releases.STAGES)
                 .maxAwaitTime(maxAwait.toMillis(), TimeUnit.MILLISECONDS)
                 .withDocumentClass(BsonDocument.class)

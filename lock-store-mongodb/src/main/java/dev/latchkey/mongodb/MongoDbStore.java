@@ -123,7 +123,8 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
      * time. Not needed unless {@link Builder#existingIndex} was said: the store does it by itself after its first release,
      * and only warns if that fails.
      *
-     * @throws LockStorageException if it failed, for instance for lack of the right {@code createIndex}
+     * @throws LockStorageException if it failed, for instance for lack of the right {@code createIndex}, or took more than
+     *     five seconds, as while a voting member of the replica set is down
      */
     public void createIndexes() {
         index.create();

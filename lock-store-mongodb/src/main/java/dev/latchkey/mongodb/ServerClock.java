@@ -1,5 +1,6 @@
 package dev.latchkey.mongodb;
 
+import dev.latchkey.LockStorageException;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,11 @@ final class ServerClock {
 
     private Optional<Look> look(String resource) {
         long nanos = System.nanoTime();
-        return documents.read(resource).map(read -> new Look(nanos, read.now()));
+        try {
+            return documents.read(resource).map(read -> new Look(nanos, read.now()));
+        } catch (LockStorageException e) {
+            // That another holds is known already, and a conflict is no failure.
+            return Optional.empty();
+        }
     }
 }

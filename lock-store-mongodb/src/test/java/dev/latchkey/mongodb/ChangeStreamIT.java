@@ -2,6 +2,7 @@ package dev.latchkey.mongodb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
+import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -75,6 +77,24 @@ class ChangeStreamIT implements SharedNotifyingContract {
                 .database("changes")
                 .collection("others")
                 .build();
+    }
+
+    /** The server has a stream with no other read concern. */
+    @Test
+    void givenAWeakerWriteConcern_whenWatched_thenTheStreamIsOfWhatAMajorityHas() {
+        try (MongoDbStore weaker = MongoDbStore.builder(client)
+                        .database("changes")
+                        .collection("weaker")
+                        .writeConcern(WriteConcern.W1)
+                        .build();
+                Wakeup wakeup = weaker.watch("a")) {
+            awaitWatching(wakeup);
+
+            assertThat(commands.sent("aggregate"))
+                    .isNotEmpty()
+                    .allSatisfy(command -> assertThat(command.getDocument("readConcern"))
+                            .containsEntry("level", new BsonString("majority")));
+        }
     }
 
     @Test

@@ -13,6 +13,10 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.Requests;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -112,6 +116,33 @@ class ConstructionIT {
         assertThatThrownBy(() -> builder.retention(Duration.ofSeconds(59)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("PT1M");
+    }
+
+    /** What a majority has may be older than what W1 has just written. */
+    @Test
+    void givenAWeakerWriteConcern_whenLookedAt_thenNotOnlyAtWhatAMajorityHas() {
+        assertReads(WriteConcern.W1, "local");
+        assertReads(WriteConcern.ACKNOWLEDGED, "local");
+        assertReads(WriteConcern.MAJORITY, "majority");
+    }
+
+    private static void assertReads(WriteConcern writeConcern, String level) {
+        Counting commands = new Counting();
+        try (MongoClient counted = commands.client(server.uri());
+                MongoDbStore store = MongoDbStore.builder(counted)
+                        .database("construction")
+                        .collection("concerns")
+                        .writeConcern(writeConcern)
+                        .build()) {
+            assertThat(store.find(Key.of("a"))).isEmpty();
+            assertThat(store.indexes(List.of("a"))).isEmpty();
+
+            assertThat(Stream.of("aggregate", "find").map(commands::sent))
+                    .allSatisfy(sent -> assertThat(sent)
+                            .singleElement()
+                            .extracting(command -> command.getDocument("readConcern"))
+                            .isEqualTo(new BsonDocument("level", new BsonString(level))));
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.bson.BsonInt32;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,24 @@ class CostIT {
                 .isEqualTo(Collections.nCopies(50, cycle).stream()
                         .flatMap(List::stream)
                         .toList());
+    }
+
+    /** From 4.4 on the server waits for all voting members to be ready, also for one that is down. */
+    @Test
+    void givenTheIndexIsDue_whenReleased_thenItMayTakeFiveSecondsAtMost() throws Exception {
+        try (MongoDbStore fresh = MongoDbStore.builder(client)
+                        .database("cost")
+                        .collection("due")
+                        .build();
+                LockFactory first = new LockFactory(fresh)) {
+            first.createLock("a").acquire().release();
+        }
+
+        assertThat(commands.sent("createIndexes"))
+                .singleElement()
+                .extracting(command ->
+                        command.getNumber("maxTimeMS", new BsonInt32(0)).intValue())
+                .isEqualTo(5_000);
     }
 
     @Test

@@ -8,19 +8,28 @@ import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.bson.BsonDocument;
 
 /** Writes down the commands that a client sends. */
 final class Counting implements CommandListener {
 
-    private final List<String> sent = new CopyOnWriteArrayList<>();
+    private final List<BsonDocument> sent = new CopyOnWriteArrayList<>();
 
     @Override
     public void commandStarted(CommandStartedEvent event) {
-        sent.add(event.getCommandName());
+        // What the event has is gone after this call.
+        sent.add(event.getCommand().clone());
     }
 
+    /** Their names. */
     List<String> sent() {
-        return List.copyOf(sent);
+        return sent.stream().map(BsonDocument::getFirstKey).toList();
+    }
+
+    List<BsonDocument> sent(String name) {
+        return sent.stream()
+                .filter(command -> command.getFirstKey().equals(name))
+                .toList();
     }
 
     long count() {

@@ -3,6 +3,12 @@ package dev.latchkey.mongodb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
@@ -101,6 +107,35 @@ class FaultsIT {
         assertThat(lost).isDone();
         assertThat(lock.fencingToken()).hasValue(token);
         assertThat(lock.isAcquired()).isTrue();
+    }
+
+    /** The look is for a hint of when to ask again, and nothing else. */
+    @Test
+    void givenAnotherHolds_whenTheLookAfterARefusalFails_thenRefusedAndNoFailure() {
+        assertThat(locks.createLock("refused", LONG).tryAcquire()).isTrue();
+        CommandListener refusing = new CommandListener() {
+            @Override
+            public void commandStarted(CommandStartedEvent event) {
+                if (event.getCommandName().equals("aggregate")) {
+                    proxy.refuse();
+                }
+            }
+        };
+        MongoClientSettings settings = MongoClientSettings.builder()
+                .applyConnectionString(
+                        new ConnectionString("mongodb://" + proxy.address() + "/?serverSelectionTimeoutMS=2000"))
+                .addCommandListener(refusing)
+                .build();
+        try (MongoClient client = MongoClients.create(settings);
+                LockFactory rivals = new LockFactory(
+                        new MongoDbStore(client.getDatabase("latchkey_test").getCollection("faults")))) {
+
+            assertThat(rivals.createLock("refused", LONG).tryAcquire()).isFalse();
+
+            assertThatThrownBy(() -> rivals.createLock("other").tryAcquire())
+                    .as("the proxy refuses")
+                    .isInstanceOf(LockStorageException.class);
+        }
     }
 
     /** Done again it would say that the lock was not ours. */

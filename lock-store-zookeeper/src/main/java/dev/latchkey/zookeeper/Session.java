@@ -147,7 +147,7 @@ final class Session {
 
     /** Nothing depends on it. */
     boolean isIdle() {
-        return holds.isEmpty() && waiters.isEmpty() && sweeper.isDone();
+        return holds.isEmpty() && waiters.isEmpty();
     }
 
     /**
@@ -165,7 +165,6 @@ final class Session {
         }
         if (beat == null || beat.isDone()) {
             beat = requests.sync(root);
-            sweeper.run();
         }
         return live ? Math.min(interval / 4, lifeNanos() - (System.nanoTime() - provenNanos.get())) : interval / 4;
     }

@@ -4,13 +4,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** Removes, in the background, nodes that may have been left behind while the servers could not be asked. */
+/**
+ * Removes, in the background, nodes that may have been left behind while the servers could not be asked. Asks until they
+ * answer, or the session has ended, and its nodes with it; whether anything else depends on the session does not matter.
+ */
 final class Sweeper {
 
     /** Whatever one has left in a line. */
     private record Chore(String parent, String id) {}
+
+    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
 
     private final Requests requests;
     private final Map<Chore, CompletableFuture<Answer<Void>>> chores = new ConcurrentHashMap<>();
@@ -41,28 +48,18 @@ final class Sweeper {
         }
     }
 
-    boolean isDone() {
-        return chores.isEmpty();
-    }
-
     void awaitDone(Limit<RuntimeException> limit) {
-        while (!isDone() && !limit.isOver()) {
+        while (!chores.isEmpty() && !limit.isOver()) {
             limit.pause();
         }
-    }
-
-    /** Tries again. */
-    void run() {
-        chores.keySet().forEach(this::begin);
     }
 
     private void begin(Chore chore) {
         var unused = requests.childrenNow(chore.parent()).thenAccept(children -> {
             if (children.isOk()) {
                 remove(chore, new Line(children.value().names(), 0).namesOf(chore.id()));
-            } else if (!children.isLost()) {
-                // No parent, no session, or no permission any more.
-                done(chore);
+            } else {
+                endOrRepeat(chore, children);
             }
         });
     }
@@ -77,9 +74,18 @@ final class Sweeper {
         var unused = requests.delete(paths).thenAccept(deleted -> {
             if (deleted.is(Code.NONODE)) {
                 begin(chore);
-            } else if (!deleted.isLost()) {
-                done(chore);
+            } else {
+                endOrRepeat(chore, deleted);
             }
         });
+    }
+
+    private void endOrRepeat(Chore chore, Answer<?> last) {
+        if (last.isLost()) {
+            LATER.execute(() -> begin(chore));
+        } else {
+            // Removed; or there is no parent, no session, or no permission any more.
+            done(chore);
+        }
     }
 }
