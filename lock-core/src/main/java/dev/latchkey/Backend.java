@@ -5,8 +5,6 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +22,7 @@ final class Backend {
     private final Waiting waiting;
     private final Keeper keeper = new Keeper();
     private final Renewals renewals;
-    private final Set<Ownership> active = ConcurrentHashMap.newKeySet();
+    private final Active active = new Active();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicBoolean fallbackTold = new AtomicBoolean();
 
@@ -74,8 +72,7 @@ final class Backend {
         return LockMode.EXCLUSIVE;
     }
 
-    /** Everything that waits or holds, so that close() finds it. */
-    Set<Ownership> active() {
+    Active active() {
         return active;
     }
 
@@ -91,7 +88,7 @@ final class Backend {
 
     void close() {
         if (closed.compareAndSet(false, true)) {
-            active.forEach(Ownership::end);
+            active.endAll();
             keeper.close();
             Exit.forgets(this);
         }

@@ -252,6 +252,22 @@ class StateTableTest {
             assertThatExceptionOfType(LockConflictedException.class).isThrownBy(waiter::result);
         }
 
+        /** That a wait of its own finds out that its last lease is over must not hide the wait. */
+        @Test
+        void whenItsLastLeaseEndedUnnoticed_thenTheWaiterIsToldAllTheSame() throws Exception {
+            Lock unheard = locks.createLock(RESOURCE, Duration.ofMillis(50));
+            assertThat(unheard.tryAcquire()).isTrue();
+            try (LockFactory others = new LockFactory(store)) {
+                others.createLock(RESOURCE, Duration.ofHours(1)).acquire();
+                BackgroundCall<Lock> waiter = BackgroundCall.start(unheard::acquire);
+                waiter.awaitWaiting();
+
+                locks.close();
+
+                assertThatExceptionOfType(LockConflictedException.class).isThrownBy(waiter::result);
+            }
+        }
+
         @Test
         void whenTriedFromAnotherThread_thenFalseAtOnce() throws Exception {
             BackgroundCall<Lock> waiter = waiter();
