@@ -6,6 +6,7 @@ import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,10 @@ final class Backend {
     private final Renewals renewals;
     private final Active active = new Active();
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** The turn to close, which lasts until all is released. */
+    private final ReentrantLock closing = new ReentrantLock();
+
     private final AtomicBoolean fallbackTold = new AtomicBoolean();
 
     Backend(PersistingStore store) {
@@ -76,6 +81,11 @@ final class Backend {
         return active;
     }
 
+    /** Whether close() has something to do, or is at it. */
+    boolean isInUse() {
+        return isClosed() || !active.isEmpty();
+    }
+
     void checkOpen() {
         if (closed.get()) {
             throw new IllegalStateException("this LockFactory was closed: make a new one to acquire locks");
@@ -86,11 +96,17 @@ final class Backend {
         return closed.get();
     }
 
+    /** Who comes second waits for the first, unless it is called by what the first does: all is released when it returns. */
     void close() {
-        if (closed.compareAndSet(false, true)) {
-            active.endAll();
-            keeper.close();
-            Exit.forgets(this);
+        closing.lock();
+        try {
+            if (closed.compareAndSet(false, true)) {
+                active.endAll();
+                keeper.close();
+                Exit.forgets(this);
+            }
+        } finally {
+            closing.unlock();
         }
     }
 }
