@@ -132,6 +132,21 @@ class CombinedFaultsTest {
         await().until(() -> memories.get(0).find(key).isEmpty());
     }
 
+    @Test
+    void givenARelease_whenClosedBeforeAMemberHasGranted_thenItIsGivenBackAllTheSame() throws Exception {
+        Pause pause = new Pause();
+        members.get(0).next(SAVE, Fault.pausedBefore(pause));
+        granted(store.save(exclusive(key)));
+        assertThat(store.delete(key)).isTrue();
+        pause.awaitReached();
+        store.close();
+
+        pause.end();
+
+        await().until(() -> members.get(0).operations().contains(DELETE));
+        await().until(() -> memories.get(0).find(key).isEmpty());
+    }
+
     /** The next who takes it here must not be refused by what is still to be given back here. */
     @Test
     void givenAMemberIsSlowToRelease_whenTakenAgain_thenItGrantsAfterThat() throws Exception {
