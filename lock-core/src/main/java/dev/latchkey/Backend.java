@@ -5,9 +5,8 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,8 +23,12 @@ final class Backend {
     private final Waiting waiting;
     private final Keeper keeper = new Keeper();
     private final Renewals renewals;
-    private final Set<Ownership> active = ConcurrentHashMap.newKeySet();
+    private final Active active = new Active();
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** The turn to close, which lasts until all is released. */
+    private final ReentrantLock closing = new ReentrantLock();
+
     private final AtomicBoolean fallbackTold = new AtomicBoolean();
 
     Backend(PersistingStore store) {
@@ -74,9 +77,13 @@ final class Backend {
         return LockMode.EXCLUSIVE;
     }
 
-    /** Everything that waits or holds, so that close() finds it. */
-    Set<Ownership> active() {
+    Active active() {
         return active;
+    }
+
+    /** Whether close() has something to do, or is at it. */
+    boolean isInUse() {
+        return isClosed() || !active.isEmpty();
     }
 
     void checkOpen() {
@@ -89,11 +96,17 @@ final class Backend {
         return closed.get();
     }
 
+    /** Who comes second waits for the first, unless it is called by what the first does: all is released when it returns. */
     void close() {
-        if (closed.compareAndSet(false, true)) {
-            active.forEach(Ownership::end);
-            keeper.close();
-            Exit.forgets(this);
+        closing.lock();
+        try {
+            if (closed.compareAndSet(false, true)) {
+                active.endAll();
+                keeper.close();
+                Exit.forgets(this);
+            }
+        } finally {
+            closing.unlock();
         }
     }
 }

@@ -37,7 +37,7 @@ final class Exit {
     private static void closeAll() {
         Deadline end = Deadline.in(LIMIT);
         List<Thread> closing = List.copyOf(OPEN).stream()
-                .filter(backend -> !backend.active().isEmpty())
+                .filter(Backend::isInUse)
                 .map(Exit::startClosing)
                 .toList();
         try {

@@ -115,8 +115,8 @@ public final class LockFactory implements AutoCloseable {
 
     /**
      * Ends the waits, stops all renewals, releases what is held, except by Locks without auto-release, and closes the
-     * store if {@link #connect} opened it. A failing release is logged. Idempotent. When the JVM exits in an orderly way, the
-     * same is done to what is still held, for 3 s at the most.
+     * store if {@link #connect} opened it. A failing release is logged. Idempotent; waits for a close that is under way. When
+     * the JVM exits in an orderly way, the same is done to what is still held, for 3 s at the most.
      */
     @Override
     public void close() {

@@ -39,6 +39,7 @@ final class Ownership {
     private final Acquisition acquisition;
     private final Refreshing refreshing;
     private final Letting letting;
+    private volatile boolean waiting;
 
     Ownership(Backend backend, Key key, LockSettings settings, Origin origin) {
         this.backend = backend;
@@ -89,17 +90,29 @@ final class Ownership {
         if (!turn.takeToWait(withdrawn, end)) {
             return Outcome.CONFLICTED;
         }
+        waiting = true;
         backend.active().add(this);
         try {
             // Looked at again now that close() would find this wait.
             backend.checkOpen();
             return endedIfClosed(acquisition.waiting(mode, end, withdrawn));
         } finally {
-            if (state.hold().isEmpty()) {
-                backend.active().remove(this);
-            }
+            waiting = false;
+            backend.active().removeIfIdle(this);
             turn.end();
         }
+    }
+
+    /** The factory's close() has to find what is held, as it finds who waits. */
+    void holds() {
+        if (!waiting) {
+            backend.active().add(this);
+        }
+    }
+
+    /** Whether close() has nothing to end here. */
+    boolean isIdle() {
+        return !waiting && state.hold().isEmpty();
     }
 
     /** The factory may have been closed while the store was asked: it did not know of this hold then. */

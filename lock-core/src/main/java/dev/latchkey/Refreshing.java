@@ -27,7 +27,14 @@ final class Refreshing {
 
     void refresh(Duration wanted) {
         Claim claim = begin(wanted);
-        settle(claim, ask(request(claim, wanted)));
+        Attempt attempt;
+        try {
+            attempt = ask(request(claim, wanted));
+        } catch (RuntimeException e) {
+            state.unanswered(claim);
+            throw e;
+        }
+        settle(claim, attempt);
     }
 
     /** Begins a request for what is held. */

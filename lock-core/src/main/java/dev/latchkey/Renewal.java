@@ -68,6 +68,7 @@ final class Renewal {
             return false;
         }
         if (outcome instanceof Outcome.Failed) {
+            state.unanswered(begun);
             return failed();
         }
         try {

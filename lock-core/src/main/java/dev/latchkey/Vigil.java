@@ -47,7 +47,7 @@ final class Vigil {
     }
 
     private void watchOver(Watch watch, Hold hold) {
-        backend.active().add(owner);
+        owner.holds();
         hold.lost().filter(watch::seesFirst).ifPresent(lost -> listenTo(lost, watch));
         if (settings.isRenewed() && hold.deadline() != null && !watch.isRenewed()) {
             owner.renewal(watch).scheduleNext();
@@ -127,7 +127,7 @@ final class Vigil {
     }
 
     private void finish(Loss ended) {
-        backend.active().remove(owner);
+        backend.active().removeIfIdle(owner);
         tell(ended.listeners(), ended.reason());
     }
 

@@ -18,15 +18,20 @@ import org.jspecify.annotations.Nullable;
 final class CombinedHold {
 
     private final Quorum quorum;
+    private final Key key;
     private final Map<Member, Key.Held> parts = new HashMap<>();
     private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private OptionalLong fencingToken = OptionalLong.empty();
     private @Nullable LockMode mode;
     private @Nullable Lease lease;
+    private boolean ended;
+    private int saves;
+    private int savesUnderWay;
 
-    CombinedHold(Quorum quorum) {
+    CombinedHold(Quorum quorum, Key key) {
         this.quorum = quorum;
+        this.key = key;
     }
 
     /** What a member has to be told that the key claims to hold there; empty if it is not known to hold anything. */
@@ -34,16 +39,27 @@ final class CombinedHold {
         return Optional.ofNullable(parts.get(member));
     }
 
-    synchronized void add(Member member, Attempt.Granted granted) {
-        parts.put(member, new Key.Held(granted.mode(), granted.fencingToken()));
-        granted.lease().lost().ifPresent(session -> watch(member, session));
+    /** Adds what members granted; false if it has ended: whoever has ended it has them give that back. */
+    boolean add(Map<Member, Attempt.Granted> granted) {
+        synchronized (this) {
+            if (ended) {
+                return false;
+            }
+            granted.forEach((member, part) -> parts.put(member, new Key.Held(part.mode(), part.fencingToken())));
+        }
+        // Once all are in: a session that is over already ends nothing where the others are enough.
+        granted.forEach((member, part) -> part.lease().lost().ifPresent(session -> watch(member, session)));
+        return true;
     }
 
     private void watch(Member member, CompletionStage<LossReason> session) {
-        if (sessions.put(member, session) != session) {
-            session.whenComplete((reason, failure) ->
-                    endSession(member, session, reason == null ? LossReason.SESSION_LOST : reason));
+        synchronized (this) {
+            if (sessions.put(member, session) == session) {
+                return;
+            }
         }
+        session.whenComplete(
+                (reason, failure) -> endSession(member, session, reason == null ? LossReason.SESSION_LOST : reason));
     }
 
     private void endSession(Member member, CompletionStage<LossReason> session, LossReason reason) {
@@ -57,7 +73,55 @@ final class CombinedHold {
                 return;
             }
         }
+        giveUp();
+        // Last, for who hears of it may take it anew.
         lost.complete(reason);
+    }
+
+    /** A save begins, which may change what members hold of it. */
+    synchronized void saveBegins() {
+        saves++;
+        savesUnderWay++;
+    }
+
+    synchronized void saveEnds() {
+        savesUnderWay--;
+    }
+
+    /** How many saves there were; less than zero while one is under way. */
+    synchronized int savesIfQuiet() {
+        return savesUnderWay == 0 ? saves : -1;
+    }
+
+    /**
+     * Ends it, since a question found too little of it, and has the rest given back; not if there was a save since, or when
+     * the question was asked: it may have seen the half of that.
+     */
+    void endUnlessSaved(int savesBefore) {
+        synchronized (this) {
+            if (savesBefore < 0 || savesBefore != savesIfQuiet() || !end()) {
+                return;
+            }
+        }
+        quorum.giveUp(key, this);
+    }
+
+    /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
+    void giveUp() {
+        if (end()) {
+            quorum.giveUp(key, this);
+        }
+    }
+
+    /** Ends it; what members have of it is given back by who calls this. False if it had ended before. */
+    synchronized boolean end() {
+        boolean first = !ended;
+        ended = true;
+        return first;
+    }
+
+    synchronized boolean hasEnded() {
+        return ended;
     }
 
     synchronized void raised(Member member, long token) {
@@ -91,7 +155,8 @@ final class CombinedHold {
 
     /** Returns what the caller is told of it. */
     synchronized Attempt.Granted answer(LockMode asked, OptionalLong token, Collection<Lease> leases) {
-        Optional<CompletionStage<LossReason>> session = sessions.isEmpty() ? Optional.empty() : Optional.of(lost);
+        Optional<CompletionStage<LossReason>> session =
+                sessions.isEmpty() && !ended ? Optional.empty() : Optional.of(lost);
         Lease combined = CombinedLease.of(leases, quorum.size(), session);
         lease = combined;
         return new Attempt.Granted(asked, token, combined);

@@ -15,11 +15,15 @@ final class FindRound {
 
     private final Quorum quorum;
     private final Key key;
+    private final Optional<CombinedHold> before;
+    private final int savesBefore;
     private final Round round;
 
     FindRound(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
+        this.before = quorum.hold(key);
+        this.savesBefore = before.map(CombinedHold::savesIfQuiet).orElse(-1);
         this.round = new Round(
                 quorum, key, FindRound::vote, (member, end) -> member.callBefore(end, key, () -> ask(member)));
     }
@@ -40,9 +44,17 @@ final class FindRound {
         round.onLate(answer -> {});
         return switch (verdict) {
             case GRANTED -> Optional.of(found(round.granted()));
-            case LOST -> Optional.empty();
+            case LOST -> lost();
             case OPEN, CONFLICTED, FAILED -> throw round.failure();
         };
+    }
+
+    /** To look changes nothing, but where no member has leases it is how holds are refreshed. */
+    private Optional<Attempt.Granted> lost() {
+        if (quorum.members().stream().allMatch(member -> member.expiring().isEmpty())) {
+            before.ifPresent(hold -> hold.endUnlessSaved(savesBefore));
+        }
+        return Optional.empty();
     }
 
     private Attempt.Granted found(Map<Member, Attempt.Granted> parts) {

@@ -56,12 +56,11 @@ final class Grants {
         return grant.answer(now);
     }
 
-    /** Puts back what was held before; null for nothing. */
+    /** Puts back what was held before, null for nothing, until the end it has now: it may have been refreshed or released. */
     void restore(Key key, @Nullable Grant before) {
-        if (before == null) {
-            byToken.remove(key.token());
-        } else {
-            byToken.put(key.token(), before);
+        Grant now = byToken.remove(key.token());
+        if (before != null && now != null) {
+            byToken.put(key.token(), new Grant(before.mode(), before.fencingToken(), now.endNanos()));
         }
     }
 

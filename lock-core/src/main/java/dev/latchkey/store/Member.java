@@ -174,9 +174,10 @@ final class Member {
         return answer;
     }
 
-    /** Lets what was begun come to its end: it may give something back. */
+    /** Lets what was begun come to its end, also what waits for another call to end: it may give something back. */
     void close() {
-        executor.shutdown();
+        CompletableFuture<?> begun = CompletableFuture.allOf(last.values().toArray(new CompletableFuture<?>[0]));
+        var unused = begun.whenComplete((all, failure) -> executor.shutdown());
     }
 
     @Override

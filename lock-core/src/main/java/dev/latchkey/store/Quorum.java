@@ -102,15 +102,25 @@ final class Quorum {
         sweepIfGrown();
         return holds.compute(
                 key.token(),
-                (token, known) -> known != null && known.fits(key.held()) ? known : new CombinedHold(this));
+                (token, known) -> known != null && known.fits(key.held()) ? known : new CombinedHold(this, key));
     }
 
     boolean isHeldAs(Key key, CombinedHold hold) {
-        return holds.get(key.token()) == hold;
+        return holds.get(key.token()) == hold && !hold.hasEnded();
     }
 
+    /** Ends what is held; its parts are given back by who calls this. */
     void forget(Key key) {
-        holds.remove(key.token());
+        Optional.ofNullable(holds.remove(key.token())).ifPresent(CombinedHold::end);
+    }
+
+    /** Gives back what is left of a hold that has ended, without waiting for it: nothing would end a part without a lease. */
+    void giveUp(Key key, CombinedHold ended) {
+        for (Member member : members) {
+            var unused = member.delete(key.claiming(ended.part(member)));
+        }
+        // Not before: what the same key takes from now on comes after it at each member.
+        holds.remove(key.token(), ended);
     }
 
     /** Leases that ran out without a release must not fill the memory. */

@@ -17,12 +17,16 @@ final class RefreshRound {
     private final Quorum quorum;
     private final Request request;
     private final Key key;
+    private final Optional<CombinedHold> before;
+    private final int savesBefore;
     private final Round round;
 
     RefreshRound(Quorum quorum, Request request, long end) {
         this.quorum = quorum;
         this.request = request;
         this.key = request.key();
+        this.before = quorum.hold(key);
+        this.savesBefore = before.map(CombinedHold::savesIfQuiet).orElse(-1);
         this.round = new Round(
                 quorum,
                 key,
@@ -58,9 +62,12 @@ final class RefreshRound {
 
     private Attempt granted() {
         Map<Member, Attempt.Granted> granted = round.granted();
-        Optional<CombinedHold> known = quorum.hold(key);
-        CombinedHold hold = quorum.holdOrNew(key);
-        granted.forEach(hold::add);
+        Optional<CombinedHold> known = before.filter(hold -> hold.fits(key.held()));
+        CombinedHold hold = known.orElseGet(() -> quorum.holdOrNew(key));
+        if (!hold.add(granted)) {
+            round.onLate(answer -> {});
+            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
         LockMode mode = key.held()
                 .map(Key.Held::mode)
                 .or(() -> known.flatMap(CombinedHold::mode))
@@ -86,7 +93,7 @@ final class RefreshRound {
     }
 
     private Attempt lost() {
-        quorum.forget(key);
+        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore));
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)

@@ -7,6 +7,7 @@ import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,8 +32,7 @@ final class Repair {
     void consider(Answer<Attempt> answer) {
         Member member = answer.member();
         if (answer.value() instanceof Attempt.Granted granted) {
-            hold.add(member, granted);
-            raise(member, granted);
+            addAndRaise(member, granted);
         } else if (answer.value() instanceof Attempt.Lost) {
             hold.remove(member);
             var unused = member.call(key, () -> take(member)).exceptionally(failure -> {
@@ -50,10 +50,15 @@ final class Repair {
         Attempt attempt = member.store()
                 .save(new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), Patience.ONCE));
         if (attempt instanceof Attempt.Granted granted) {
-            hold.add(member, granted);
-            raise(member, granted);
+            addAndRaise(member, granted);
         }
         return Optional.of(attempt);
+    }
+
+    private void addAndRaise(Member member, Attempt.Granted granted) {
+        if (hold.add(Map.of(member, granted))) {
+            raise(member, granted);
+        }
     }
 
     /** One that has a smaller token keeps a later owner from getting one that is not greater. */

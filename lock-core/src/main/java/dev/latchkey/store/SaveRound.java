@@ -23,6 +23,7 @@ final class SaveRound {
     private final Key key;
     private final Fencing fencing;
     private final Fencing.Proposal proposal;
+    private final Optional<CombinedHold> before;
     private final Round round;
 
     SaveRound(Quorum quorum, Request request, Fencing fencing) {
@@ -31,6 +32,8 @@ final class SaveRound {
         this.key = request.key();
         this.fencing = fencing;
         this.proposal = fencing.proposal(key.resource());
+        this.before = quorum.hold(key);
+        before.ifPresent(CombinedHold::saveBegins);
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
 
@@ -69,9 +72,16 @@ final class SaveRound {
     }
 
     Attempt finish() {
-        Optional<CombinedHold> before = quorum.hold(key);
+        try {
+            return decided();
+        } finally {
+            before.ifPresent(CombinedHold::saveEnds);
+        }
+    }
+
+    private Attempt decided() {
         return switch (round.await(this::canAgreeOnToken)) {
-            case GRANTED -> granted(before);
+            case GRANTED -> granted();
             case LOST -> lost();
             case CONFLICTED -> {
                 undo();
@@ -104,20 +114,20 @@ final class SaveRound {
         return granted >= majority || granted + quorum.fencing() - asked < majority;
     }
 
-    private Attempt granted(Optional<CombinedHold> before) {
+    private Attempt granted() {
         Map<Member, Attempt.Granted> granted = round.granted();
-        Optional<OptionalLong> token = token(before, granted);
+        Optional<OptionalLong> token = token(granted);
         if (token.isEmpty()) {
-            // A part was lost between the grant and the raise: a rival may be at it, and so may we.
-            undo();
-            return isFresh() || isPromotion() ? Attempt.Conflicted.NO_HINT : new Attempt.Lost(LossReason.EXPIRED);
+            return endedMeanwhile();
         }
-        if (isClaimedAs(LockMode.EXCLUSIVE) && isAnother(before, granted)) {
+        if (isClaimedAs(LockMode.EXCLUSIVE) && isAnother(granted)) {
             round.onLate(answer -> {});
             return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        CombinedHold hold = quorum.holdOrNew(key);
-        granted.forEach(hold::add);
+        CombinedHold hold = before.orElseGet(() -> quorum.holdOrNew(key));
+        if (!hold.add(granted)) {
+            return endedMeanwhile();
+        }
         hold.becomes(request.mode(), token.get());
         Repair repair = new Repair(quorum, request, hold);
         round.answers().stream()
@@ -130,13 +140,19 @@ final class SaveRound {
                 granted.values().stream().map(Attempt.Granted::lease).toList());
     }
 
+    /** A part was lost between the grant and the raise, or all was given up: a rival may be at it, and so may we. */
+    private Attempt endedMeanwhile() {
+        undo();
+        return isFresh() || isPromotion() ? Attempt.Conflicted.NO_HINT : new Attempt.Lost(LossReason.EXPIRED);
+    }
+
     /** Whether a member has its part, with the token of the hold: the raise of the others may still be on its way. */
     private static boolean isSettled(Attempt.@Nullable Granted part, OptionalLong token) {
         return part != null && (token.isEmpty() || part.fencingToken().equals(token));
     }
 
     /** Empty if it could not be agreed on. */
-    private Optional<OptionalLong> token(Optional<CombinedHold> before, Map<Member, Attempt.Granted> granted) {
+    private Optional<OptionalLong> token(Map<Member, Attempt.Granted> granted) {
         if (request.mode() == LockMode.SHARED) {
             return Optional.of(OptionalLong.empty());
         }
@@ -155,7 +171,7 @@ final class SaveRound {
     }
 
     /** A hold taken elsewhere was renewed without its members' own tokens: what they answer must fit the claim. */
-    private boolean isAnother(Optional<CombinedHold> before, Map<Member, Attempt.Granted> granted) {
+    private boolean isAnother(Map<Member, Attempt.Granted> granted) {
         OptionalLong claimed = key.held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
         return before.isEmpty()
                 && request.mode() == LockMode.EXCLUSIVE
@@ -165,8 +181,9 @@ final class SaveRound {
     }
 
     private Attempt lost() {
-        quorum.forget(key);
-        new Undoing(quorum, request, round).giveBackTooFew();
+        Undoing undoing = new Undoing(quorum, request, round);
+        before.ifPresentOrElse(CombinedHold::giveUp, undoing::giveBackTooFew);
+        round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)
                 .filter(Attempt.Lost.class::isInstance)

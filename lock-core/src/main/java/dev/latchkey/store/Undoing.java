@@ -34,12 +34,11 @@ final class Undoing {
         this.round = round;
     }
 
-    /** What is left of a hold that is lost: too few to be one, and without a lease nobody would ever end them. */
+    /** What is left of a hold that is lost and not known here: too few to be one, and without a lease nobody would end them. */
     void giveBackTooFew() {
         for (Member member : round.granted().keySet()) {
             var unused = member.delete(key.claiming(Optional.empty()));
         }
-        round.onLate(answer -> {});
     }
 
     void undo() {

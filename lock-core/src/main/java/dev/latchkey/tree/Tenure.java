@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * tells its loss as it does with any other. The holds depend on each other, for an exclusive one is worth nothing without
  * the shared ones above it: when one is lost, all are.
  *
- * <p>The turn is taken for everything that asks the store, by the editor's threads and by the renewal of the Lock.
+ * <p>The turn is taken for everything that asks the store, by the editor's threads and by the renewal of the Lock, but not to
+ * give up all: when the JVM exits, that is done in the turn of the Lock, which an editor's thread may wait for in its own.
  */
 final class Tenure implements ExpiringStore {
 
@@ -35,7 +36,10 @@ final class Tenure implements ExpiringStore {
     private final Exchange exchange;
     private final Duration ttl;
     private final ReentrantLock turn;
+
+    /** Replaced inside the monitor. */
     private volatile Map<String, Key> keys = Map.of();
+
     private CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private @Nullable Lease lease;
 
@@ -67,9 +71,12 @@ final class Tenure implements ExpiringStore {
         if (keys.isEmpty()) {
             lost = new CompletableFuture<>();
         }
-        Map<String, Key> all = new HashMap<>(keys);
-        Exchange.taken(requests, granted).forEach(taken -> all.put(taken.key().resource(), taken.key()));
-        keys = Map.copyOf(all);
+        synchronized (this) {
+            Map<String, Key> all = new HashMap<>(keys);
+            Exchange.taken(requests, granted)
+                    .forEach(taken -> all.put(taken.key().resource(), taken.key()));
+            keys = Map.copyOf(all);
+        }
         lease = leaseOf(granted);
     }
 
@@ -78,10 +85,11 @@ final class Tenure implements ExpiringStore {
      * believed all the same, as with every release and demotion.
      */
     BatchAttempt returnTo(Map<String, LockMode> then) {
+        Map<String, Key> held = keys;
         Map<String, Key> left = new HashMap<>();
         List<Key> fresh = new ArrayList<>();
         List<Request> demotions = new ArrayList<>();
-        keys.forEach((resource, key) -> {
+        held.forEach((resource, key) -> {
             LockMode before = then.get(resource);
             if (before == null) {
                 fresh.add(key);
@@ -92,7 +100,10 @@ final class Tenure implements ExpiringStore {
                 left.put(resource, key.holding(Optional.of(new Key.Held(before, OptionalLong.empty()))));
             }
         });
-        keys = Map.copyOf(left);
+        synchronized (this) {
+            // Unless all has been given up meanwhile.
+            keys = keys.equals(held) ? Map.copyOf(left) : keys;
+        }
         return exchange.giveBack(fresh, demotions);
     }
 
@@ -162,14 +173,12 @@ final class Tenure implements ExpiringStore {
     /** Gives up all, and begins anew. */
     @Override
     public boolean delete(Key key) {
-        turn.lock();
-        try {
-            Map<String, Key> all = keys;
+        Map<String, Key> all;
+        synchronized (this) {
+            all = keys;
             keys = Map.of();
-            return exchange.giveUp(List.copyOf(all.values())) == all.size();
-        } finally {
-            turn.unlock();
         }
+        return exchange.giveUp(List.copyOf(all.values())) == all.size();
     }
 
     /** Asks for each: only a store without leases is asked this way. */

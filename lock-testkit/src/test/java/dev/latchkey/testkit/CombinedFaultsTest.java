@@ -20,11 +20,14 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
@@ -35,6 +38,10 @@ import dev.latchkey.store.UnanimousStrategy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -118,6 +125,21 @@ class CombinedFaultsTest {
         members.get(0).next(SAVE, Fault.pausedBefore(pause));
         granted(store.save(exclusive(key)));
         assertThat(store.delete(key)).isTrue();
+
+        pause.end();
+
+        await().until(() -> members.get(0).operations().contains(DELETE));
+        await().until(() -> memories.get(0).find(key).isEmpty());
+    }
+
+    @Test
+    void givenARelease_whenClosedBeforeAMemberHasGranted_thenItIsGivenBackAllTheSame() throws Exception {
+        Pause pause = new Pause();
+        members.get(0).next(SAVE, Fault.pausedBefore(pause));
+        granted(store.save(exclusive(key)));
+        assertThat(store.delete(key)).isTrue();
+        pause.awaitReached();
+        store.close();
 
         pause.end();
 
@@ -209,6 +231,47 @@ class CombinedFaultsTest {
         memories.get(1).delete(key);
 
         assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Lost.class);
+
+        await().until(() -> memories.get(2).find(key).isEmpty());
+    }
+
+    /** Where no member has leases, to find is to refresh. */
+    @Test
+    void givenTwoMembersWithoutLeasesForgot_whenLookedFor_thenTheRestIsGivenBack() {
+        List<Sessions> three = memories.stream()
+                .map(memory -> new Sessions(memory, new CompletableFuture<>()))
+                .toList();
+        try (CombinedStore sessions = new CombinedStore(three, new ConsensusStrategy(), TIMEOUT)) {
+            granted(sessions.save(exclusive(key)));
+            memories.get(0).delete(key);
+            memories.get(1).delete(key);
+
+            assertThat(sessions.find(key)).isEmpty();
+
+            await().until(() -> memories.get(2).find(key).isEmpty());
+        }
+    }
+
+    /** The refresh may be an automatic one, and come to a member behind the demotion. */
+    @Test
+    void givenARefreshMeetsADemotion_whenItFindsNothingAsClaimed_thenTheSharedHoldStays() throws Exception {
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        Pause pause = new Pause();
+        members.forEach(member -> member.next(SAVE, Fault.pausedAfter(pause)));
+        BackgroundCall<Attempt> demotion = BackgroundCall.start(() -> store.save(shared(holding(key, saved))));
+        pause.awaitReached();
+        BackgroundCall<Attempt> refresh = BackgroundCall.start(() -> store.refresh(exclusive(holding(key, saved))));
+        refresh.awaitWaiting();
+
+        pause.end();
+
+        assertThat(refresh.result()).isInstanceOf(Attempt.Lost.class);
+        assertThat(demotion.result()).isInstanceOf(Attempt.Granted.class);
+        assertThat(granted(store.refresh(shared(holding(key, demotion.result()))))
+                        .mode())
+                .isEqualTo(LockMode.SHARED);
     }
 
     @Test
@@ -229,6 +292,39 @@ class CombinedFaultsTest {
             await().until(() -> !losses.isEmpty());
             assertThat(lock.isExpired()).isTrue();
             assertThat(losses).containsExactly(LossReason.SESSION_LOST);
+
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.isExpired()).isFalse();
+            assertThat(losses).hasSize(1);
+        }
+    }
+
+    /** A member without leases would keep it for ever. */
+    @Test
+    void givenSessions_whenTooFewAreLeft_thenTheRestIsGivenBack() {
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        granted(store.refresh(exclusive(holding(key, saved))));
+
+        assertThat(members.get(0).lose(key, LossReason.SESSION_LOST)).isTrue();
+        assertThat(members.get(2).lose(key, LossReason.SESSION_LOST)).isTrue();
+
+        await().until(() -> memories.get(1).find(key).isEmpty());
+    }
+
+    /** Whichever of them is looked at first. */
+    @Test
+    void givenASessionIsOverBeforeTheAnswer_whenTheOthersAreEnough_thenHeld() {
+        CompletionStage<LossReason> over = CompletableFuture.completedFuture(LossReason.SESSION_LOST);
+        List<Sessions> three = List.of(
+                new Sessions(memories.get(0), over),
+                new Sessions(memories.get(1), new CompletableFuture<>()),
+                new Sessions(memories.get(2), new CompletableFuture<>()));
+        try (CombinedStore sessions = new CombinedStore(three, new ConsensusStrategy(), TIMEOUT)) {
+            Attempt.Granted saved = granted(sessions.save(exclusive(key)));
+
+            assertThat(saved.lease().lost().orElseThrow().toCompletableFuture()).isNotDone();
         }
     }
 
@@ -359,6 +455,36 @@ class CombinedFaultsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new CombinedStore(memories, new AnyOf()))
                 .withMessageContaining("two keys could hold at once");
+    }
+
+    /** Grants for as long as a session lasts, and answers before it is waited for. */
+    private record Sessions(InMemoryStore store, CompletionStage<LossReason> lost) implements AsyncStore {
+
+        @Override
+        public Attempt save(Request request) {
+            Attempt.Granted granted = granted(store.save(request));
+            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost));
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key);
+        }
+
+        @Override
+        public CompletionStage<Attempt> saveAsync(Request request, long proposal) {
+            return CompletableFuture.completedFuture(save(request));
+        }
+
+        @Override
+        public CompletionStage<Boolean> deleteAsync(Key key) {
+            return CompletableFuture.completedFuture(delete(key));
+        }
     }
 
     /** One is enough: two rivals need not meet. */

@@ -41,7 +41,8 @@ class StateTableTest {
     private static final Duration LATE = TTL.plusSeconds(1);
     private static final String RESOURCE = "orders";
 
-    private final FaultyStore store = new FaultyStore(new InMemoryStore());
+    private final InMemoryStore memory = new InMemoryStore();
+    private final FaultyStore store = new FaultyStore(memory);
     private final LockFactory locks = new LockFactory(store);
     private final List<LossReason> losses = new CopyOnWriteArrayList<>();
     private final Lock lock = locks.lock(RESOURCE).ttl(TTL).onLost(losses::add).create();
@@ -250,6 +251,22 @@ class StateTableTest {
             locks.close();
 
             assertThatExceptionOfType(LockConflictedException.class).isThrownBy(waiter::result);
+        }
+
+        /** That a wait of its own finds out that its last lease is over must not hide the wait. */
+        @Test
+        void whenItsLastLeaseEndedUnnoticed_thenTheWaiterIsToldAllTheSame() throws Exception {
+            Lock unheard = locks.createLock(RESOURCE, Duration.ofMillis(50));
+            assertThat(unheard.tryAcquire()).isTrue();
+            try (LockFactory others = new LockFactory(store)) {
+                others.createLock(RESOURCE, Duration.ofHours(1)).acquire();
+                BackgroundCall<Lock> waiter = BackgroundCall.start(unheard::acquire);
+                waiter.awaitWaiting();
+
+                locks.close();
+
+                assertThatExceptionOfType(LockConflictedException.class).isThrownBy(waiter::result);
+            }
         }
 
         @Test
@@ -891,6 +908,40 @@ class StateTableTest {
             assertThatIllegalStateException()
                     .isThrownBy(() -> lock.tryAcquire())
                     .withMessageContaining("LockFactory was closed");
+        }
+
+        /** As when the JVM exits: what follows the close, as the end of the store, comes after the last release. */
+        @Test
+        void whenTheFactoryIsClosedTwiceAtOnce_thenNeitherReturnsBeforeTheRelease() throws Exception {
+            acquired();
+            Pause pause = new Pause();
+            store.next(DELETE, Fault.pausedBefore(pause));
+            BackgroundCall<Boolean> first = BackgroundCall.start(this::closedAndReleased);
+            pause.awaitReached();
+            BackgroundCall<Boolean> second = BackgroundCall.start(this::closedAndReleased);
+            second.awaitWaiting();
+            second.interrupt();
+
+            pause.end();
+
+            assertThat(second.result()).isTrue();
+            assertThat(first.result()).isTrue();
+        }
+
+        private boolean closedAndReleased() {
+            locks.close();
+            return memory.holders(RESOURCE).isEmpty();
+        }
+
+        @Test
+        void whenTheFactoryIsClosedByItsOwnRelease_thenItDoesNotWaitForItself() throws Exception {
+            acquired();
+            store.next(DELETE, Fault.meanwhile(() -> {
+                locks.close();
+                return true;
+            }));
+
+            assertThat(BackgroundCall.start(this::closedAndReleased).result()).isTrue();
         }
 
         @Test

@@ -373,6 +373,41 @@ class StayingTheOwnerTest {
         assertThat(memory.find(lock.key())).isEmpty();
     }
 
+    /** The loss is told late, for listeners share a thread; what is held by then is another hold. */
+    @Test
+    void givenALossIsToldLate_whenAcquiredAgainBefore_thenClosedWithTheFactoryAllTheSame() throws Exception {
+        Pause busy = new Pause();
+        Lock other = locks.lock("y").ttl(TTL).onLost(reason -> busy.pass()).create();
+        assertThat(other.tryAcquire()).isTrue();
+        Lock lock = locks.lock("x").ttl(TTL).onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(store.lose(other.key(), LossReason.SESSION_LOST)).isTrue();
+        busy.awaitReached();
+        assertThat(store.lose(lock.key(), LossReason.SESSION_LOST)).isTrue();
+        assertThat(lock.tryAcquire()).isTrue();
+        busy.end();
+        assertThat(next(losses)).isEqualTo(LossReason.SESSION_LOST);
+
+        locks.close();
+
+        assertThat(memory.holders("x")).isEmpty();
+    }
+
+    /** It may have reached the store last. */
+    @Test
+    void givenARefreshThatAnotherCrossed_whenItIsNotAnswered_thenNoMoreIsBelievedThanItAskedFor() {
+        Lock lock = locks.createLock("x", TTL);
+        assertThat(lock.tryAcquire()).isTrue();
+        store.next(REFRESH, Fault.meanwhile(() -> {
+            lock.refresh();
+            throw new LockStorageException("x", "no answer", null);
+        }));
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> lock.refresh(Duration.ofSeconds(5)));
+
+        assertThat(lock.remainingLifetime().orElseThrow()).isLessThanOrEqualTo(Duration.ofSeconds(5));
+    }
+
     @Test
     void givenReleaseFails_whenTimePasses_thenNothingIsRenewed() {
         Lock lock = locks.lock("x").ttl(SHORT).autoRefresh().create();

@@ -1,0 +1,103 @@
+package dev.latchkey;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+class ActiveTest {
+
+    private static final int MANY = 10_000;
+
+    private final CountDownLatch releasing = new CountDownLatch(1);
+    private final CountDownLatch mayRelease = new CountDownLatch(1);
+    private final Backend backend = new Backend(new SlowToRelease(new InMemoryStore()));
+    private int acquired;
+
+    @Test
+    void givenLeasesThatNobodyReleases_whenTheyAreOver_thenTheyAreForgotten() {
+        Lock last = acquireMany();
+        await().until(last::isExpired);
+        Lock unused = acquireMany();
+
+        assertThat(backend.active().size()).isLessThanOrEqualTo(MANY);
+        backend.close();
+    }
+
+    /** The JVM must not end before the release does. */
+    @Test
+    void givenTheLastReleaseIsUnderWay_whenTheJvmExits_thenTheFactoryIsInUse() throws Exception {
+        assertThat(new LockBuilder(backend, "x").create().tryAcquire()).isTrue();
+        Thread closing = new Thread(backend::close);
+        closing.start();
+        releasing.await();
+
+        assertThat(backend.isInUse()).isTrue();
+
+        mayRelease.countDown();
+        closing.join();
+    }
+
+    private Lock acquireMany() {
+        Lock last = brief();
+        for (int i = 0; i < MANY; i++) {
+            try {
+                last = brief();
+                assertThat(last.tryAcquire()).isTrue();
+            } catch (LockLostException e) {
+                // This machine was busy for the whole TTL.
+                assertThat(e.reason()).isEqualTo(LossReason.EXPIRED);
+            }
+        }
+        return last;
+    }
+
+    private Lock brief() {
+        return new LockBuilder(backend, "x" + acquired++)
+                .ttl(Duration.ofMillis(100))
+                .withoutAutoRelease()
+                .create();
+    }
+
+    private final class SlowToRelease implements ExpiringStore {
+
+        private final InMemoryStore store;
+
+        SlowToRelease(InMemoryStore store) {
+            this.store = store;
+        }
+
+        @Override
+        public Attempt save(Request request) {
+            return store.save(request);
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            return store.refresh(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            releasing.countDown();
+            try {
+                mayRelease.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package dev.latchkey.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RoomTest {
+
+    private static final Duration SHORT = Duration.ofSeconds(10);
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final long NOW = 0;
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Room room = new Room(new Stripe(0, 0));
+    private final Key key = Key.of("x");
+    private final Key reader = Key.of("x");
+    private final Waiter promoter = new Waiter(request(held(), LockMode.EXCLUSIVE, SHORT), guard.newCondition());
+
+    @BeforeEach
+    void enter() {
+        guard.lock();
+    }
+
+    @AfterEach
+    void leave() {
+        guard.unlock();
+    }
+
+    @Test
+    void givenAPromotionThatNobodyTakes_whenRefreshedBefore_thenTheSharedHoldKeepsTheNewLease() {
+        promoteWhenAlone();
+        Attempt unused = room.refresh(request(held(), LockMode.SHARED, LONG), NOW);
+
+        room.leaveWithNothing(promoter, NOW);
+
+        Attempt.Granted left = room.find(key, NOW).orElseThrow();
+        assertThat(left.mode()).isEqualTo(LockMode.SHARED);
+        assertThat(left.lease().ttl()).isEqualTo(LONG);
+    }
+
+    @Test
+    void givenAPromotionThatNobodyTakes_whenReleasedBefore_thenNothingIsPutBack() {
+        promoteWhenAlone();
+        assertThat(room.delete(key, NOW)).isTrue();
+
+        room.leaveWithNothing(promoter, NOW);
+
+        assertThat(room.find(key, NOW)).isEmpty();
+    }
+
+    private void promoteWhenAlone() {
+        assertThat(room.save(request(key, LockMode.SHARED, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);
+        assertThat(room.save(request(reader, LockMode.SHARED, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);
+        assertThat(room.enqueue(promoter)).isTrue();
+        assertThat(room.delete(reader, NOW)).isTrue();
+        assertThat(promoter.answer()).containsInstanceOf(Attempt.Granted.class);
+    }
+
+    private Key held() {
+        return key.holding(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
+    }
+
+    private static Request request(Key key, LockMode mode, Duration ttl) {
+        return new Request(key, mode, ttl, Patience.ONCE);
+    }
+}
