@@ -64,7 +64,8 @@ final class EmbeddedBackend extends MemoryBackend {
                 case "aggregate" -> prepareAggregate(command, now);
                 default -> {}
             }
-            Document response = super.handleMessage(message);
+            // Encoded only after the next command has begun, which may change what is in it.
+            Document response = super.handleMessage(message).cloneDeeply();
             return name.equals("hello") ? response.append("isWritablePrimary", true) : response;
         }
     }
