@@ -28,7 +28,10 @@ public interface CutOffContract extends ProcessesContract {
                 .toList();
 
         for (BackgroundCall<List<LossReason>> call : calls) {
-            assertThat(call.result()).hasSize(1).isSubsetOf(LossReason.STORE_UNREACHABLE, LossReason.EXPIRED);
+            // Where the alarm is late, as on a busy machine, a renewal that was delayed is the first to say why.
+            assertThat(call.result())
+                    .hasSize(1)
+                    .isSubsetOf(LossReason.STORE_UNREACHABLE, LossReason.EXPIRED, LossReason.TAKEN_OVER);
         }
     }
 
