@@ -112,8 +112,6 @@ final class Acquisition {
         } catch (RuntimeException e) {
             if (claim.isFresh()) {
                 giveBack(claim.key(), e);
-            } else {
-                state.unanswered(claim);
             }
             throw e;
         }

@@ -55,10 +55,10 @@ final class HoldState {
      */
     Claim claim(LockMode wanted, Duration ttl) {
         return guarded(() -> {
+            Claim claim = claimHeld();
             Hold before = hold;
-            Claim claim = claimHeld(before == null ? null : Deadline.ofLease(ttl));
             if (before != null && !(before.mode() == LockMode.SHARED && wanted == LockMode.EXCLUSIVE)) {
-                Hold lowered = before.endingBy(claim.asked());
+                Hold lowered = before.endingBy(Deadline.ofLease(ttl));
                 hold = wanted == LockMode.SHARED ? lowered.demoted() : lowered;
             }
             return claim;
@@ -68,37 +68,26 @@ final class HoldState {
     /** As {@link #claim(LockMode, Duration)} for the mode that is held. */
     Claim claimToRefresh(Duration ttl) {
         return guarded(() -> {
+            Claim claim = claimHeld();
             Hold before = hold;
-            Claim claim = claimHeld(before == null ? null : Deadline.ofLease(ttl));
             if (before != null) {
-                hold = before.endingBy(claim.asked());
+                hold = before.endingBy(Deadline.ofLease(ttl));
             }
             return claim;
         });
     }
 
     Claim claim() {
-        return guarded(() -> claimHeld(null));
+        return guarded(this::claimHeld);
     }
 
-    private Claim claimHeld(@Nullable Deadline asked) {
-        return new Claim(heldKey(), watch, adopted, revision, asked);
+    private Claim claimHeld() {
+        return new Claim(heldKey(), watch, adopted, revision);
     }
 
     private Key heldKey() {
         Hold held = hold;
         return held == null ? key : key.holding(Optional.of(held.claim()));
-    }
-
-    /** A request was not answered, and may have reached the store after one that was answered meanwhile. */
-    void unanswered(Claim claim) {
-        guarded(() -> {
-            Hold before = hold;
-            if (before != null && isCurrent(claim)) {
-                hold = before.endingBy(claim.asked());
-            }
-            return Optional.empty();
-        });
     }
 
     /** Takes over what the store granted; returns the watch of the hold, a new one if none was held. */

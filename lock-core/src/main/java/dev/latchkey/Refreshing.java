@@ -27,14 +27,7 @@ final class Refreshing {
 
     void refresh(Duration wanted) {
         Claim claim = begin(wanted);
-        Attempt attempt;
-        try {
-            attempt = ask(request(claim, wanted));
-        } catch (RuntimeException e) {
-            state.unanswered(claim);
-            throw e;
-        }
-        settle(claim, attempt);
+        settle(claim, ask(request(claim, wanted)));
     }
 
     /** Begins a request for what is held. */

@@ -68,7 +68,6 @@ final class Renewal {
             return false;
         }
         if (outcome instanceof Outcome.Failed) {
-            state.unanswered(begun);
             return failed();
         }
         try {

@@ -393,21 +393,6 @@ class StayingTheOwnerTest {
         assertThat(memory.holders("x")).isEmpty();
     }
 
-    /** It may have reached the store last. */
-    @Test
-    void givenARefreshThatAnotherCrossed_whenItIsNotAnswered_thenNoMoreIsBelievedThanItAskedFor() {
-        Lock lock = locks.createLock("x", TTL);
-        assertThat(lock.tryAcquire()).isTrue();
-        store.next(REFRESH, Fault.meanwhile(() -> {
-            lock.refresh();
-            throw new LockStorageException("x", "no answer", null);
-        }));
-
-        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> lock.refresh(Duration.ofSeconds(5)));
-
-        assertThat(lock.remainingLifetime().orElseThrow()).isLessThanOrEqualTo(Duration.ofSeconds(5));
-    }
-
     @Test
     void givenReleaseFails_whenTimePasses_thenNothingIsRenewed() {
         Lock lock = locks.lock("x").ttl(SHORT).autoRefresh().create();
