@@ -73,7 +73,7 @@ final class CombinedHold {
                 return;
             }
         }
-        giveUp();
+        giveUp(quorum.members());
         // Last, for who hears of it may take it anew.
         lost.complete(reason);
     }
@@ -97,19 +97,19 @@ final class CombinedHold {
      * Ends it, since a question found too little of it, and has the rest given back; not if there was a save since, or when
      * the question was asked: it may have seen the half of that.
      */
-    void endUnlessSaved(int savesBefore) {
+    void endUnlessSaved(int savesBefore, Collection<Member> inDoubt) {
         synchronized (this) {
             if (savesBefore < 0 || savesBefore != savesIfQuiet() || !end()) {
                 return;
             }
         }
-        quorum.giveUp(key, this);
+        quorum.giveUp(key, this, inDoubt);
     }
 
     /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
-    void giveUp() {
+    void giveUp(Collection<Member> inDoubt) {
         if (end()) {
-            quorum.giveUp(key, this);
+            quorum.giveUp(key, this, inDoubt);
         }
     }
 

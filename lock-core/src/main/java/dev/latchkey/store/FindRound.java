@@ -52,7 +52,7 @@ final class FindRound {
     /** To look changes nothing, but where no member has leases it is how holds are refreshed. */
     private Optional<Attempt.Granted> lost() {
         if (quorum.members().stream().allMatch(member -> member.expiring().isEmpty())) {
-            before.ifPresent(hold -> hold.endUnlessSaved(savesBefore));
+            before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, round.inDoubt()));
         }
         return Optional.empty();
     }

@@ -114,9 +114,14 @@ final class Quorum {
         Optional.ofNullable(holds.remove(key.token())).ifPresent(CombinedHold::end);
     }
 
-    /** Gives back what is left of a hold that has ended, without waiting for it: nothing would end a part without a lease. */
-    void giveUp(Key key, CombinedHold ended) {
-        for (Member member : members) {
+    /**
+     * Gives back what is left of a hold that has ended, without waiting for it: nothing would end a part without a lease.
+     *
+     * @param inDoubt all but those that have just said that they have none: the same key, given to another process, may hold
+     *     there anew
+     */
+    void giveUp(Key key, CombinedHold ended, Collection<Member> inDoubt) {
+        for (Member member : inDoubt) {
             var unused = member.delete(key.claiming(ended.part(member)));
         }
         // Not before: what the same key takes from now on comes after it at each member.

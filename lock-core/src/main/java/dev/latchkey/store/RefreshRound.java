@@ -93,7 +93,7 @@ final class RefreshRound {
     }
 
     private Attempt lost() {
-        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore));
+        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, round.inDoubt()));
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)

@@ -182,7 +182,7 @@ final class SaveRound {
 
     private Attempt lost() {
         Undoing undoing = new Undoing(quorum, request, round);
-        before.ifPresentOrElse(CombinedHold::giveUp, undoing::giveBackTooFew);
+        before.ifPresentOrElse(hold -> hold.giveUp(round.inDoubt()), undoing::giveBackTooFew);
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)

@@ -126,6 +126,19 @@ interface Dialect {
         return isolation != Connection.TRANSACTION_SERIALIZABLE;
     }
 
+    /** Asks a statement, where names are looked up by more rules than the connection's schema. */
+    default boolean finds(Connection connection, TableName name) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            boolean unused = statement.execute(Sql.named("SELECT 1 FROM latchkey_lock WHERE 1 = 0", name));
+            return true;
+        } catch (SQLException e) {
+            if (isMissingTable(e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
     /** Some databases keep names in capitals, and in the pattern of a name an underscore is any letter. */
     default boolean hasTable(Connection connection, TableName name) throws SQLException {
         DatabaseMetaData metaData = connection.getMetaData();

@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.regex.Pattern;
 
@@ -132,6 +133,12 @@ final class OracleDialect implements Dialect {
         return e.getErrorCode() == DEADLOCK
                 || e.getErrorCode() == DUPLICATE_KEY
                 || e.getErrorCode() == CANNOT_SERIALIZE;
+    }
+
+    /** {@inheritDoc} A name may be a synonym. */
+    @Override
+    public boolean hasTable(Connection connection, TableName name) throws SQLException {
+        return finds(connection, name);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 
 /** SQL Server from 2016 on, and Azure SQL. */
@@ -85,6 +86,12 @@ final class SqlServerDialect implements Dialect {
     @Override
     public boolean isTransient(SQLException e) {
         return e.getErrorCode() == DEADLOCK || e.getErrorCode() == DUPLICATE_KEY;
+    }
+
+    /** {@inheritDoc} The schema {@code dbo} is looked in after the user's own. */
+    @Override
+    public boolean hasTable(Connection connection, TableName name) throws SQLException {
+        return finds(connection, name);
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sharded subscriptions in a cluster: one for each resource somebody waits for, at the server that has its slot, over one
@@ -27,10 +28,12 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     private static final class Subscription {
 
         private int listeners;
+        private @Nullable String known;
         private CompletableFuture<String> ready;
         private boolean confirmed;
 
-        Subscription(CompletableFuture<String> ready) {
+        Subscription(@Nullable String known, CompletableFuture<String> ready) {
+            this.known = known;
             this.ready = ready;
         }
 
@@ -95,7 +98,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         try {
             Subscription subscription = subscriptions.get(channel);
             if (subscription == null) {
-                subscription = new Subscription(shards.subscribe(channel));
+                subscription = new Subscription(shards.known(channel), shards.subscribe(channel));
                 subscriptions.put(channel, subscription);
                 dropIdle();
             }
@@ -147,9 +150,13 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(channel);
-            if (subscription == null
-                    || !subscription.isReady()
-                    || !shards.isElsewhere(channel, subscription.ready.join())) {
+            String known = shards.known(channel);
+            if (subscription == null || !subscription.isReady() || known == null || known.equals(subscription.known)) {
+                // Where the driver has heard nothing new, the servers may have said better who has the slot.
+                return;
+            }
+            if (subscription.isAt(known)) {
+                subscription.known = known;
                 return;
             }
             left = subscription.ready.join();
@@ -185,11 +192,13 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     }
 
     @Override
-    public void sunsubscribed(RedisClusterNode from, String channel, long count) {
+    public void sunsubscribed(@Nullable RedisClusterNode from, String channel, long count) {
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(channel);
-            if (closed || subscription == null || !subscription.isAt(from.getNodeId())) {
+            // No server any more if it has left the cluster.
+            boolean isOld = from != null && subscription != null && !subscription.isAt(from.getNodeId());
+            if (closed || subscription == null || isOld) {
                 return;
             }
         } finally {
@@ -207,6 +216,7 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
             if (subscription == null || closed) {
                 return;
             }
+            subscription.known = shards.known(channel);
             ready = shards.subscribe(channel);
             subscription.ready = ready;
         } finally {

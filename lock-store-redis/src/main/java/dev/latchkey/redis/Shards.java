@@ -6,6 +6,7 @@ import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 
 /** Subscribes to sharded channels, each at the server that has its slot. */
 final class Shards {
@@ -27,15 +28,19 @@ final class Shards {
 
     /** Not awaited, and without a word if it fails: what still comes is for nobody. */
     void unsubscribe(String channel, String server) {
-        var unused = connection
-                .getConnectionAsync(server)
-                .thenCompose(node -> node.async().sunsubscribe(channel));
+        try {
+            var unused = connection
+                    .getConnectionAsync(server)
+                    .thenCompose(node -> node.async().sunsubscribe(channel));
+        } catch (RedisException e) {
+            // It has left the cluster, and the subscription went with it.
+        }
     }
 
-    /** Whether another server has the slot now, as far as the driver knows. */
-    boolean isElsewhere(String channel, String server) {
+    /** The server that has the slot as far as the driver knows, which may be late to hear of a change; null if it knows none. */
+    @Nullable String known(String channel) {
         RedisClusterNode owner = connection.getPartitions().getPartitionBySlot(SlotHash.getSlot(channel));
-        return owner != null && !owner.getNodeId().equals(server);
+        return owner == null ? null : owner.getNodeId();
     }
 
     private RedisClusterNode owner(String channel) {

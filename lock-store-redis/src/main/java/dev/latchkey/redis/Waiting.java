@@ -69,7 +69,8 @@ final class Waiting {
             return;
         }
         var unused = questions.cancelApart().whenComplete((done, failure) -> {
-            if (failure != null && Failures.isConnection(failure) && endNanos - System.nanoTime() > 0) {
+            boolean passing = failure != null && (Failures.isConnection(failure) || Failures.isSlotMoving(failure));
+            if (passing && endNanos - System.nanoTime() > 0) {
                 CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> giveBack(endNanos));
             }
         });

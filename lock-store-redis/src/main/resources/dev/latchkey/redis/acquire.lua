@@ -91,8 +91,13 @@ end
 
 if own and (state.mode == 'X' or want == 's') then
   unqueue()
-  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
-  lease(state, own, ttl, waits or (want == 'x' and claimed and claim == '-'))
+  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold. It is this attempt's now, so
+  -- that a late cancel of the one before does not undo it.
+  local repeated = want == 'x' and claimed and claim == '-'
+  lease(state, own, ttl, waits or repeated)
+  if repeated then
+    own.attempt = string.gsub(own.attempt, '^.*%^$', attempt .. '^')
+  end
   if state.mode == 'X' and want == 's' then
     state.mode, state.letter = 'S', 'S'
     own.attempt = string.gsub(own.attempt, '%^', '')

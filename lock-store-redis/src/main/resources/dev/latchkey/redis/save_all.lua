@@ -91,7 +91,11 @@ local function take(entry)
     return
   end
   -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
-  lease(state, own, entry.ttl, entry.want == 'x' and entry.claimed and entry.claim == '-')
+  local repeated = entry.want == 'x' and entry.claimed and entry.claim == '-'
+  lease(state, own, entry.ttl, repeated)
+  if repeated then
+    own.attempt = string.gsub(own.attempt, '^.*%^$', '0^')
+  end
   state.changed = true
   if state.mode == 'X' and entry.want == 's' then
     state.mode, state.letter = 'S', 'S'

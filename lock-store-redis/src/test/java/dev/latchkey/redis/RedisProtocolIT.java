@@ -173,6 +173,24 @@ class RedisProtocolIT {
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
 
+    /** The answer to a promotion is lost, and asking again settles it: what is sent late of the first must not undo it. */
+    @Test
+    void givenAPromotionThatWasAskedForAgain_whenTheFirstIsCancelledLate_thenItStays() throws Exception {
+        Key key = Key.of(resource);
+        Key reader = holding(key, store.save(shared(key)));
+        Key other = Key.of(resource);
+        granted(store.save(shared(other)));
+        CompletableFuture<Attempt> waiting = waiting(store, exclusive(reader));
+        String attempt = queuedAttempt();
+        assertThat(store.delete(other)).isTrue();
+        granted(waiting.join());
+        granted(store.save(exclusive(reader)));
+
+        assertThat(cancel(key, attempt)).isEqualTo(0);
+
+        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
     /** Who was left out as dead while it reconnected lost its place. */
     @Test
     void givenWaiterWasDropped_whenItAsksAgain_thenItHasItsOldPlace() throws Exception {

@@ -11,6 +11,9 @@ import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.RedisSentinel;
 import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
@@ -219,34 +222,52 @@ class RedisTopologyFaultsIT {
         }
     }
 
+    /** Of a client that hears of the change, and is patient enough. */
     @Test
     void givenAWaiter_whenTheReplicaTakesOver_thenItListensThereAndGetsTheLock() throws Exception {
-        try (RedisCluster cluster = RedisCluster.start();
-                LockFactory locks = LockFactory.connect(cluster.dsn());
-                LockFactory others = LockFactory.connect(cluster.dsn())) {
-            RedisServer master = cluster.masterOf(STATE);
-            RedisServer replica = cluster.addReplicaOf(master);
-            Lock holder = locks.createLock(RESOURCE, TTL);
-            assertThat(holder.tryAcquire()).isTrue();
-            long token = holder.fencingToken().orElseThrow();
-            BackgroundCall<Lock> waiting = startWaiter(others, master);
-            assertThat(master.text("WAIT", "1", "5000")).isEqualTo("1");
+        RedisClusterClient client = null;
+        try (RedisCluster cluster = RedisCluster.start()) {
+            client = patientClient(cluster);
+            try (RedisStore store = RedisStore.builder(client)
+                    .commandTimeout(Duration.ofSeconds(90))
+                    .build()) {
+                LockFactory locks = new LockFactory(store);
+                RedisServer master = cluster.masterOf(STATE);
+                RedisServer replica = cluster.addReplicaOf(master);
+                Lock holder = locks.createLock(RESOURCE, Duration.ofMinutes(5));
+                assertThat(holder.tryAcquire()).isTrue();
+                BackgroundCall<Lock> waiting = startWaiter(locks, master);
+                assertThat(master.text("WAIT", "1", "5000")).isEqualTo("1");
 
-            master.kill();
+                master.kill();
 
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
-                    .until(() ->
-                            replica.call("PUBSUB", "SHARDCHANNELS") instanceof List<?> channels && !channels.isEmpty());
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
-                    .ignoreException(LockStorageException.class)
-                    .until(holder::isAcquired);
-            assertThat(holder.release()).isTrue();
-            Lock next = waiting.result();
-            assertTokenIsGreater(next, token);
-            assertThat(next.release()).isTrue();
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(90))
+                        .until(() -> replica.call("PUBSUB", "SHARDCHANNELS") instanceof List<?> channels
+                                && !channels.isEmpty());
+                long token = holder.fencingToken().orElseThrow();
+                assertThat(holder.release()).isTrue();
+                Lock next = waiting.result();
+                assertTokenIsGreater(next, token);
+                assertThat(next.release()).isTrue();
+            }
+        } finally {
+            if (client != null) {
+                client.shutdown();
+            }
         }
+    }
+
+    private static RedisClusterClient patientClient(RedisCluster cluster) {
+        RedisClusterClient client =
+                RedisClusterClient.create(cluster.masters().get(0).dsn());
+        client.setOptions(ClusterClientOptions.builder()
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .enablePeriodicRefresh(Duration.ofSeconds(1))
+                        .enableAllAdaptiveRefreshTriggers()
+                        .build())
+                .build());
+        return client;
     }
 
     /** What a waiter was told must be written, whatever of its resource is not there any more. */

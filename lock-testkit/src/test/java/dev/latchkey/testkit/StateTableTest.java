@@ -882,7 +882,7 @@ class StateTableTest {
         @Test
         void whenRenewedByTheFactory_thenNothingIsRenewedAfterwards() {
             Lock renewed = locks.lock("renewed")
-                    .ttl(Duration.ofMillis(60))
+                    .ttl(Duration.ofMillis(300))
                     .autoRefresh()
                     .create();
             assertThat(renewed.tryAcquire()).isTrue();
@@ -891,8 +891,10 @@ class StateTableTest {
             assertThat(renewed.release()).isTrue();
 
             store.forgetCalls();
-            Lock later =
-                    locks.lock("later").ttl(Duration.ofMillis(60)).autoRefresh().create();
+            Lock later = locks.lock("later")
+                    .ttl(Duration.ofMillis(300))
+                    .autoRefresh()
+                    .create();
             assertThat(later.tryAcquire()).isTrue();
             await().until(() -> refreshesOf(later) >= 3);
             assertThat(refreshesOf(renewed)).isZero();

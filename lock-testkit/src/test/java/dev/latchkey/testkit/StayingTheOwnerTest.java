@@ -190,7 +190,8 @@ class StayingTheOwnerTest {
         Lock lock = locks.lock("x")
                 .ttl(SHORT)
                 .autoRefresh()
-                .maxHold(SHORT.multipliedBy(3))
+                // Between two renewals, so that none is under way then.
+                .maxHold(SHORT.multipliedBy(17).dividedBy(6))
                 .onLost(losses::add)
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
