@@ -225,37 +225,37 @@ class RedisTopologyFaultsIT {
     /** Of a client that hears of the change, and is patient enough. */
     @Test
     void givenAWaiter_whenTheReplicaTakesOver_thenItListensThereAndGetsTheLock() throws Exception {
-        RedisClusterClient client = null;
         try (RedisCluster cluster = RedisCluster.start()) {
-            client = patientClient(cluster);
+            RedisClusterClient client = patientClient(cluster);
             try (RedisStore store = RedisStore.builder(client)
                     .commandTimeout(Duration.ofSeconds(90))
                     .build()) {
-                LockFactory locks = new LockFactory(store);
-                RedisServer master = cluster.masterOf(STATE);
-                RedisServer replica = cluster.addReplicaOf(master);
-                Lock holder = locks.createLock(RESOURCE, Duration.ofMinutes(5));
-                assertThat(holder.tryAcquire()).isTrue();
-                BackgroundCall<Lock> waiting = startWaiter(locks, master);
-                assertThat(master.text("WAIT", "1", "5000")).isEqualTo("1");
-
-                master.kill();
-
-                Awaitility.await()
-                        .atMost(Duration.ofSeconds(90))
-                        .until(() -> replica.call("PUBSUB", "SHARDCHANNELS") instanceof List<?> channels
-                                && !channels.isEmpty());
-                long token = holder.fencingToken().orElseThrow();
-                assertThat(holder.release()).isTrue();
-                Lock next = waiting.result();
-                assertTokenIsGreater(next, token);
-                assertThat(next.release()).isTrue();
-            }
-        } finally {
-            if (client != null) {
+                takeOver(cluster, new LockFactory(store));
+            } finally {
                 client.shutdown();
             }
         }
+    }
+
+    private static void takeOver(RedisCluster cluster, LockFactory locks) throws Exception {
+        RedisServer master = cluster.masterOf(STATE);
+        RedisServer replica = cluster.addReplicaOf(master);
+        Lock holder = locks.createLock(RESOURCE, Duration.ofMinutes(5));
+        assertThat(holder.tryAcquire()).isTrue();
+        BackgroundCall<Lock> waiting = startWaiter(locks, master);
+        assertThat(master.text("WAIT", "1", "5000")).isEqualTo("1");
+
+        master.kill();
+
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(90))
+                .until(() ->
+                        replica.call("PUBSUB", "SHARDCHANNELS") instanceof List<?> channels && !channels.isEmpty());
+        long token = holder.fencingToken().orElseThrow();
+        assertThat(holder.release()).isTrue();
+        Lock next = waiting.result();
+        assertTokenIsGreater(next, token);
+        assertThat(next.release()).isTrue();
     }
 
     private static RedisClusterClient patientClient(RedisCluster cluster) {
@@ -264,7 +264,6 @@ class RedisTopologyFaultsIT {
         client.setOptions(ClusterClientOptions.builder()
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                         .enablePeriodicRefresh(Duration.ofSeconds(1))
-                        .enableAllAdaptiveRefreshTriggers()
                         .build())
                 .build());
         return client;
