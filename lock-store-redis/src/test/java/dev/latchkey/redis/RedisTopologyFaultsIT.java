@@ -11,6 +11,7 @@ import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.RedisSentinel;
 import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -259,8 +260,10 @@ class RedisTopologyFaultsIT {
     }
 
     private static RedisClusterClient patientClient(RedisCluster cluster) {
-        RedisClusterClient client =
-                RedisClusterClient.create(cluster.masters().get(0).dsn());
+        RedisURI address = RedisURI.create(cluster.masters().get(0).dsn());
+        // What was sent to the dead master is asked again by then.
+        address.setTimeout(Duration.ofSeconds(2));
+        RedisClusterClient client = RedisClusterClient.create(address);
         client.setOptions(ClusterClientOptions.builder()
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                         .enablePeriodicRefresh(Duration.ofSeconds(1))
