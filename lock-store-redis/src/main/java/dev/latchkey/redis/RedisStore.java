@@ -217,11 +217,12 @@ public final class RedisStore
         try {
             List<Long> reply = release(key, requests.handOver(key, waits.id()));
             waits.handedOver(reply);
-            if (reply.get(0) != 1) {
+            boolean wasOurs = reply.get(0) == 1;
+            if (!wasOurs) {
                 // The driver may have repeated it: then somebody may have it who was told by the reply that is lost.
                 waits.missed();
             }
-            return reply.get(0) == 1;
+            return wasOurs;
         } catch (LockStorageException e) {
             // Somebody may have it who was not told.
             waits.missed();
