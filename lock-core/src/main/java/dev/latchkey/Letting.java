@@ -2,6 +2,7 @@ package dev.latchkey;
 
 import dev.latchkey.Ownership.Release;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.time.Duration;
@@ -69,7 +70,7 @@ final class Letting {
         LockMode mode = key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
         Attempt attempt = backend.expiring()
                 .orElseThrow(() -> new IllegalStateException("a min hold without leases"))
-                .refresh(new Request(key, mode, rest, Patience.ONCE));
+                .refresh(new Request(key, mode, rest, Patience.ONCE, LeaseChange.SET));
         state.renewKey();
         return attempt instanceof Attempt.Granted;
     }

@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.time.Duration;
@@ -42,7 +43,8 @@ final class Refreshing {
 
     Request request(Claim claim, Duration wanted) {
         LockMode mode = claim.key().held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        return new Request(claim.key(), mode, settings.bounded(wanted, claim.watch()), Patience.ONCE);
+        LeaseChange change = wanted.equals(settings.ttl()) ? LeaseChange.EXTEND : LeaseChange.SET;
+        return new Request(claim.key(), mode, settings.bounded(wanted, claim.watch()), Patience.ONCE, change);
     }
 
     private Attempt ask(Request request) {

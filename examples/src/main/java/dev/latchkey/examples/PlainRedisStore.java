@@ -94,7 +94,7 @@ public final class PlainRedisStore implements ExpiringStore {
     @Override
     public Attempt refresh(Request request) {
         Key holder = request.key().holding(Optional.of(new Key.Held(request.mode(), OptionalLong.empty())));
-        return save(new Request(holder, request.mode(), request.ttl(), request.patience()));
+        return save(request.with(holder));
     }
 
     @Override

@@ -7,9 +7,10 @@ import java.util.List;
 public interface ExpiringStore extends PersistingStore {
 
     /**
-     * Starts the TTL of a live hold again, shorter or longer than before; never acquires.
+     * Starts the TTL of a live hold again; never acquires, promotes or demotes. Whether the lease may end sooner than before is
+     * said by {@link Request#leaseChange()}.
      *
-     * @param request who wants it; the mode is that of the hold
+     * @param request who wants it; its mode is not looked at, for it may be out of date
      * @return {@link Attempt.Granted} with the new lease, or {@link Attempt.Lost}; never a conflict
      */
     Attempt refresh(Request request);

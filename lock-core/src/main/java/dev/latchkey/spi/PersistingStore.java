@@ -19,6 +19,7 @@ public interface PersistingStore extends AutoCloseable {
      *
      * <p>A key that already holds in the mode asked for is renewed: TTL from now, same fencing token. A shared hold is
      * promoted when it is the only one, an exclusive hold is demoted, both without a gap in which another could get in.
+     * None of these ends the lease sooner than it would end, unless {@link Request#leaseChange()} says so.
      * When the request claims a hold that is not there, the answer is {@link Attempt.Lost} and nothing is taken.
      *
      * @param request who wants what

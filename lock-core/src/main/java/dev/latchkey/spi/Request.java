@@ -11,8 +11,21 @@ import java.time.Duration;
  * @param mode what it wants to hold
  * @param ttl for how long, more than zero; a store without expiry ignores it
  * @param patience whether the caller asks again when refused
+ * @param leaseChange whether the lease of what the key holds already may end sooner than it would
  */
-public record Request(Key key, LockMode mode, Duration ttl, Patience patience) {
+public record Request(Key key, LockMode mode, Duration ttl, Patience patience, LeaseChange leaseChange) {
+
+    /**
+     * Makes a request that never ends a lease sooner.
+     *
+     * @param key who asks
+     * @param mode what it wants to hold
+     * @param ttl for how long
+     * @param patience whether the caller asks again when refused
+     */
+    public Request(Key key, LockMode mode, Duration ttl, Patience patience) {
+        this(key, mode, ttl, patience, LeaseChange.EXTEND);
+    }
 
     /**
      * Returns the same request from a caller that comes back, or does not.
@@ -21,6 +34,26 @@ public record Request(Key key, LockMode mode, Duration ttl, Patience patience) {
      * @return a request that differs in that alone
      */
     public Request with(Patience other) {
-        return new Request(key, mode, ttl, other);
+        return new Request(key, mode, ttl, other, leaseChange);
+    }
+
+    /**
+     * Returns the same request with another effect on a lease that is there.
+     *
+     * @param other whether it may end sooner
+     * @return a request that differs in that alone
+     */
+    public Request with(LeaseChange other) {
+        return new Request(key, mode, ttl, patience, other);
+    }
+
+    /**
+     * Returns the same request of another key, for a store that passes requests on to others.
+     *
+     * @param other who asks
+     * @return a request that differs in that alone
+     */
+    public Request with(Key other) {
+        return new Request(other, mode, ttl, patience, leaseChange);
     }
 }

@@ -38,7 +38,7 @@ final class RefreshRound {
     private Attempt ask(Member member) {
         Key asked = quorum.keyFor(member, key);
         return member.expiring()
-                .map(store -> store.refresh(new Request(asked, request.mode(), request.ttl(), request.patience())))
+                .map(store -> store.refresh(request.with(asked)))
                 .orElseGet(() -> member.store()
                         .find(asked)
                         .<Attempt>map(granted -> granted)

@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.Grants.Grant;
 import java.util.ArrayDeque;
@@ -47,7 +48,7 @@ final class Room {
             return promote(request, own, now);
         }
         OptionalLong fencingToken = request.mode() == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
-        Attempt renewed = hold(request, fencingToken, now + request.ttl().toNanos(), now);
+        Attempt renewed = hold(request, fencingToken, endOf(request, own, now), now);
         serve(now);
         wakeHead();
         return renewed;
@@ -58,8 +59,7 @@ final class Room {
         if (own == null || !request.key().held().map(own::isAsClaimed).orElse(true)) {
             return grants.lost(request.key(), own, now);
         }
-        Grant refreshed =
-                new Grant(own.mode(), own.fencingToken(), now + request.ttl().toNanos());
+        Grant refreshed = new Grant(own.mode(), own.fencingToken(), endOf(request, own, now));
         wakeHead();
         return grants.put(request.key(), refreshed, now);
     }
@@ -192,10 +192,15 @@ final class Room {
         return hold(request, fencingToken(request.mode()), now + request.ttl().toNanos(), now);
     }
 
-    /** A promotion never shortens the lease: its holder may not learn of it in time, and believes in the shared one. */
     private Attempt promote(Request request, Grant own, long now) {
-        long end = now + Math.max(request.ttl().toNanos(), own.endNanos() - now);
-        return hold(request, fencingToken(LockMode.EXCLUSIVE), end, now);
+        return hold(request, fencingToken(LockMode.EXCLUSIVE), endOf(request, own, now), now);
+    }
+
+    /** When the lease of a hold that is there ends: not sooner than it would, unless that is asked for. */
+    private static long endOf(Request request, Grant own, long now) {
+        long asked = request.ttl().toNanos();
+        long left = own.endNanos() - now;
+        return now + (request.leaseChange() == LeaseChange.SET ? asked : Math.max(asked, left));
     }
 
     private Attempt hold(Request request, OptionalLong fencingToken, long endNanos, long now) {

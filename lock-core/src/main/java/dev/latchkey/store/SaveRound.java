@@ -40,11 +40,7 @@ final class SaveRound {
     private CompletableFuture<Attempt> ask(Member member, long endNanos) {
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
-        return member.saveBefore(
-                endNanos,
-                key,
-                () -> new Request(quorum.keyFor(member, key), request.mode(), request.ttl(), request.patience()),
-                wish);
+        return member.saveBefore(endNanos, key, () -> request.with(quorum.keyFor(member, key)), wish);
     }
 
     private boolean isPromotion() {

@@ -7,10 +7,14 @@ import static dev.latchkey.testkit.Requests.holding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.PersistingStore;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -88,14 +92,54 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
-    default void givenHeld_whenRefreshedWithAShorterTtl_thenItEndsSooner(Fixture fixture) {
+    default void givenHeld_whenItsLeaseIsSetShorter_thenItEndsSooner(Fixture fixture) {
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key)));
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim, shortTtl()));
+        Attempt attempt = fixture.store(ExpiringStore.class)
+                .refresh(exclusive(claim, shortTtl()).with(LeaseChange.SET));
 
         assertThat(granted(attempt).lease().ttl()).isLessThan(LONG_TTL);
         awaitExpiry(fixture, key);
+    }
+
+    /** A5, A18: a late or repeated renewal cut short what its holder, or who was handed the key, believed in. */
+    @Test
+    default void givenHeld_whenARenewalWithAShorterTtlComesLate_thenItDoesNotEndSooner(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key)));
+
+        granted(fixture.store(ExpiringStore.class).refresh(exclusive(claim, shortTtl())));
+
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+        assertThat(fixture.store().find(key)).isPresent();
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    /** A18: as above, by taking again what is held. */
+    @Test
+    default void givenHeld_whenSavedAgainWithAShorterTtl_thenItDoesNotEndSooner(Fixture fixture) {
+        Key key = fixture.key();
+        Key claim = holding(key, fixture.store().save(exclusive(key)));
+
+        granted(fixture.store().save(exclusive(claim, shortTtl())));
+
+        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
+        assertThat(fixture.store().find(key)).isPresent();
+    }
+
+    /** F1: a renewal that was overtaken by a promotion demoted it. */
+    @Test
+    default void givenHeldExclusively_whenARefreshForASharedHoldComesLate_thenItStaysExclusive(Fixture fixture) {
+        Key key = fixture.key();
+        Attempt.Granted held = granted(fixture.store().save(exclusive(key)));
+        Key late = key.holding(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
+
+        Attempt unused = fixture.store(ExpiringStore.class).refresh(Requests.shared(late));
+
+        Attempt.Granted found = fixture.store().find(key).orElseThrow();
+        assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(found.fencingToken()).isEqualTo(held.fencingToken());
     }
 
     @Test
