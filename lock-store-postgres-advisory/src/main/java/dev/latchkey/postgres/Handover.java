@@ -31,7 +31,7 @@ final class Handover<T> implements Runnable {
     private @Nullable Thread worker;
     private boolean interrupted;
     private @Nullable T result;
-    private @Nullable Exception failure;
+    private @Nullable Throwable failure;
 
     Handover(Wait<T> task) {
         this.task = task;
@@ -42,7 +42,7 @@ final class Handover<T> implements Runnable {
         begin();
         try {
             result = task.run();
-        } catch (SQLException | InterruptedException | RuntimeException e) {
+        } catch (SQLException | InterruptedException | RuntimeException | Error e) {
             failure = e;
         } finally {
             end();
@@ -127,6 +127,9 @@ final class Handover<T> implements Runnable {
         }
         if (failure instanceof RuntimeException unchecked) {
             throw unchecked;
+        }
+        if (failure instanceof Error error) {
+            throw error;
         }
         return result;
     }

@@ -71,12 +71,22 @@ final class Holds {
         try {
             return take(key, mode, session);
         } catch (SQLException e) {
-            if (!session.isEnded()) {
+            if (!session.isEnded() || Failures.isTimeout(e)) {
                 throw e;
             }
             // It may have been dead for hours, with nobody looking: all it could hold is gone with it.
-            return take(key, mode, sessions.shared());
+            return takeAgain(key, mode, session, e);
         }
+    }
+
+    /** Unless the server has not noticed yet that it is gone: what it took then excludes us as well. */
+    private Attempt takeAgain(Key key, LockMode mode, Session ended, SQLException failure) throws SQLException {
+        Session session = sessions.shared();
+        Attempt attempt = take(key, mode, session);
+        if (attempt instanceof Attempt.Conflicted && session.yes(Sql.IS_HELD_BY, ended.pid(), id.hold(), id.hold())) {
+            throw new StillHeldException(failure);
+        }
+        return attempt;
     }
 
     private Attempt take(Key key, LockMode mode, Session session) throws SQLException {

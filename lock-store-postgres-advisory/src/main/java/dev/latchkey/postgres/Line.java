@@ -84,9 +84,23 @@ final class Line {
             waiter.waitsInServer(ServerWait.begin(
                     threads,
                     guard,
-                    sessions::own,
+                    new Connecting(sessions),
                     ServerWait.statement(waiter.request().mode(), id),
                     (wait, session, token, failure) -> ended(waiter, wait, session, token, failure)));
+        }
+    }
+
+    /** A connection for each wait. */
+    private record Connecting(Sessions sessions) implements ServerWait.Source {
+
+        @Override
+        public Session get() throws SQLException {
+            return sessions.own();
+        }
+
+        @Override
+        public void unneeded(Session session) {
+            sessions.giveBack(session);
         }
     }
 
@@ -124,7 +138,7 @@ final class Line {
             waiter.grant(hold);
         } else if (failure != null) {
             settle(session);
-            if (!wait.isCancelled()) {
+            if (!wait.isCancelled() || wait.isFruitless()) {
                 waiter.fail(failure);
             }
         }

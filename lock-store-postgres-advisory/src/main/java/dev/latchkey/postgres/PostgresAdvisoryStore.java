@@ -50,7 +50,8 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      * Uses connections from a source, opened when first needed.
      *
      * @param source gives a new physical connection of the PostgreSQL driver each time, such as
-     *     {@code org.postgresql.ds.PGSimpleDataSource}; not a pool, which would lend one with our locks to others
+     *     {@code org.postgresql.ds.PGSimpleDataSource}. A pool, and whatever else wraps connections, is refused on first use
+     *     by {@link LockStorageException}: it would lend one with our locks to others
      */
     public PostgresAdvisoryStore(DataSource source) {
         this.sessions = new Sessions(Objects.requireNonNull(source, "source"));
@@ -79,8 +80,10 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(
-                    threads.wait(() -> rooms.waitIn(resource, room -> room.waitAndSave(request, endNanos, withdrawn))));
+            return watched(threads.wait(() -> rooms.waitIn(resource, room -> {
+                watch.needed();
+                return room.waitAndSave(request, endNanos, withdrawn);
+            })));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
@@ -88,7 +91,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
 
     private Attempt watched(Attempt attempt) {
         if (attempt instanceof Attempt.Granted) {
-            watch.holds();
+            watch.needed();
         }
         return attempt;
     }
@@ -195,7 +198,14 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      */
     @Override
     public void close() {
-        sessions.close();
+        try {
+            threads.work(() -> {
+                sessions.close();
+                return true;
+            });
+        } catch (SQLException e) {
+            throw new IllegalStateException("closing connections throws nothing", e);
+        }
         threads.close();
         watch.close();
         rooms.removeDead();

@@ -26,6 +26,9 @@ final class Promotion {
     private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
+    /** As {@link Sql#WAIT_PROMOTION} says. */
+    private static final int WAIT_MILLIS = 5_000;
+
     private final LockId id;
     private final ReentrantLock guard;
     private final Holds holds;
@@ -149,9 +152,26 @@ final class Promotion {
                 threads,
                 guard,
                 () -> session,
-                waiting -> waiting.awaitToken(Sql.WAIT_PROMOTION, id.hold(), id.hold()),
+                this::awaitOn,
                 (wait, waited, token, failure) -> ended(wait, token, failure)));
         waiter.await(endNanos);
+    }
+
+    /** Again and again: what the session carries is believed only as long as it answers. */
+    private OptionalLong awaitOn(Session session) throws SQLException {
+        while (true) {
+            try {
+                return session.awaitTokenFor(WAIT_MILLIS, Sql.WAIT_PROMOTION, id.hold(), id.hold());
+            } catch (SQLException e) {
+                if (!Failures.isLockTimeout(e)) {
+                    throw e;
+                }
+            }
+            // The end of the time may have crossed the grant.
+            if (holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
+                session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
+            }
+        }
     }
 
     private void ended(ServerWait wait, OptionalLong token, @Nullable SQLException failure) {
@@ -161,7 +181,7 @@ final class Promotion {
         } else if (failure != null) {
             restoreShared();
             deadlocked = Failures.isDeadlock(failure);
-            if (!wait.isCancelled()) {
+            if (!wait.isCancelled() || wait.isFruitless()) {
                 waiter.fail(failure);
             }
         }

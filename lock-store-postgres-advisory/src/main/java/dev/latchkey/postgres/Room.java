@@ -123,7 +123,7 @@ final class Room {
 
     Attempt waitAndSave(Request request, long endNanos, CompletionStage<?> withdrawn)
             throws SQLException, InterruptedException {
-        Attempt attempt = save(request);
+        Attempt attempt = saveOrConflict(request);
         if (!(attempt instanceof Attempt.Conflicted)) {
             return attempt;
         }
@@ -131,6 +131,15 @@ final class Room {
         withdrawn.thenRun(() -> withdraw(waiter));
         Hold own = holds.of(request.key());
         return own == null ? line.await(waiter, endNanos) : promote(waiter, own, endNanos);
+    }
+
+    /** Who waits can wait for the server to notice. */
+    private Attempt saveOrConflict(Request request) throws SQLException {
+        try {
+            return save(request);
+        } catch (StillHeldException e) {
+            return Attempt.Conflicted.NO_HINT;
+        }
     }
 
     private void withdraw(Waiter waiter) {

@@ -1,6 +1,7 @@
 package dev.latchkey.postgres;
 
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
 import java.sql.SQLException;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
@@ -16,7 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerWait implements Runnable {
 
-    private static final long CANCEL_AGAIN_MILLIS = 20;
+    private static final long CANCEL_AGAIN_NANOS = 20_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 500_000_000;
+
+    /** A server that is there ends a statement at once; after that long, cancellations reach nobody. */
+    private static final long CANCEL_NANOS = 2_000_000_000;
 
     /** What waits: a statement on a session. */
     @FunctionalInterface
@@ -30,6 +35,9 @@ final class ServerWait implements Runnable {
     @FunctionalInterface
     interface Source {
         Session get() throws SQLException;
+
+        /** Takes a session back for which nobody waited in the end: it has been asked nothing. */
+        default void unneeded(Session session) {}
     }
 
     /** Who hears of the end, with the room's guard held. */
@@ -45,17 +53,22 @@ final class ServerWait implements Runnable {
         void ended(ServerWait wait, @Nullable Session session, OptionalLong token, @Nullable SQLException failure);
     }
 
+    private final Executor threads;
     private final ReentrantLock guard;
     private final Condition over;
     private final Source source;
     private final Statement statement;
     private final Listener listener;
     private @Nullable Session running;
+    private @Nullable Session waited;
     private int cancelling;
+    private boolean begun;
     private boolean cancelled;
+    private boolean fruitless;
     private boolean ended;
 
-    private ServerWait(ReentrantLock guard, Source source, Statement statement, Listener listener) {
+    private ServerWait(Executor threads, ReentrantLock guard, Source source, Statement statement, Listener listener) {
+        this.threads = threads;
         this.guard = guard;
         this.over = guard.newCondition();
         this.source = source;
@@ -65,7 +78,7 @@ final class ServerWait implements Runnable {
 
     static ServerWait begin(
             Executor threads, ReentrantLock guard, Source source, Statement statement, Listener listener) {
-        ServerWait wait = new ServerWait(guard, source, statement, listener);
+        ServerWait wait = new ServerWait(threads, guard, source, statement, listener);
         try {
             threads.execute(wait);
         } catch (RejectedExecutionException e) {
@@ -88,37 +101,65 @@ final class ServerWait implements Runnable {
         return cancelled;
     }
 
-    /** Breaks it off, and returns once it has ended and the listener has heard of it. Gives the guard up meanwhile. */
+    /** Whether the server did not hear that it was cancelled: then what came of it is a failure. */
+    boolean isFruitless() {
+        return fruitless;
+    }
+
+    /**
+     * Breaks it off, and returns once it has ended and the listener has heard of it, or at once if the server was asked
+     * nothing yet, of which nobody hears. Gives the guard up meanwhile.
+     */
     void cancel() {
         cancelled = true;
+        ended |= !begun;
+        long endNanos = System.nanoTime() + CANCEL_NANOS;
+        long pauseNanos = CANCEL_AGAIN_NANOS;
         while (!ended) {
-            Session waiting = running;
-            if (waiting != null) {
-                cancelUnguarded(waiting);
+            if (waited != null && System.nanoTime() - endNanos >= 0) {
+                fruitless = true;
+                waited.end(LossReason.SESSION_LOST);
+                over.signalAll();
+            } else if (running != null && cancelling == 0) {
+                sendCancel(running);
             }
-            if (!ended) {
-                awaitEnd();
-            }
+            awaitEnd(pauseNanos);
+            pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
         }
     }
 
-    private void cancelUnguarded(Session waiting) {
+    /** On another thread: it opens a connection, which may take long where the network is silent. */
+    private void sendCancel(Session waiting) {
         cancelling++;
-        guard.unlock();
         try {
-            waiting.cancelWait();
-        } finally {
-            guard.lock();
+            threads.execute(() -> {
+                try {
+                    waiting.cancelWait();
+                } finally {
+                    cancelSent();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // The store is closed, and so is the session.
+            cancelling--;
+        }
+    }
+
+    private void cancelSent() {
+        guard.lock();
+        try {
             cancelling--;
             over.signalAll();
+        } finally {
+            guard.unlock();
         }
     }
 
     @SuppressWarnings("WaitNotInLoop") // The caller loops.
-    private void awaitEnd() {
+    private void awaitEnd(long nanos) {
         boolean interrupted = Thread.interrupted();
         try {
-            over.await(CANCEL_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+            over.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {
@@ -135,13 +176,16 @@ final class ServerWait implements Runnable {
         SQLException failure = null;
         try {
             session = source.get();
-            if (isStillWanted(session)) {
-                token = statement.run(session);
-            } else {
-                failure = new SQLException("cancelled before it began", "57014");
+            if (!isStillWanted(session)) {
+                source.unneeded(session);
+                return;
             }
+            token = statement.run(session);
         } catch (SQLException e) {
             failure = e;
+        } catch (RuntimeException | Error e) {
+            // Whoever waits has to be told, whatever it was.
+            failure = new SQLException("the wait failed: " + e, "58000", e);
         }
         end(session, token, failure);
     }
@@ -149,8 +193,10 @@ final class ServerWait implements Runnable {
     private boolean isStillWanted(Session session) {
         guard.lock();
         try {
-            running = session;
-            return !cancelled;
+            begun = !cancelled;
+            running = begun ? session : null;
+            waited = running;
+            return begun;
         } finally {
             guard.unlock();
         }
@@ -159,18 +205,30 @@ final class ServerWait implements Runnable {
     private void end(@Nullable Session session, OptionalLong token, @Nullable SQLException failure) {
         guard.lock();
         try {
+            if (ended) {
+                return;
+            }
             running = null;
             // One that is still on its way would break off whatever the listener asks of the session. The driver
             // returns
             // once the server has passed it on, and a session that is idle then ignores it.
-            while (cancelling > 0) {
+            while (cancelling > 0 && session != null && !session.isEnded()) {
                 over.awaitUninterruptibly();
             }
-            listener.ended(this, session, token, failure);
+            if (fruitless) {
+                listener.ended(this, session, OptionalLong.empty(), unheard(failure));
+            } else {
+                listener.ended(this, session, token, failure);
+            }
         } finally {
             ended = true;
             over.signalAll();
             guard.unlock();
         }
+    }
+
+    private static SQLException unheard(@Nullable SQLException failure) {
+        return new SQLException(
+                "the server did not hear that the wait was cancelled; its connection is closed", "08006", failure);
     }
 }

@@ -24,6 +24,7 @@ final class Session {
 
     private static final long PROBE_NANOS = 5_000_000_000L;
     private static final long LOOK_NANOS = 50_000_000;
+    private static final long WAIT_PROBE_NANOS = 15_000_000_000L;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Connection connection;
@@ -35,6 +36,7 @@ final class Session {
     private volatile boolean waits;
     private volatile boolean kept;
     private volatile long lastHeardNanos = System.nanoTime();
+    private volatile long lastSeenNanos = lastHeardNanos;
 
     /** Reads an answer. */
     @FunctionalInterface
@@ -102,11 +104,16 @@ final class Session {
 
     /** As {@link #token}, however long it takes. */
     OptionalLong awaitToken(String sql, long... numbers) throws SQLException {
-        return await(sql, this::readToken, numbers);
+        return await(0, sql, this::readToken, numbers);
+    }
+
+    /** As {@link #token}, of a statement that the server ends after a while. */
+    OptionalLong awaitTokenFor(int millis, String sql, long... numbers) throws SQLException {
+        return await(millis + ANSWER_MILLIS, sql, this::readToken, numbers);
     }
 
     void awaitYes(String sql, long... numbers) throws SQLException {
-        await(sql, row -> row.getBoolean(1), numbers);
+        await(0, sql, row -> row.getBoolean(1), numbers);
     }
 
     String text(String sql, long... numbers) throws SQLException {
@@ -118,11 +125,12 @@ final class Session {
         return row.wasNull() ? OptionalLong.empty() : OptionalLong.of((timeline << 48) | transaction);
     }
 
-    private <T> T await(String sql, Reader<T> reader, long... numbers) throws SQLException {
+    private <T> T await(int limitMillis, String sql, Reader<T> reader, long... numbers) throws SQLException {
         guard.lock();
         try {
             waits = true;
-            connection.setNetworkTimeout(Runnable::run, 0);
+            lastSeenNanos = System.nanoTime();
+            connection.setNetworkTimeout(Runnable::run, limitMillis);
             T answer = ask(sql, reader, numbers);
             connection.setNetworkTimeout(Runnable::run, ANSWER_MILLIS);
             return answer;
@@ -212,6 +220,19 @@ final class Session {
     /** Whether it is to be probed: nothing was asked for long, nor is now. */
     boolean isSilent() {
         return !isEnded() && !guard.isLocked() && System.nanoTime() - lastHeardNanos > PROBE_NANOS;
+    }
+
+    boolean isWaiting() {
+        return waits && !isEnded();
+    }
+
+    /** Whether it is to be asked of another session if this one is there: it waits, so nothing is heard of it. */
+    boolean isUnseen() {
+        return isWaiting() && System.nanoTime() - lastSeenNanos > WAIT_PROBE_NANOS;
+    }
+
+    void seen() {
+        lastSeenNanos = System.nanoTime();
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.latchkey.LossReason;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -105,9 +106,11 @@ final class Sessions {
         }
         Connection connection = connectUninterrupted();
         try {
+            // Before anything of it is changed: it goes back as it came.
+            PGConnection driver = physical(connection);
             connection.setAutoCommit(true);
             connection.setNetworkTimeout(Runnable::run, Session.ANSWER_MILLIS);
-            Session session = prepared(connection);
+            Session session = prepared(connection, driver);
             open.add(session);
             if (closed) {
                 discard(session);
@@ -118,6 +121,19 @@ final class Sessions {
             connection.close();
             throw e;
         }
+    }
+
+    /** A pool would lend what carries our locks to others, and get it back with our settings. */
+    private static PGConnection physical(Connection connection) throws SQLException {
+        refuse(
+                !connection.isWrapperFor(PGConnection.class),
+                "the DataSource gives connections of another driver than PostgreSQL's");
+        PGConnection driver = connection.unwrap(PGConnection.class);
+        refuse(
+                driver != connection,
+                "the DataSource is a pool, or wraps its connections: give one that opens a new connection of the driver"
+                        + " each time, such as org.postgresql.ds.PGSimpleDataSource");
+        return driver;
     }
 
     /** The driver gives up connecting when it is interrupted: it is asked again, and the flag is kept. */
@@ -132,6 +148,8 @@ final class Sessions {
                     if (!Thread.currentThread().isInterrupted()) {
                         throw e;
                     }
+                } catch (RuntimeException e) {
+                    throw new SQLException("the DataSource failed: " + e, "08001", e);
                 }
             }
         } finally {
@@ -141,8 +159,7 @@ final class Sessions {
         }
     }
 
-    private static Session prepared(Connection connection) throws SQLException {
-        PGConnection driver = connection.unwrap(PGConnection.class);
+    private static Session prepared(Connection connection, PGConnection driver) throws SQLException {
         Session session = new Session(connection, driver, 0);
         session.ask(Sql.PREPARE_SESSION, row -> {
             refuse(
@@ -162,6 +179,26 @@ final class Sessions {
     private static void refuse(boolean unfit, String problem) throws SQLException {
         if (unfit) {
             throw new SQLException(problem, "0A000");
+        }
+    }
+
+    /** Ends those that wait and are not there any more, as the server says, or as it does not answer at all. */
+    void checkWaiting(Collection<Session> waiting) {
+        for (Session session : waiting) {
+            session.seen();
+        }
+        for (Session session : waiting) {
+            if (session.isWaiting() && !isThere(session)) {
+                session.end(LossReason.SESSION_LOST);
+            }
+        }
+    }
+
+    private boolean isThere(Session session) {
+        try {
+            return shared().yes(Sql.IS_THERE, session.pid());
+        } catch (SQLException e) {
+            return false;
         }
     }
 

@@ -29,11 +29,13 @@ final class Sql {
                      ('tcp_user_timeout', '30000'),
                      ('client_connection_check_interval', '5000')) v (name, setting) USING (name))""";
 
-    /** Weaker settings let a token be forgotten in a crash or failover; stronger ones stay. */
+    /**
+     * A token has to be on this server's disk, and nowhere else: on a standby that is promoted the timeline is greater, and
+     * with it every token. So no commit of ours waits for a standby, which may be away.
+     */
     static final String PREPARE_TOKENS = """
             SELECT ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint,
-                CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
-                THEN set_config('synchronous_commit', 'on', false) END""";
+                set_config('synchronous_commit', 'local', false)""";
 
     static final String TRY_EXCLUSIVE = """
             SELECT CASE WHEN pg_try_advisory_lock(?)
@@ -85,8 +87,11 @@ final class Sql {
                 THEN CASE WHEN pg_try_advisory_lock_shared(?) THEN 'MOVED' ELSE 'QUEUED' END
                 ELSE 'REFUSED' END""";
 
+    /** Ends from time to time, since the session carries a shared hold: only an answer shows that it still does. */
     static final String WAIT_PROMOTION = """
-            SELECT CASE WHEN pg_advisory_lock(?)::text IS NOT NULL
+            SELECT CASE WHEN CASE
+                    WHEN set_config('lock_timeout', '5000', true) IS NOT NULL
+                    THEN pg_advisory_lock(?)::text IS NOT NULL END
                 THEN CASE WHEN pg_advisory_unlock_shared(?)
                 THEN CASE WHEN pg_logical_emit_message(true, 'latchkey', '') IS NOT NULL
                 THEN pg_current_xact_id() END END END""";
@@ -111,6 +116,16 @@ final class Sql {
                 WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND pid = pg_backend_pid()
                 AND classid = ((? >> 32) & 4294967295)::oid AND objid = (? & 4294967295)::oid
                 AND mode = CASE ? WHEN 1 THEN 'ExclusiveLock' ELSE 'ShareLock' END)""";
+
+    /** Whether another session of ours that has ended here holds the lock as long as the server has not noticed. */
+    static final String IS_HELD_BY = """
+            SELECT EXISTS (
+                SELECT FROM pg_locks
+                WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND pid = ?
+                AND classid = ((? >> 32) & 4294967295)::oid AND objid = (? & 4294967295)::oid)""";
+
+    static final String IS_THERE = """
+            SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = ?)""";
 
     static final String HOLDERS = """
             SELECT l.mode = 'ExclusiveLock', l.pid, coalesce(a.application_name, ''), coalesce(host(a.client_addr), '')

@@ -1,11 +1,15 @@
 package dev.latchkey.postgres;
 
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out when a session that carries holds ends, while nobody uses it. Looks at the connections only. */
+/**
+ * Finds out when a session that carries holds ends, while nobody uses it, by looking at the connections only; and when one
+ * ends that has waited for long, by asking on another.
+ */
 final class Watch implements Runnable {
 
     private static final long PAUSE_NANOS = 50_000_000;
@@ -16,6 +20,7 @@ final class Watch implements Runnable {
     private volatile @Nullable Thread thread;
     private volatile boolean idle;
     private volatile boolean closed;
+    private volatile boolean checking;
 
     Watch(Sessions sessions, Rooms rooms, Executor threads) {
         this.sessions = sessions;
@@ -24,7 +29,7 @@ final class Watch implements Runnable {
     }
 
     /** To be called when there is something new to watch. */
-    void holds() {
+    void needed() {
         Thread current = thread;
         if (current == null) {
             start();
@@ -52,7 +57,7 @@ final class Watch implements Runnable {
     public void run() {
         while (!closed) {
             idle = true;
-            if (isNothingHeld()) {
+            if (rooms.size() == 0) {
                 LockSupport.park(this);
             }
             idle = false;
@@ -61,12 +66,14 @@ final class Watch implements Runnable {
         }
     }
 
-    private boolean isNothingHeld() {
-        return sessions.open().stream().allMatch(session -> session.holds().isEmpty());
-    }
-
     private void look() {
         boolean ended = false;
+        List<Session> unseen =
+                sessions.open().stream().filter(Session::isUnseen).toList();
+        if (!unseen.isEmpty() && !checking) {
+            checking = true;
+            onAThread(() -> check(unseen));
+        }
         for (Session session : sessions.open()) {
             if (!session.holds().isEmpty()) {
                 session.look();
@@ -80,14 +87,30 @@ final class Watch implements Runnable {
         }
     }
 
+    /**
+     * One that waits in the server says nothing, also when it is long dead: another one asks for all. What comes of a server
+     * that does not answer takes long.
+     */
+    private void check(List<Session> waiting) {
+        try {
+            sessions.checkWaiting(waiting);
+        } finally {
+            checking = false;
+        }
+    }
+
     /** On a thread of its own: one after the other, the last would be told after the server has given it up. */
     private void probeIfSilent(Session session) {
         if (session.isSilent()) {
-            try {
-                threads.execute(session::probe);
-            } catch (RejectedExecutionException e) {
-                // The store is closed, and so is the session.
-            }
+            onAThread(session::probe);
+        }
+    }
+
+    private void onAThread(Runnable work) {
+        try {
+            threads.execute(work);
+        } catch (RejectedExecutionException e) {
+            // The store is closed, and so are the sessions.
         }
     }
 }

@@ -47,6 +47,11 @@ class ProviderTest {
                 "postgresql+advisory://me:top/secret@host/orders",
                 "postgresql+advisory://me:top%secret@host/orders",
                 "postgresql+advisory://me:secret@host:port/orders",
+                "postgresql+advisory://host:port/orders?password=secret",
+                "postgresql+advisory://host/orders?sslmod=require&password=secret",
+                "postgresql+advisory://host/orders?socketTimeot=3",
+                "postgresql+advisory://host/orders?password=se%cret",
+                "postgresql+advisory://host/orders?sslmode",
             })
     void givenWrongDsn_whenConnected_thenAnErrorThatSaysWhatIsRightAndNoSecret(String dsn) {
         assertThatThrownBy(() -> LockFactory.connect(dsn))

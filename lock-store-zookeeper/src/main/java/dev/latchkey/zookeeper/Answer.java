@@ -41,6 +41,14 @@ record Answer<T>(Code code, @Nullable T orNull) {
         };
     }
 
+    /** Of a change: whether a quorum has agreed on it, or on that it cannot be. */
+    boolean isCommitted() {
+        return switch (code) {
+            case OK, NONODE, NODEEXISTS, NOTEMPTY -> true;
+            default -> false;
+        };
+    }
+
     /** The session, and every node of it, is gone, or was never let in. */
     boolean isSessionEnd() {
         return code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED;

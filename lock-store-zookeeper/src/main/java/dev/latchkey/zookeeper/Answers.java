@@ -1,7 +1,6 @@
 package dev.latchkey.zookeeper;
 
 import java.util.function.LongConsumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /** What the client says of a request, and what that says of the session. */
@@ -13,7 +12,7 @@ final class Answers {
     /**
      * Begins.
      *
-     * @param proof told when a request was sent that only the leader can have answered: the session lived then
+     * @param proof told when a request was sent that a quorum has carried out: the session lived then
      * @param end told when the session has ended
      */
     Answers(LongConsumer proof, Runnable end) {
@@ -21,10 +20,10 @@ final class Answers {
         this.end = end;
     }
 
-    /** Of a request that goes to the leader. */
+    /** Of a request that changes something, and so needs a quorum, also to be refused for what is there or is not. */
     <T> Answer<T> written(int code, long sentNanos, @Nullable T value) {
         Answer<T> answer = read(code, value);
-        if (!answer.isLost() && !answer.isSessionEnd() && !answer.is(Code.NOAUTH)) {
+        if (answer.isCommitted()) {
             proof.accept(sentNanos);
         }
         return answer;

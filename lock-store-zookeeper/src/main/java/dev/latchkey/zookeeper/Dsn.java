@@ -104,8 +104,7 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
     }
 
     ZooKeeperStore store() {
-        ZooKeeperStore.Builder builder =
-                new ZooKeeperStore.Builder(settings -> Sessions.opening(this::connect, settings)).root(root);
+        ZooKeeperStore.Builder builder = new ZooKeeperStore.Builder(new Clients.Own(this::connect)).root(root);
         return credentials.isPresent()
                 ? builder.acl(ZooDefs.Ids.CREATOR_ALL_ACL).build()
                 : builder.build();

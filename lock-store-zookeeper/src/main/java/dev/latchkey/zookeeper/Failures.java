@@ -1,6 +1,7 @@
 package dev.latchkey.zookeeper;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
@@ -18,14 +19,16 @@ final class Failures {
     static LockStorageException of(String resource, Answer<?> answer, String what) {
         if (answer.isSessionEnd()) {
             return answer.is(KeeperException.Code.AUTHFAILED)
-                    ? new LockStorageException(resource, "ZooKeeper does not accept the authentication", cause(answer))
+                    ? new LockStorageException(
+                            resource, "ZooKeeper does not accept the authentication", cause(answer), Failure.DENIED)
                     : sessionEnded(resource);
         }
         if (answer.is(KeeperException.Code.NOAUTH)) {
             return new LockStorageException(
                     resource,
                     what + ": the session may not; it needs the permissions create, delete, read and write there",
-                    cause(answer));
+                    cause(answer),
+                    Failure.DENIED);
         }
         return new LockStorageException(resource, what + ": " + answer.code(), cause(answer));
     }
@@ -34,12 +37,20 @@ final class Failures {
         return KeeperException.create(answer.code());
     }
 
+    /** Nothing was sent if the client never had a session; what it would send later is withdrawn. */
     static LockStorageException unanswered(String resource, ZooKeeper client) {
         return new LockStorageException(
                 resource,
                 "no ZooKeeper server answered in time; the client is " + client.getState()
                         + ". Its log says which servers it tries",
-                null);
+                null,
+                client.getSessionId() == 0 ? Failure.NOT_SENT : Failure.IN_DOUBT);
+    }
+
+    /** Of one who has asked nothing itself. */
+    static LockStorageException unansweredBefore(String resource, LockStorageException failure) {
+        return new LockStorageException(
+                resource, "those who wait before it in this process failed", failure, failure.failure());
     }
 
     static LockStorageException sessionEnded(String resource) {
@@ -50,8 +61,14 @@ final class Failures {
         return new LockStorageException(
                 resource,
                 "the session of the given ZooKeeper client has ended, and no other can be opened with it: make a new client"
-                        + " and a new store, or have the store make its clients itself",
-                null);
+                        + " and a new store, or give the store something that supplies another client then, or have the"
+                        + " store make its clients itself",
+                null,
+                Failure.NOT_SENT);
+    }
+
+    static LockStorageException noClient(String resource, Exception cause) {
+        return new LockStorageException(resource, "there is no ZooKeeper client: " + cause, cause, Failure.NOT_SENT);
     }
 
     static LockStorageException noChroot(String resource, String path) {
@@ -59,7 +76,8 @@ final class Failures {
                 resource,
                 "cannot create " + path + ": the chroot at the end of the connect string does not exist. Create it, for"
                         + " instance with zkCli.sh, or leave it out",
-                null);
+                null,
+                Failure.DENIED);
     }
 
     static LockStorageException usedUp(String resource, String parent) {
@@ -72,6 +90,6 @@ final class Failures {
     }
 
     static LockStorageException closed(String resource) {
-        return new LockStorageException(resource, "the store was closed", null);
+        return new LockStorageException(resource, "the store was closed", null, Failure.NOT_SENT);
     }
 }

@@ -169,4 +169,13 @@ final class Hold {
         }
         place.ended(toFollowers);
     }
+
+    /** Its nodes are there no longer. */
+    void gonePlaces() {
+        Place second = promotion();
+        if (second != null) {
+            second.gone();
+        }
+        place.gone();
+    }
 }

@@ -61,6 +61,8 @@ final class Holds {
         }
         if (!deleted.isOk() || hold.isInDoubt()) {
             session.sweeper().sweep(hold.place());
+        } else {
+            hold.gonePlaces();
         }
         if (deleted.isOk() && !repeated && paths.size() == 1 && hold.place().isFirst()) {
             session.trail()
@@ -173,6 +175,7 @@ final class Holds {
             place.demote();
         } else {
             promotion.ended(Signal.LOOK);
+            promotion.gone();
         }
         if (!done.isOk() && !done.is(Code.NODEEXISTS) && !done.is(Code.NONODE)) {
             throw Failures.of(place.resource(), done, "demoting " + place.path());

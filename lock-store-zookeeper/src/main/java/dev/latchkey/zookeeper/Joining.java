@@ -5,6 +5,7 @@ import dev.latchkey.zookeeper.Requests.Created;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
@@ -36,6 +37,7 @@ final class Joining<X extends Exception> {
 
     Line join() throws X {
         Requests requests = session.requests();
+        Set<String> leaving = place.leaving();
         do {
             boolean likelyAlone = session.trail().isTrodden(parent);
             create(likelyAlone);
@@ -48,11 +50,11 @@ final class Joining<X extends Exception> {
             Answer<Created> made = limit.answer(creation);
             if (made.isOk() && children.isOk()) {
                 isAlone(made);
-                return inLine(made.value(), Place.line(children.value()));
+                return inLine(made.value(), Place.line(children.value(), leaving));
             }
             if (made.isLost() || children.isLost()) {
                 place.putInDoubt();
-                Line line = findAfterLoss();
+                Line line = findAfterLoss(leaving);
                 if (line != null) {
                     return line;
                 }
@@ -122,13 +124,13 @@ final class Joining<X extends Exception> {
     }
 
     /** The answer was lost. Null if the node was not made. */
-    private @Nullable Line findAfterLoss() throws X {
+    private @Nullable Line findAfterLoss(Set<String> leaving) throws X {
         while (!limit.isOver()) {
             limit.pause();
             // What the lost connection carried comes before this, or is refused by the leader.
             Answer<Children> children = limit.answer(session.requests().childrenNow(parent));
             if (children.isOk()) {
-                Line line = Place.line(children.value());
+                Line line = Place.line(children.value(), leaving);
                 Optional<Entry> own = line.find(place.id());
                 Answer<Stat> stat = own.isEmpty()
                         ? Answer.of(Code.NONODE.intValue(), null)

@@ -23,8 +23,13 @@ abstract class Limit<X extends Exception> {
     private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
     private Limit(long nanos) {
-        this.patient = nanos >= Failures.ANSWER_NANOS;
+        this.patient = isPatient(nanos);
         this.endNanos = System.nanoTime() + nanos;
+    }
+
+    /** Whether a limit is as long as any: what is not answered in it is a failure of the servers. */
+    static boolean isPatient(long nanos) {
+        return nanos >= Failures.ANSWER_NANOS;
     }
 
     /** For what must be known: an interrupt is kept for later. */

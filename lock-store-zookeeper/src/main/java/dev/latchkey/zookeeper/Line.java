@@ -16,7 +16,8 @@ import java.util.Set;
  *   <li>A reader holds when no writer is before it, and nobody promotes or waits to. One that finds a promoter behind
  *       itself steps back behind it, for the promoter cannot know whether it reads already.
  *   <li>A promoter keeps its place and adds a second node. It holds exclusively when no reader that came before that node
- *       may hold: those with a writer before them do not, for the writer waits for the promoter itself.
+ *       may hold: those with a writer before them do not, for the writer waits for the promoter itself; unless that
+ *       writer is one of this store that has given up, which readers of this store know before its node has gone.
  *   <li>Of two that wait to promote, the later is refused.
  *   <li>A writer's node with the mark of a demotion is a reader's.
  * </ol>
@@ -29,6 +30,7 @@ final class Line {
     private final List<Entry> bases = new ArrayList<>();
     private final List<Entry> promotions = new ArrayList<>();
     private final Set<String> names;
+    private final Set<String> leaving;
     private final long floor;
 
     /**
@@ -38,7 +40,18 @@ final class Line {
      * @param floor no exclusive hold before had a greater token, but those of nodes still in line
      */
     Line(Collection<String> names, long floor) {
+        this(names, floor, Set.of());
+    }
+
+    /**
+     * Reads a line.
+     *
+     * @param leaving ids of writers of this store that have given up while their nodes may be there: readers of this store
+     *     behind them may hold already, so a promotion looks through them
+     */
+    Line(Collection<String> names, long floor, Set<String> leaving) {
         this.names = new HashSet<>(names);
+        this.leaving = Set.copyOf(leaving);
         this.floor = floor;
         for (String name : names) {
             Entry entry = Entry.parse(name);
@@ -137,7 +150,8 @@ final class Line {
     private boolean mayKeepBack(Entry base, Entry promotion) {
         return !base.id().equals(promotion.baseId())
                 && shares(base)
-                && writerBefore(base).isEmpty();
+                && bases.stream()
+                        .noneMatch(other -> other.isBefore(base) && !shares(other) && !leaving.contains(other.id()));
     }
 
     private Optional<Entry> writerBefore(Entry own) {

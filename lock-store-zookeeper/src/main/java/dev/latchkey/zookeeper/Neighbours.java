@@ -2,6 +2,7 @@ package dev.latchkey.zookeeper;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.KeeperException.Code;
@@ -22,6 +23,9 @@ final class Neighbours {
     private final Map<String, Place> places = new ConcurrentHashMap<>();
     private final Map<String, Watched> watches = new ConcurrentHashMap<>();
 
+    /** The ids of writers' places that are given up here, while the servers have not said that the nodes are gone. */
+    private final Set<String> leaving = ConcurrentHashMap.newKeySet();
+
     Neighbours(Requests requests) {
         this.requests = requests;
     }
@@ -30,8 +34,21 @@ final class Neighbours {
         places.put(place.path(), place);
     }
 
-    void remove(Place place) {
+    /** Its deletion is on its way: those of this store who follow it may hold already, whatever a line shows. */
+    void leaves(Place place) {
+        if (place.kind() == Kind.WRITER) {
+            leaving.add(place.id());
+        }
         places.remove(place.path());
+    }
+
+    /** No node of that id is there any more, or will ever be told of. */
+    void gone(String id) {
+        leaving.remove(id);
+    }
+
+    Set<String> leaving() {
+        return Set.copyOf(leaving);
     }
 
     /**

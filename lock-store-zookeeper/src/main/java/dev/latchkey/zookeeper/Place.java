@@ -4,6 +4,7 @@ import dev.latchkey.zookeeper.Requests.Children;
 import dev.latchkey.zookeeper.Requests.Created;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -129,19 +130,28 @@ final class Place {
         return first;
     }
 
-    static Line line(Children children) {
-        return new Line(children.names(), children.stat().getMzxid());
+    /**
+     * What a promotion must look through; to be asked before the line is looked at, since what goes in between is in the
+     * line and in here no more.
+     */
+    Set<String> leaving() {
+        return kind.isPromotion() ? session.neighbours().leaving() : Set.of();
+    }
+
+    static Line line(Children children, Set<String> leaving) {
+        return new Line(children.names(), children.stat().getMzxid(), leaving);
     }
 
     /** Looks at the line again. */
     <X extends Exception> Line look(Limit<X> limit) throws X {
+        Set<String> leaving = leaving();
         Answer<Children> children = limit.answer(session.requests().children(parent));
         while (children.isLost() && !limit.isOver()) {
             limit.pause();
             children = limit.answer(session.requests().childrenNow(parent));
         }
         if (children.isOk()) {
-            return line(children.value());
+            return line(children.value(), leaving);
         }
         if (children.is(Code.NONODE)) {
             return new Line(List.of(), 0);
@@ -159,12 +169,20 @@ final class Place {
         Answer<Void> deleted = Limit.deaf(Failures.LEAVING_NANOS).answer(deleting);
         if (deleted.isLost() || inDoubt) {
             session.sweeper().sweep(this);
+        } else {
+            gone();
         }
     }
 
     /** Its deletion has been sent, or it is not relied on any more. */
     void ended(Signal toFollowers) {
-        session.neighbours().remove(this);
+        // Before the followers are told, who may hold from then on.
+        session.neighbours().leaves(this);
         followers.tellLast(toFollowers);
+    }
+
+    /** The servers have said that it is there no longer. */
+    void gone() {
+        session.neighbours().gone(id);
     }
 }

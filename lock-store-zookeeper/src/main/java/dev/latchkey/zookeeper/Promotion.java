@@ -48,7 +48,7 @@ final class Promotion {
         }
         Session session = hold.place().session();
         session.add(waiter);
-        Limit<InterruptedException> limit = Limit.alert(Failures.ANSWER_NANOS, waiter.ended());
+        Limit<InterruptedException> limit = Limit.alert(Taking.joiningNanos(endNanos), waiter.ended());
         try {
             Place place = place(Kind.PROMOTER);
             Line line = place.join(limit);
@@ -79,7 +79,7 @@ final class Promotion {
                     over = true;
                     return verdict;
                 }
-                line = place.look(Limit.alert(Failures.ANSWER_NANOS, waiter.ended()));
+                line = place.look(Limit.alert(Taking.joiningNanos(endNanos), waiter.ended()));
             }
         } finally {
             if (!over) {

@@ -116,12 +116,16 @@ final class Requests {
         return children(parent);
     }
 
-    /** Has the leader answer, and the server of this session catch up with it. */
+    /** Has the server of this session catch up with its leader. */
     CompletableFuture<Answer<Void>> sync(String path) {
         CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
-        long sent = System.nanoTime();
-        client.sync(path, (code, asked, context) -> answer.complete(answers.written(code, sent, null)), null);
+        client.sync(path, (code, asked, context) -> answer.complete(answers.read(code, null)), null);
         return answer;
+    }
+
+    /** Has a quorum agree on a transaction that changes nothing and wakes no watch. */
+    CompletableFuture<Answer<Void>> commit(String path) {
+        return all(List.of(Op.check(path, ANY_VERSION)));
     }
 
     CompletableFuture<Answer<Stat>> stat(String path) {

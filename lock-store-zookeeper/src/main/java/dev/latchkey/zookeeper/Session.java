@@ -5,17 +5,16 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One session with the servers, and what depends on it.
  *
- * <p>The leader ends a session when it has not heard of it for the session timeout. It hears of it through the server the
- * client is connected to, which reports twice a tick; a tick is half the shortest timeout a server grants. So a session
- * lives at least three quarters of its timeout from the moment a request was sent that the leader has answered, and what
- * it carries is given up then. An answer of that server alone proves nothing: it may be cut off from the leader.
+ * <p>The leader ends a session when it has not heard of it for the session timeout. What the session carries is given up
+ * when that may have come, which {@link Proofs} tells. Only a request that a quorum of the servers has carried out proves
+ * anything: a server may be cut off from its leader, and a leader that was deposed, and does not know it yet, answers by
+ * itself whatever needs no quorum, a {@code sync} as well.
  */
 final class Session {
 
@@ -27,19 +26,21 @@ final class Session {
     private final Neighbours neighbours;
     private final Trail trail = new Trail();
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
+    private final Set<Waiter> joiners = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
-    private final AtomicLong provenNanos = new AtomicLong(System.nanoTime());
+    private final Proofs proofs;
     private @Nullable CompletableFuture<?> beat;
     private volatile boolean ended;
 
-    Session(ZooKeeper client, Settings settings) {
+    Session(ZooKeeper client, Settings settings, Proofs proofs) {
         this.client = client;
+        this.proofs = proofs;
         this.root = settings.paths().root();
         Answers answers = new Answers(this::prove, this::end);
         this.requests = new Requests(client, settings.acl(), answers);
         this.directRequests = new DirectRequests(client, settings.acl(), answers);
-        this.sweeper = new Sweeper(requests);
         this.neighbours = new Neighbours(requests);
+        this.sweeper = new Sweeper(requests, neighbours);
     }
 
     Requests requests() {
@@ -71,7 +72,7 @@ final class Session {
     }
 
     private void prove(long sentNanos) {
-        provenNanos.accumulateAndGet(sentNanos, (one, other) -> one - other > 0 ? one : other);
+        proofs.add(sentNanos, timeoutNanos());
     }
 
     /** Its client is of no more use. */
@@ -86,15 +87,11 @@ final class Session {
 
     /** Whether the servers cannot have ended it yet; what it carries is lost as soon as they may have. */
     boolean isLive() {
-        boolean live = !isEnded() && System.nanoTime() - provenNanos.get() < lifeNanos();
+        boolean live = !isEnded() && System.nanoTime() - proofs.endNanos(timeoutNanos()) < 0;
         if (!live) {
             lose(LossReason.SESSION_LOST);
         }
         return live;
-    }
-
-    private long lifeNanos() {
-        return timeoutNanos() / 4 * 3;
     }
 
     private long timeoutNanos() {
@@ -109,7 +106,7 @@ final class Session {
     /** Ends it for this store; its client is about to be closed. */
     void close(LossReason reason) {
         ended = true;
-        lose(reason);
+        leave(reason);
     }
 
     /** Everything it carries is no longer known to be held or in line, and is removed as soon as that is possible. */
@@ -122,6 +119,12 @@ final class Session {
         waiters.forEach(waiter -> waiter.end(Signal.SESSION_LOST));
     }
 
+    /** As {@link #lose}, at the end of the store: also for those who are just joining a line. */
+    void leave(LossReason reason) {
+        joiners.forEach(waiter -> waiter.end(Signal.SESSION_LOST));
+        lose(reason);
+    }
+
     /** False if it has just been lost. */
     boolean carry(Hold hold) {
         holds.add(hold);
@@ -132,11 +135,18 @@ final class Session {
         holds.remove(hold);
     }
 
+    /** One who gets in line now: its place does not depend on this session before it has one. */
+    void joins(Waiter waiter) {
+        joiners.add(waiter);
+    }
+
     void add(Waiter waiter) {
         waiters.add(waiter);
+        joiners.remove(waiter);
     }
 
     void remove(Waiter waiter) {
+        joiners.remove(waiter);
         waiters.remove(waiter);
     }
 
@@ -151,21 +161,23 @@ final class Session {
     }
 
     /**
-     * Has the leader prove that it lives, if that is due. More often than the client would say that it is there: it then
+     * Has a quorum prove that it lives, if that is due. More often than the client would say that it is there: it then
      * sends nothing else.
      *
      * @return after how many nanoseconds at the latest this is to be called again
      */
     long beat() {
         boolean live = isLive();
-        long interval = timeoutNanos() / 4;
-        long due = interval - (System.nanoTime() - provenNanos.get());
+        long timeout = timeoutNanos();
+        // A client that was closed by its owner says nothing.
+        long lookNanos = timeout / 16;
+        long due = proofs.dueNanos(timeout) - System.nanoTime();
         if (due > 0) {
-            return due;
+            return Math.min(due, lookNanos);
         }
         if (beat == null || beat.isDone()) {
-            beat = requests.sync(root);
+            beat = requests.commit(root);
         }
-        return live ? Math.min(interval / 4, lifeNanos() - (System.nanoTime() - provenNanos.get())) : interval / 4;
+        return live ? Math.min(lookNanos, proofs.endNanos(timeout) - System.nanoTime()) : lookNanos;
     }
 }

@@ -1,38 +1,23 @@
 package dev.latchkey.zookeeper;
 
-import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import java.io.IOException;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
-/** The session of a store: one at a time, and when that has ended another one, if the store makes its clients itself. */
+/** The session of a store: one at a time, and when that has ended another one, if another client is to be had. */
 final class Sessions {
 
-    private static final int CLOSING_MILLIS = 2_000;
-
-    /** Makes a client; throws {@link IllegalArgumentException} for an address that is none. */
-    interface Opener {
-        ZooKeeper open() throws IOException;
-    }
+    /** How long the owner of a client that has ended may take to have another one. */
+    private static final long REPLACING_NANOS = 1_000_000_000;
 
     private final Settings settings;
-    private final @Nullable Opener opener;
+    private final Clients clients;
     private volatile @Nullable Session current;
     private volatile boolean closed;
 
-    private Sessions(Settings settings, @Nullable Opener opener, @Nullable Session first) {
+    Sessions(Clients clients, Settings settings) {
+        this.clients = clients;
         this.settings = settings;
-        this.opener = opener;
-        this.current = first;
-    }
-
-    static Sessions opening(Opener opener, Settings settings) {
-        return new Sessions(settings, opener, null);
-    }
-
-    static Sessions of(ZooKeeper client, Settings settings) {
-        return new Sessions(settings, null, new Session(client, settings));
     }
 
     boolean isClosed() {
@@ -50,9 +35,9 @@ final class Sessions {
         return session != null && !session.isEnded() && !closed ? session : open(resource);
     }
 
-    /** Whether one that has expired is followed by another. */
+    /** Whether one that has expired may be followed by another. */
     boolean replaces(Session session) {
-        return opener != null && !closed && session.hasExpired();
+        return !closed && session.hasExpired();
     }
 
     private synchronized Session open(String resource) {
@@ -63,19 +48,44 @@ final class Sessions {
         if (session != null && !session.isEnded()) {
             return session;
         }
-        if (opener == null) {
-            throw Failures.clientEnded(resource);
-        }
         if (session != null) {
             session.lose(LossReason.SESSION_LOST);
-            end(session.client());
+            clients.discard(session);
         }
+        ZooKeeper client = nextClient(resource);
+        Session opened = new Session(client, settings, clients.proofs());
+        current = opened;
+        return opened;
+    }
+
+    /** Its owner may be about to replace one that has just ended. */
+    private ZooKeeper nextClient(String resource) {
+        Limit<RuntimeException> limit = Limit.deaf(REPLACING_NANOS);
+        ZooKeeper client = supplied(resource);
+        while (!client.getState().isAlive() && !limit.isOver()) {
+            limit.pause();
+            client = supplied(resource);
+        }
+        if (!client.getState().isAlive()) {
+            throw Failures.clientEnded(resource);
+        }
+        return client;
+    }
+
+    /** An interrupt is kept for later. */
+    private ZooKeeper supplied(String resource) {
+        boolean interrupted = Thread.interrupted();
         try {
-            Session opened = new Session(opener.open(), settings);
-            current = opened;
-            return opened;
-        } catch (IOException e) {
-            throw new LockStorageException(resource, "the ZooKeeper client did not start: " + e.getMessage(), e);
+            return clients.next();
+        } catch (InterruptedException e) {
+            interrupted = true;
+            throw Failures.noClient(resource, e);
+        } catch (Exception e) {
+            throw Failures.noClient(resource, e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -86,28 +96,8 @@ final class Sessions {
         }
         closed = true;
         Session session = current;
-        if (session == null) {
-            return;
-        }
-        if (opener != null) {
-            session.close(LossReason.STORE_CLOSED);
-            end(session.client());
-        } else {
-            session.lose(LossReason.STORE_CLOSED);
-            session.sweeper().awaitDone(Limit.deaf(Failures.LEAVING_NANOS));
-        }
-    }
-
-    private static void end(ZooKeeper client) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            client.close(CLOSING_MILLIS);
-        } catch (InterruptedException e) {
-            interrupted = true;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        if (session != null) {
+            clients.close(session);
         }
     }
 }

@@ -20,10 +20,12 @@ final class Sweeper {
     private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
 
     private final Requests requests;
+    private final Neighbours neighbours;
     private final Map<Chore, CompletableFuture<Answer<Void>>> chores = new ConcurrentHashMap<>();
 
-    Sweeper(Requests requests) {
+    Sweeper(Requests requests, Neighbours neighbours) {
         this.requests = requests;
+        this.neighbours = neighbours;
     }
 
     void sweep(Place place) {
@@ -42,6 +44,7 @@ final class Sweeper {
     }
 
     private void done(Chore chore) {
+        neighbours.gone(chore.id());
         CompletableFuture<Answer<Void>> done = chores.remove(chore);
         if (done != null) {
             done.complete(Answer.of(Code.OK.intValue(), null));

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Taking a resource by a key that holds nothing yet.
  *
  * <ol>
+ *   <li>Who waits is let in by the {@link Queue} of the store.
  *   <li>A node is made at the end of the line, and the line is looked at, in one round trip; see {@link Joining} for when
  *       the look is spared.
  *   <li>Who is first holds; see {@link Granting}.
@@ -27,6 +28,7 @@ final class Taking {
     private final Paths paths;
     private final Pulse pulse;
     private final Granting granting;
+    private final Queue queue = new Queue();
 
     /** As long for each store, so that its numbers make no id that is another store's. */
     private final String storeId = String.format(
@@ -40,6 +42,11 @@ final class Taking {
         this.paths = paths;
         this.pulse = pulse;
         this.granting = new Granting(sessions, holds, pulse);
+    }
+
+    /** Lets those go on who have not joined a line yet, to find that the store is closed. */
+    void close() {
+        queue.close();
     }
 
     private Place place(Session session, Request request) {
@@ -76,14 +83,27 @@ final class Taking {
 
     /** Waits its turn; from the end of the line again when a promoter goes first, and when the session was lost. */
     Attempt await(Request request, long endNanos, CompletableFuture<Void> stop) throws InterruptedException {
-        while (true) {
-            Session session = sessions.forUse(request.key().resource());
-            Waiter waiter = new Waiter();
-            CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(Signal.STOP));
-            Attempt attempt = await(request, place(session, request), waiter, endNanos);
-            if (attempt != null) {
-                return attempt;
+        Queue.Ticket ticket = queue.enter(paths.of(request.key().resource()));
+        try {
+            if (!ticket.await(request.key().resource(), endNanos, stop)) {
+                return Attempt.Conflicted.NO_HINT;
             }
+            while (true) {
+                Session session = sessions.forUse(request.key().resource());
+                Waiter waiter = new Waiter();
+                CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(Signal.STOP));
+                Attempt attempt = await(request, place(session, request), waiter, endNanos);
+                if (attempt != null) {
+                    return attempt;
+                }
+            }
+        } catch (LockStorageException e) {
+            if (Limit.isPatient(joiningNanos(endNanos))) {
+                ticket.failed(e);
+            }
+            throw e;
+        } finally {
+            ticket.leave();
         }
     }
 
@@ -91,13 +111,28 @@ final class Taking {
     private @Nullable Attempt await(Request request, Place place, Waiter waiter, long endNanos)
             throws InterruptedException {
         Session session = place.session();
+        session.joins(waiter);
+        try {
+            // Closed in between, it was not told.
+            return sessions.isClosed() ? null : joinAndAwait(request, place, waiter, endNanos);
+        } finally {
+            session.remove(waiter);
+        }
+    }
+
+    private @Nullable Attempt joinAndAwait(Request request, Place place, Waiter waiter, long endNanos)
+            throws InterruptedException {
+        Session session = place.session();
         Limit<InterruptedException> limit = Limit.alert(joiningNanos(endNanos), waiter.ended());
         Line line;
         try {
             line = place.join(limit);
         } catch (LockStorageException e) {
-            if (limit.isStopped() || sessions.replaces(session)) {
-                return limit.isStopped() ? Attempt.Conflicted.NO_HINT : null;
+            if (limit.isStopped()) {
+                return waiter.isStopped() ? Attempt.Conflicted.NO_HINT : null;
+            }
+            if (sessions.replaces(session)) {
+                return null;
             }
             throw e;
         }
@@ -108,19 +143,18 @@ final class Taking {
             Signal end = session.isLive() ? awaitTurn(place, line, waiter, endNanos) : Signal.SESSION_LOST;
             if (end instanceof Signal.Next turn) {
                 granted = true;
-                return granting.grant(request, place, turn.token(), Limit.deaf(Failures.ANSWER_NANOS));
+                return granting.grant(request, place, turn.token(), Limit.deaf(joiningNanos(endNanos)));
             }
             return end.equals(Signal.STOP) ? Attempt.Conflicted.NO_HINT : null;
         } finally {
-            session.remove(waiter);
             if (!granted) {
                 place.leave(Signal.LOOK);
             }
         }
     }
 
-    /** Time to join the line, also for one who has hardly any time to stand in it. */
-    private static long joiningNanos(long endNanos) {
+    /** Time for an answer, also for one who has hardly any time to wait. */
+    static long joiningNanos(long endNanos) {
         return Math.min(Failures.ANSWER_NANOS, Math.max(Failures.LEAVING_NANOS, endNanos - System.nanoTime()));
     }
 
@@ -140,7 +174,7 @@ final class Taking {
             if (!signal.equals(Signal.LOOK)) {
                 return signal;
             }
-            Limit<InterruptedException> limit = Limit.alert(Failures.ANSWER_NANOS, waiter.ended());
+            Limit<InterruptedException> limit = Limit.alert(joiningNanos(endNanos), waiter.ended());
             try {
                 line = place.look(limit);
             } catch (LockStorageException e) {

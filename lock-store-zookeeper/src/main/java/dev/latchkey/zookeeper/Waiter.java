@@ -13,6 +13,11 @@ final class Waiter {
         return ended;
     }
 
+    /** Whether it was withdrawn. */
+    boolean isStopped() {
+        return ended.isDone() && ended.join().equals(Signal.STOP);
+    }
+
     /** Begins a round, before the line is looked at: what happens from now on is not missed. */
     Round newRound() {
         Round fresh = new Round();

@@ -32,9 +32,9 @@ import org.apache.zookeeper.data.ACL;
  * one of a write; who waits costs nothing. Only a holder
  * that shares and promotes overtakes the writers that wait for it anyway.
  *
- * <p>A lost connection is not a lost hold: the client finds another server, and the session goes on. When the leader has
- * not been heard of for three quarters of the session timeout, the holds are given up and reported lost, before the
- * servers can give them to others. A fencing token is the number of a transaction of the ensemble, the {@code czxid} of the
+ * <p>A lost connection is not a lost hold: the client finds another server, and the session goes on. When no quorum of the
+ * servers has answered for half to three quarters of the session timeout, the holds are given up and reported lost, before
+ * the servers can give them to others. A fencing token is the number of a transaction of the ensemble, the {@code czxid} of the
  * holder's node, and grows as long as the ensemble keeps its data.
  *
  * <p>Thread-safe. Not to be called by the event thread of the ZooKeeper client, that is in a watcher or a callback, which
@@ -62,7 +62,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
 
     private ZooKeeperStore(Builder builder) {
         this.paths = new Paths(builder.root);
-        this.sessions = builder.source.sessions(new Settings(paths, builder.acl));
+        this.sessions = new Sessions(builder.clients, new Settings(paths, builder.acl));
         this.pulse = new Pulse(sessions);
         this.taking = new Taking(sessions, paths, holds, pulse);
     }
@@ -74,8 +74,33 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
      * @return a builder
      */
     public static Builder builder(ZooKeeper client) {
-        Objects.requireNonNull(client, "client");
-        return new Builder(settings -> Sessions.of(client, settings));
+        return new Builder(Clients.Lent.of(Objects.requireNonNull(client, "client")));
+    }
+
+    /**
+     * Begins with clients that somebody else makes and replaces, such as a {@code CuratorFramework}:
+     * {@code ZooKeeperStore.builder(() -> curator.getZookeeperClient().getZooKeeper())}. Another one is asked for when the
+     * session of the last has ended, by the next call that needs one.
+     *
+     * @param clients asked on first use, and whenever the client it gave before has ended; none of them is closed here
+     * @return a builder
+     */
+    public static Builder builder(ClientSource clients) {
+        return new Builder(new Clients.Lent(Objects.requireNonNull(clients, "clients")));
+    }
+
+    /** Who has a client of ZooKeeper to lend, and another one when that has ended. To be thread-safe. */
+    @FunctionalInterface
+    public interface ClientSource {
+
+        /**
+         * Returns the client of today, without waiting until it is connected.
+         *
+         * @return one whose session has not ended; if there is none now, the last one, and it is asked again for a second
+         * @throws Exception if there is none, which fails the call that needs it with
+         *     {@link dev.latchkey.LockStorageException}, as nothing was sent
+         */
+        ZooKeeper client() throws Exception;
     }
 
     @Override
@@ -176,6 +201,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     @Override
     public void close() {
         sessions.close();
+        taking.close();
         pulse.close();
     }
 
@@ -196,17 +222,12 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     /** How a store is to be. */
     public static final class Builder {
 
-        /** Where sessions come from. */
-        interface Source {
-            Sessions sessions(Settings settings);
-        }
-
-        private final Source source;
+        private final Clients clients;
         private String root = DEFAULT_ROOT;
         private List<ACL> acl = ZooDefs.Ids.OPEN_ACL_UNSAFE;
 
-        Builder(Source source) {
-            this.source = source;
+        Builder(Clients clients) {
+            this.clients = clients;
         }
 
         /**

@@ -56,6 +56,11 @@ class AccessIT {
             assertThatThrownBy(
                             () -> new LockFactory(theirs).createLock("report").tryAcquire())
                     .isInstanceOf(LockStorageException.class)
+                    .extracting(failure -> ((LockStorageException) failure).failure())
+                    .isEqualTo(LockStorageException.Failure.DENIED);
+            assertThatThrownBy(
+                            () -> new LockFactory(theirs).createLock("report").tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
                     .hasMessageContaining("/mine/report")
                     .hasMessageContaining("permissions")
                     .hasMessageNotContaining("secret");
@@ -144,5 +149,29 @@ class AccessIT {
                     .isInstanceOf(LockStorageException.class)
                     .hasMessageContaining("make a new client");
         }
+    }
+
+    /** C25. */
+    @Test
+    void givenNobodyListens_whenTried_thenNothingWasSent() {
+        try (ZooKeeperStore store = Stores.open("zookeeper://127.0.0.1:1")) {
+            assertThatThrownBy(() -> new LockFactory(store).createLock("report").tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            refused -> assertThat(refused.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT));
+        }
+    }
+
+    /** B21. */
+    @Test
+    void givenTheThreadIsInterrupted_whenTheStoreIsClosed_thenReleasedAndTheFlagIsKept() throws Exception {
+        ZooKeeperStore store = Stores.open(server.dsn() + "?root=/interrupted");
+        assertThat(new LockFactory(store).createLock("report").tryAcquire()).isTrue();
+
+        Thread.currentThread().interrupt();
+        store.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(nodes.below("/interrupted/report")).isEmpty();
     }
 }

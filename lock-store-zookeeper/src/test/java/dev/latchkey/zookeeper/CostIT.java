@@ -144,10 +144,10 @@ class CostIT {
         try (ZooKeeperStore other = Stores.open(server.address(), LONG_SESSION)) {
             LockFactory others = new LockFactory(other);
             List<BackgroundCall<Lock>> waiting = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < Queue.PLACES; i++) {
                 waiting.add(BackgroundCall.start(others.createLock("idle")::acquire));
             }
-            Awaitility.await().until(() -> other.sessions().forUse("idle").waiting() == 20);
+            Awaitility.await().until(() -> other.sessions().forUse("idle").waiting() == Queue.PLACES);
             waiting.forEach(BackgroundCall::awaitWaiting);
             awaitQuiet();
             long before = server.packetsReceived();

@@ -13,6 +13,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Who holds and who waits for whom, in lines written as {@code ax br bd cp.b}: id and kind, in the order of arrival. */
 class LineTest {
 
+    /** A23: readers of this store hold as soon as the writer before them has given up, not when its node has gone. */
+    @Test
+    void givenAWriterOfThisStoreHasGivenUp_whenAReaderPromotes_thenTheReadersBehindItCount() {
+        List<String> names = names("ax br cr b.0t");
+
+        assertThat(new Line(names, 0).of(nameOf(names, "b.0t"))).isEqualTo(Verdict.FREE);
+        assertThat(shown(new Line(names, 0, java.util.Set.of("a")).of(nameOf(names, "b.0t"))))
+                .isEqualTo("cr");
+        assertThat(shown(new Line(names, 0, java.util.Set.of("a")).of(nameOf(names, "br"))))
+                .isEqualTo("ax");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "ax,                 ax,   free",

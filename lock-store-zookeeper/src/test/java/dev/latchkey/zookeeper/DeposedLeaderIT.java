@@ -1,0 +1,107 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Three servers whose followers lose their leader and elect another one, while the leader has not noticed: what needs no
+ * quorum it goes on answering, a {@code sync} as well.
+ */
+@Timeout(180)
+class DeposedLeaderIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    /** How many ticks of 200 ms a server bears to hear nothing, so the one that is deposed too. */
+    private static final String PATIENT = "syncLimit=200";
+
+    private final List<BackgroundCall<ZooKeeperServer>> servers = new ArrayList<>();
+    private final List<ServerAddress> quorumPorts =
+            List.of(ServerAddress.unused(), ServerAddress.unused(), ServerAddress.unused());
+    private final List<ServerAddress> electionPorts =
+            List.of(ServerAddress.unused(), ServerAddress.unused(), ServerAddress.unused());
+
+    /** Between the followers and the third server, which is elected first, as it has the greatest number. */
+    private HalfOpenProxy proxy;
+
+    @BeforeEach
+    void open() throws Exception {
+        proxy = HalfOpenProxy.to(quorumPorts.get(2));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        proxy.close();
+        for (BackgroundCall<ZooKeeperServer> server : servers) {
+            server.result().close();
+        }
+    }
+
+    private BackgroundCall<ZooKeeperServer> start(int id) {
+        List<String> settings =
+                new ArrayList<>(List.of("initLimit=100", "maxSessionTimeout=60000", PATIENT, "myid=" + id));
+        for (int other = 1; other <= 3; other++) {
+            int port = id != 3 && other == 3
+                    ? proxy.port()
+                    : quorumPorts.get(other - 1).port();
+            settings.add("server." + other + "=127.0.0.1:" + port + ":"
+                    + electionPorts.get(other - 1).port());
+        }
+        BackgroundCall<ZooKeeperServer> server =
+                BackgroundCall.start(() -> ZooKeeperServer.start(settings.toArray(String[]::new)));
+        servers.add(server);
+        return server;
+    }
+
+    /** A22. */
+    @Test
+    void givenHeldBehindADeposedLeader_whenTheOthersGrantTheLock_thenTheHolderKnewBefore() throws Exception {
+        BackgroundCall<ZooKeeperServer> first = start(1);
+        BackgroundCall<ZooKeeperServer> third = start(3);
+        ZooKeeperServer leader = third.result();
+        Awaitility.await().atMost(LIMIT).until(leader::leads);
+        BackgroundCall<ZooKeeperServer> second = start(2);
+        String others = "zookeeper://" + first.result().address() + ","
+                + second.result().address();
+        assertThat(leader.leads()).isTrue();
+
+        try (ZooKeeperStore store = Stores.open(leader.address(), "?sessionTimeout=4000");
+                ZooKeeperStore rivals = Stores.open(others + "?sessionTimeout=60000")) {
+            List<String> events = new CopyOnWriteArrayList<>();
+            Lock holder = new LockFactory(store).createLock("deposed");
+            holder.onLost(reason -> events.add("lost"));
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Long> rival = BackgroundCall.start(() -> {
+                Lock lock = new LockFactory(rivals).createLock("deposed").acquire();
+                events.add("rival holds");
+                return lock.fencingToken().orElseThrow();
+            });
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> rivals.sessions().forUse("deposed").waiting() == 1);
+
+            proxy.sever();
+
+            Awaitility.await().atMost(LIMIT).until(rival::isDone);
+            assertThat(rival.result()).isGreaterThan(token);
+            assertThat(leader.leads()).as("not noticed yet").isTrue();
+            assertThat(events).containsExactly("lost", "rival holds");
+            assertThat(holder.isExpired()).isTrue();
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What ends a wait in time, how many stand in line, and what is believed while the servers cannot be asked. */
+@Timeout(180)
+class LimitsIT extends BehindAProxy {
+
+    LimitsIT() {
+        super("?sessionTimeout=60000");
+    }
+
+    private BackgroundCall<Lock> waitingShared(Lock lock, int lengthThen) {
+        BackgroundCall<Lock> call = BackgroundCall.start(lock::acquireShared);
+        awaitLine("lost-release", lengthThen);
+        call.awaitWaiting();
+        return call;
+    }
+
+    private void awaitLine(String resource, int length) {
+        Awaitility.await()
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(nodes.line(resource)).hasSize(length));
+    }
+
+    /** A23: the readers hold as soon as the writer gives up; its node is there until its deletion has been repeated. */
+    @Test
+    void givenTwoReadersFollowALostRelease_whenOnePromotesOnReconnection_thenNotBesideTheOther() throws Exception {
+        Lock writer = locks.createLock("lost-release");
+        assertThat(writer.tryAcquire()).isTrue();
+        Lock one = locks.createLock("lost-release");
+        Lock two = locks.createLock("lost-release");
+        BackgroundCall<Lock> first = waitingShared(one, 2);
+        BackgroundCall<Lock> second = waitingShared(two, 3);
+        proxy.refuse();
+        Awaitility.await().atMost(LIMIT).until(() -> proxy.connections() == 0);
+        assertThatThrownBy(writer::release).isInstanceOf(LockStorageException.class);
+        assertThat(first.result().isExpired()).isFalse();
+        assertThat(second.result().isExpired()).isFalse();
+        BackgroundCall<Boolean> promoting = BackgroundCall.start(one::tryAcquire);
+        promoting.awaitWaiting();
+
+        proxy.heal();
+
+        assertThat(promoting.result()).isFalse();
+        assertThat(two.isAcquired()).isTrue();
+        assertThat(two.release()).isTrue();
+        assertThat(one.tryAcquire()).isTrue();
+    }
+
+    /** B35. */
+    @Test
+    void givenASilentNetwork_whenAPromotionIsWaitedForAMoment_thenItEndsLongBeforeAnAnswerIsGivenUp() throws Exception {
+        Lock lock = locks.createLock("promoted");
+        assertThat(lock.tryAcquireShared()).isTrue();
+        proxy.silence();
+        long start = System.nanoTime();
+
+        assertThatThrownBy(() -> lock.tryAcquire(Duration.ofMillis(500))).isInstanceOf(LockStorageException.class);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(9));
+    }
+
+    /** B34: its place in line is not there yet. */
+    @Test
+    void givenOneJoinsOverAClientOfTheCaller_whenTheStoreIsClosed_thenItsWaitEnds() throws Exception {
+        ZooKeeper client = Nodes.connect(proxy.address().toString(), 60_000);
+        try {
+            ZooKeeperStore lent = ZooKeeperStore.builder(client).build();
+            Lock holder = locks.createLock("joining");
+            assertThat(holder.tryAcquire()).isTrue();
+            assertThat(new LockFactory(lent).createLock("warm-up").tryAcquire()).isTrue();
+            proxy.delay(Duration.ofMillis(1_500));
+            Lock joining = new LockFactory(lent).createLock("joining");
+            BackgroundCall<Lock> call = BackgroundCall.start(() -> joining.acquire(Duration.ofMinutes(5)));
+            call.awaitWaiting();
+
+            lent.close();
+
+            assertThatThrownBy(call::result).isInstanceOf(LockStorageException.class);
+            proxy.delay(Duration.ZERO);
+            awaitLine("joining", 1);
+        } finally {
+            proxy.delay(Duration.ZERO);
+            client.close();
+        }
+    }
+
+    /** B26: who joins a line reads it, so it must not grow with the threads of a process. */
+    @Test
+    void givenManyWaitInOneProcess_thenFewStandInLineAndAreServedInOrder() throws Exception {
+        int many = 200;
+        Lock holder = locks.createLock("many");
+        assertThat(holder.tryAcquire()).isTrue();
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        List<BackgroundCall<Boolean>> waiting = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            int number = i;
+            BackgroundCall<Boolean> call = BackgroundCall.start(() -> {
+                Lock lock = number % 10 == 9
+                        ? locks.createLock("many").acquireShared()
+                        : locks.createLock("many").acquire();
+                served.add(number);
+                return lock.release();
+            });
+            if (i < Queue.PLACES) {
+                awaitLine("many", i + 2);
+            }
+            call.awaitWaiting();
+            waiting.add(call);
+        }
+        int longest = nodes.line("many").size();
+
+        assertThat(holder.release()).isTrue();
+
+        for (BackgroundCall<Boolean> call : waiting) {
+            assertThat(call.result()).isTrue();
+        }
+        assertThat(longest).isEqualTo(Queue.PLACES + 1);
+        assertThat(served).hasSize(many);
+        // Those who are let in at the same moment may overtake each other on their way to the servers.
+        for (int i = 0; i < many; i++) {
+            assertThat(served.get(i)).isBetween(i - Queue.PLACES, i + Queue.PLACES);
+        }
+        awaitLine("many", 0);
+    }
+
+    @Test
+    void givenManyWaitInOneProcess_whenTheyAreInterruptedOrOver_thenNobodyIsForgotten() throws Exception {
+        Lock holder = locks.createLock("leaving");
+        assertThat(holder.tryAcquire()).isTrue();
+        List<BackgroundCall<Lock>> interrupted = new ArrayList<>();
+        for (int i = 0; i < 2 * Queue.PLACES; i++) {
+            BackgroundCall<Lock> call = BackgroundCall.start(locks.createLock("leaving")::acquire);
+            call.awaitWaiting();
+            interrupted.add(call);
+        }
+        awaitLine("leaving", Queue.PLACES + 1);
+        assertThat(locks.createLock("leaving").tryAcquire(Duration.ofMillis(50)))
+                .isFalse();
+        BackgroundCall<Lock> last = BackgroundCall.start(locks.createLock("leaving")::acquire);
+        last.awaitWaiting();
+
+        interrupted.forEach(BackgroundCall::interrupt);
+        for (BackgroundCall<Lock> call : interrupted) {
+            assertThatThrownBy(call::result).isInstanceOf(InterruptedException.class);
+        }
+        awaitLine("leaving", 2);
+        assertThat(holder.release()).isTrue();
+
+        assertThat(last.result().isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenManyWaitInOneProcess_whenTheStoreIsClosed_thenAllWaitsEnd() {
+        ZooKeeperStore other = Stores.open(server.address(), "");
+        Lock holder = locks.createLock("closing");
+        assertThat(holder.tryAcquire()).isTrue();
+        LockFactory others = new LockFactory(other);
+        List<BackgroundCall<Lock>> waiting = new ArrayList<>();
+        for (int i = 0; i < 2 * Queue.PLACES; i++) {
+            BackgroundCall<Lock> call = BackgroundCall.start(others.createLock("closing")::acquire);
+            call.awaitWaiting();
+            waiting.add(call);
+        }
+
+        other.close();
+
+        for (BackgroundCall<Lock> call : waiting) {
+            assertThatThrownBy(call::result).isInstanceOf(LockStorageException.class);
+        }
+    }
+}
