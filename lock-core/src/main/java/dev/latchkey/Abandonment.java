@@ -2,13 +2,21 @@ package dev.latchkey;
 
 import java.lang.ref.Cleaner;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Notices Locks that were garbage-collected while they held something that would not end by itself: a hold that the
- * factory renews, or one without a lease. One thread for all factories of the JVM, which does no I/O.
+ * Notices that a Lock was garbage-collected while it held something that does not end by itself: a hold that the factory
+ * renews, or one without a lease. It is told, and nothing else: the work may still go on. One thread for all factories of the
+ * JVM, which does no I/O.
+ *
+ * <p>What is held leads to the listeners of the user, and may so lead to the Lock: it is known here only while it is held.
  */
-final class Abandonment {
+final class Abandonment implements Runnable {
+
+    private static final Logger log = LoggerFactory.getLogger(Lock.class);
 
     private static final Set<String> OURS = Set.of(
             Abandonment.class.getName(),
@@ -16,18 +24,65 @@ final class Abandonment {
             LockFactory.class.getName(),
             LockBuilder.class.getName());
 
+    /** What is held by Locks that are gone: neither it nor its factory may be collected before it ends. */
+    private static final Set<Ownership> LEFT = ConcurrentHashMap.newKeySet();
+
     private static final Cleaner CLEANER = Cleaner.create(task -> {
         Thread thread = new Thread(task, "latchkey-cleaner");
         thread.setDaemon(true);
         return thread;
     });
 
+    private final StackWalker.@Nullable StackFrame creation = caller();
+    private @Nullable Ownership held;
+
     private Abandonment() {}
 
-    /** Nothing given here may lead to the Lock itself, but for what its listeners captured. */
-    static void watch(Lock lock, Ownership ownership) {
-        StackWalker.StackFrame creation = caller();
-        CLEANER.register(lock, () -> ownership.abandon(creation));
+    static Abandonment watch(Lock lock) {
+        Abandonment abandonment = new Abandonment();
+        CLEANER.register(lock, abandonment);
+        return abandonment;
+    }
+
+    synchronized void begins(Ownership ownership) {
+        held = ownership;
+    }
+
+    /** Forgets what is not held any more. */
+    synchronized void mayHaveEnded() {
+        if (held != null && held.state().hold().isEmpty()) {
+            ends();
+        }
+    }
+
+    /** What is held stays in the store, as its holder wants it. */
+    synchronized void ends() {
+        Ownership ended = held;
+        held = null;
+        if (ended != null) {
+            LEFT.remove(ended);
+        }
+    }
+
+    /** The Lock is gone. */
+    @Override
+    public void run() {
+        Ownership left = leave();
+        if (left != null) {
+            log.warn(
+                    "lock.abandoned resource={} kept: the Lock made at {} was garbage-collected while held; release it or close it",
+                    LockException.shown(left.state().resource()),
+                    creation);
+        }
+    }
+
+    private synchronized @Nullable Ownership leave() {
+        Ownership left = held;
+        if (left == null || left.state().hold().isEmpty()) {
+            return null;
+        }
+        LEFT.add(left);
+        return left;
     }
 
     private static StackWalker.@Nullable StackFrame caller() {

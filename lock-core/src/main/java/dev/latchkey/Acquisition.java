@@ -19,6 +19,8 @@ final class Acquisition {
         CONFLICTED,
         REFUSED,
         WITHDRAWN,
+        /** Another thread used the Lock, and the store was not asked. */
+        BUSY,
         /** Granted, but the lease was over when the answer came; it was given back. */
         TOO_LATE
     }
@@ -34,24 +36,31 @@ final class Acquisition {
     private final LockSettings settings;
     private final HoldState state;
     private final Vigil vigil;
+    private final Flight flight;
 
-    Acquisition(Backend backend, LockSettings settings, HoldState state, Vigil vigil) {
+    Acquisition(Backend backend, LockSettings settings, HoldState state, Vigil vigil, Flight flight) {
         this.backend = backend;
         this.settings = settings;
         this.state = state;
         this.vigil = vigil;
+        this.flight = flight;
     }
 
+    /** Asks once more if a grant came too late: the store has a connection by then. */
     Outcome once(LockMode wanted) {
-        return take(backend.supported(wanted), backend.store()::save);
+        LockMode mode = backend.supported(wanted);
+        Outcome outcome = inFlight(mode);
+        return outcome == Outcome.TOO_LATE ? inFlight(mode) : outcome;
     }
 
     Outcome waiting(LockMode wanted, Deadline end, CompletableFuture<Void> withdrawn) throws InterruptedException {
         LockMode mode = backend.supported(wanted);
-        Outcome outcome;
-        do {
+        Outcome outcome = takeWaiting(mode, end, withdrawn);
+        boolean isFirst = true;
+        while (outcome == Outcome.TOO_LATE && (isFirst || !end.isOver()) && !withdrawn.isDone()) {
+            isFirst = false;
             outcome = takeWaiting(mode, end, withdrawn);
-        } while (outcome == Outcome.TOO_LATE && !end.isOver() && !withdrawn.isDone());
+        }
         return outcome == Outcome.CONFLICTED && withdrawn.isDone() ? Outcome.WITHDRAWN : outcome;
     }
 
@@ -60,7 +69,7 @@ final class Acquisition {
             throws InterruptedException {
         while (true) {
             try {
-                return take(mode, request -> saveOrWait(request, end, withdrawn));
+                return takeOrWait(mode, end, withdrawn);
             } catch (Place.InDoubtException e) {
                 if (end.isOver() || withdrawn.isDone()) {
                     return Outcome.CONFLICTED;
@@ -69,12 +78,25 @@ final class Acquisition {
         }
     }
 
-    /** A holder that renews or demotes waits for nobody. */
-    private Attempt saveOrWait(Request request, Deadline end, CompletableFuture<Void> withdrawn)
+    /** A holder that renews or demotes waits for nobody. What waits has nothing in flight that minds being overtaken. */
+    private Outcome takeOrWait(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
-        return holdsEnough(request.key(), request.mode())
-                ? backend.store().save(request)
-                : backend.waiting().save(request, end, withdrawn);
+        if (state.holds(mode)) {
+            Outcome outcome = inFlight(mode);
+            if (outcome != Outcome.CONFLICTED) {
+                return outcome;
+            }
+        }
+        return take(mode, request -> backend.waiting().save(request, end, withdrawn));
+    }
+
+    private Outcome inFlight(LockMode mode) {
+        flight.begin();
+        try {
+            return take(mode, backend.store()::save);
+        } finally {
+            flight.end();
+        }
     }
 
     private static boolean holdsEnough(Key key, LockMode wanted) {
@@ -86,9 +108,12 @@ final class Acquisition {
     private <X extends Exception> Outcome take(LockMode mode, Ask<X> ask) throws X {
         long start = log.isDebugEnabled() ? System.nanoTime() : 0;
         vigil.noticeExpiry();
-        Claim claim = state.claim(mode, settings.ttl());
+        checkNews();
+        checkDemoted(mode);
+        Claim claim = state.claim(mode);
         Duration ttl = settings.bounded(settings.ttl(), claim.watch());
         Attempt attempt = ask(claim, new Request(claim.key(), mode, ttl, Patience.ONCE), ask);
+        state.answered(claim);
         if (attempt instanceof Attempt.Granted granted) {
             return granted(claim, granted, start);
         }
@@ -104,14 +129,41 @@ final class Acquisition {
         return attempt instanceof Attempt.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
     }
 
+    /** A loss that nobody was told of is told before anything is taken in its place. */
+    private void checkNews() {
+        state.tellLoss().ifPresent(reason -> {
+            throw new LockLostException(state.resource(), "it was lost before it was acquired again", reason);
+        });
+    }
+
+    /** A wait that was withdrawn because what was held is over has to say so, whoever knows it already. */
+    void checkNotLost() {
+        state.loss().ifPresent(reason -> {
+            state.thrown(state.claim());
+            throw new LockLostException(state.resource(), "it was lost while it waited to be promoted", reason);
+        });
+    }
+
+    /** A demotion without an answer may come to the store after the promotion. */
+    private void checkDemoted(LockMode mode) {
+        if (mode == LockMode.EXCLUSIVE && state.mayBeDemoted()) {
+            throw new LockStorageException(
+                    state.resource(),
+                    "the store did not answer when the hold was demoted, and may still demote it: release it, then acquire anew",
+                    null);
+        }
+    }
+
     private <X extends Exception> Attempt ask(Claim claim, Request request, Ask<X> ask) throws X {
         try {
             return ask.ask(request);
-        } catch (IllegalArgumentException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            if (claim.isFresh()) {
+        } catch (RuntimeException | Error e) {
+            if (Failures.isUndone(e)) {
+                state.answered(claim);
+            } else if (claim.isFresh()) {
                 giveBack(claim.key(), e);
+            } else {
+                state.failed(claim);
             }
             throw e;
         }
@@ -127,10 +179,10 @@ final class Acquisition {
             throw vigil.lost(claim, LossReason.EXPIRED, "its lease was over before the store had answered");
         }
         vigil.noticeExpiry();
-        Optional<LossReason> loss = claim.isFresh() ? Optional.empty() : state.loss();
-        if (loss.isPresent()) {
+        if (!claim.isFresh() && !state.isCurrent(claim)) {
+            LossReason reason = state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
             giveBack(claim.key(), null);
-            throw vigil.lost(claim, loss.get(), "what was held was over before the store had answered");
+            throw vigil.lost(claim, reason, "what was held was over before the store had answered");
         }
         vigil.adopt(claim, hold, Thread.currentThread());
         if (log.isDebugEnabled()) {
@@ -146,7 +198,7 @@ final class Acquisition {
     }
 
     /** Ends what an unanswered or late grant may have left. The token is not used again, whatever comes of it. */
-    private void giveBack(Key key, @Nullable RuntimeException cause) {
+    private void giveBack(Key key, @Nullable Throwable cause) {
         try {
             backend.store().delete(key);
         } catch (RuntimeException e) {

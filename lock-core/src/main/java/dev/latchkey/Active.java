@@ -3,10 +3,13 @@ package dev.latchkey;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Everything that waits or holds, so that the factory's close() finds it. Thread-safe. */
 final class Active {
 
+    private static final Logger log = LoggerFactory.getLogger(LockFactory.class);
     private static final int SWEEP_FROM = 1_024;
 
     private final ConcurrentMap<Ownership, Ownership> all = new ConcurrentHashMap<>();
@@ -32,7 +35,19 @@ final class Active {
     }
 
     void endAll() {
-        all.keySet().forEach(Ownership::end);
+        all.keySet().forEach(Active::end);
+    }
+
+    /** Whatever is wrong with one hold, or with the store, the others are ended all the same. */
+    private static void end(Ownership one) {
+        try {
+            one.end();
+        } catch (Throwable e) {
+            log.error(
+                    "lock.close-failed resource={}",
+                    LockException.shown(one.state().resource()),
+                    e);
+        }
     }
 
     boolean isEmpty() {

@@ -5,6 +5,10 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +19,8 @@ import org.slf4j.LoggerFactory;
 final class Backend {
 
     private static final Logger log = LoggerFactory.getLogger(LockFactory.class);
+
+    private static final long WARM_UP_MILLIS = 2_000;
 
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
@@ -40,6 +46,18 @@ final class Backend {
         this.waiting = new Waiting(store, new Gate());
         this.renewals = new Renewals(keeper, store, expiring);
         Exit.closes(this);
+    }
+
+    /** Has the store connect, for which a lease that is counted already must not wait. What fails is told by the first lock. */
+    void warmUp() {
+        Future<?> warm = keeper.end(() -> store.find(Key.of("")));
+        try {
+            warm.get(WARM_UP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug("lock.store-not-reached store={}", store.getClass().getSimpleName(), e);
+        }
     }
 
     PersistingStore store() {
@@ -101,9 +119,12 @@ final class Backend {
         closing.lock();
         try {
             if (closed.compareAndSet(false, true)) {
-                active.endAll();
-                keeper.close();
-                Exit.forgets(this);
+                try {
+                    active.endAll();
+                } finally {
+                    keeper.close();
+                    Exit.forgets(this);
+                }
             }
         } finally {
             closing.unlock();

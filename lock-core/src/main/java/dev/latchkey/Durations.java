@@ -27,6 +27,14 @@ final class Durations {
         return ttl;
     }
 
+    static Duration checkMinHold(Duration minHold) {
+        if (minHold.isNegative() || minHold.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "minHold " + minHold + " is out of range: it must be from zero to " + LONGEST);
+        }
+        return minHold;
+    }
+
     static Duration checkMaxWait(Duration maxWait) {
         Objects.requireNonNull(maxWait, "maxWait must not be null: use acquire() to wait without limit");
         if (maxWait.isNegative()) {

@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key what the store has to forget; null if it cannot hold anything
  * @param held what was believed in until now; null if nothing was
- * @param watch of that hold
+ * @param watch of that hold, or of the one that was lost; null if there was none
  * @param loss why the hold had ended before; null if it had not
- * @param lossThrown whether a call has told the caller of that loss
+ * @param told who knows of that loss
  */
 record Given(
         @Nullable Key key,
         @Nullable Hold held,
         @Nullable Watch watch,
         @Nullable LossReason loss,
-        boolean lossThrown) {
+        Told told) {
 
     boolean wasHeld() {
         return held != null;

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import dev.latchkey.spi.LeaseChange;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,14 +35,30 @@ final class HoldState {
     private volatile @Nullable Hold hold;
     private @Nullable Watch watch;
 
+    /** The hold that began when what was adopted was confirmed. */
+    private @Nullable Watch adoptedWatch;
+
     private @Nullable LossReason loss;
-    private boolean lossThrown;
-    private @Nullable Key overdue;
+    private @Nullable Watch lostWatch;
+    private Told told = Told.NOBODY;
+    private volatile @Nullable Key overdue;
     private boolean renewalFails;
     private boolean renewalUnanswered;
 
-    /** Counts the answers that set a deadline: two requests that crossed are recognised by it. */
+    /** Counts what sets a deadline: two requests that crossed are recognised by it. */
     private long revision;
+
+    /** Requests that give something up, and were not answered: they may still come to the store, or be in flight. */
+    private final List<Claim> givenUp = new ArrayList<>(0);
+
+    /** A request failed of which something may still come to the store. */
+    private boolean inDoubt;
+
+    /** The key is known to others than the store. */
+    private boolean copied;
+
+    /** The end of a lease that was asked for longer than the Lock's own TTL; null if the last one was not. */
+    private @Nullable Deadline extendedTo;
 
     HoldState(Key key, boolean adopted, List<Consumer<? super LossReason>> listeners) {
         this.key = key;
@@ -49,32 +66,57 @@ final class HoldState {
         this.listeners = listeners;
     }
 
-    /**
-     * Begins a request, and believes from now on no more than any outcome of it leaves: what is sent may end the lease
-     * sooner, and a demotion gives the exclusive hold up.
-     */
-    Claim claim(LockMode wanted, Duration ttl) {
+    /** Begins a request for a mode. A demotion gives the exclusive hold up at once, whatever comes of the request. */
+    Claim claim(LockMode wanted) {
         return guarded(() -> {
-            Claim claim = claimHeld();
-            Hold before = hold;
-            if (before != null && !(before.mode() == LockMode.SHARED && wanted == LockMode.EXCLUSIVE)) {
-                Hold lowered = before.endingBy(Deadline.ofLease(ttl));
-                hold = wanted == LockMode.SHARED ? lowered.demoted() : lowered;
+            boolean demotes = wanted == LockMode.SHARED && isExclusive(hold, key, adopted);
+            Claim claim = demotes
+                    ? new Claim(heldKey(), watch, adopted, revision, LeaseChange.EXTEND, null, true)
+                    : claimHeld();
+            if (demotes) {
+                givenUp.add(claim);
+                hold = hold == null ? null : hold.demoted();
             }
             return claim;
         });
     }
 
-    /** As {@link #claim(LockMode, Duration)} for the mode that is held. */
-    Claim claimToRefresh(Duration ttl) {
+    private static boolean isExclusive(@Nullable Hold hold, Key key, boolean adopted) {
+        return hold != null
+                ? hold.mode() == LockMode.EXCLUSIVE
+                : adopted
+                        && key.held()
+                                .filter(held -> held.mode() == LockMode.EXCLUSIVE)
+                                .isPresent();
+    }
+
+    /**
+     * Begins a refresh. One that ends the lease sooner sets it, and is believed at once, whatever comes of it; any other can
+     * only extend it.
+     */
+    Claim claimToRefresh(Duration wanted, LockSettings settings) {
         return guarded(() -> {
-            Claim claim = claimHeld();
-            Hold before = hold;
-            if (before != null) {
-                hold = before.endingBy(Deadline.ofLease(ttl));
+            Deadline end = Deadline.ofLease(settings.bounded(wanted, watch));
+            boolean isOwn = wanted.equals(settings.ttl());
+            if (!(isOwn
+                    ? endsSooner(end, extendedTo)
+                    : adopted || endsSooner(end, hold == null ? null : hold.deadline()))) {
+                extendedTo = isOwn ? extendedTo : end;
+                return claimHeld();
+            }
+            revision++;
+            extendedTo = isOwn ? null : end;
+            Claim claim = new Claim(heldKey(), watch, adopted, revision, LeaseChange.SET, end, false);
+            if (!claim.isFresh()) {
+                givenUp.add(claim);
+                hold = hold == null ? null : hold.endingBy(end);
             }
             return claim;
         });
+    }
+
+    private static boolean endsSooner(Deadline end, @Nullable Deadline than) {
+        return than != null && than.nanoTime() - end.nanoTime() > Durations.SHORTEST_TTL.toNanos();
     }
 
     Claim claim() {
@@ -82,7 +124,47 @@ final class HoldState {
     }
 
     private Claim claimHeld() {
-        return new Claim(heldKey(), watch, adopted, revision);
+        return new Claim(heldKey(), watch, adopted, revision, LeaseChange.EXTEND, null, false);
+    }
+
+    /** The store has answered, or nothing was sent: what the request gave up can be had again. */
+    void answered(Claim claim) {
+        if (claim.givesUp()) {
+            guarded(() -> givenUp.remove(claim));
+        }
+    }
+
+    /** The request failed, and may still come to the store: what it gave up stays given up as long as the hold lasts. */
+    void failed(Claim claim) {
+        guarded(() -> inDoubt |= !claim.isFresh() && isCurrent(claim));
+    }
+
+    /** Whether what is held, or may be, is enough for a mode. */
+    boolean holds(LockMode wanted) {
+        if (hold == null && key.held().isEmpty()) {
+            return false;
+        }
+        return guarded(() -> {
+            Optional<Key.Held> held = heldKey().held();
+            return !isOver(hold)
+                    && held.isPresent()
+                    && (wanted == LockMode.SHARED || held.get().mode() == LockMode.EXCLUSIVE);
+        });
+    }
+
+    /** Whether a demotion was not answered: no exclusive hold is safe from it. */
+    boolean mayBeDemoted() {
+        return guarded(() -> givenUp.stream().anyMatch(Claim::demotes));
+    }
+
+    /** What requests without an answer leave of a hold. */
+    private Hold lessGivenUp(Hold answered) {
+        Hold left = answered;
+        for (Claim claim : givenUp) {
+            left = left.endingBy(claim.latestEnd());
+            left = claim.demotes() ? left.demoted() : left;
+        }
+        return left;
     }
 
     private Key heldKey() {
@@ -96,12 +178,14 @@ final class HoldState {
             Hold before = hold;
             boolean crossed = claim.revision() != revision;
             Watch current = watch == null ? new Watch() : watch;
+            Hold sure = givenUp.isEmpty() ? granted : lessGivenUp(granted);
             Hold bounded = settings.hasMaxHold()
-                    ? granted.endingAt(current.endAfter(settings.maxHold().toNanos()))
-                    : granted;
+                    ? sure.endingAt(current.endAfter(settings.maxHold().toNanos()))
+                    : sure;
             // What has looked over is not held again.
             hold = before != null && (crossed || before.isOver()) ? bounded.endingBy(before.deadline()) : bounded;
             revision++;
+            adoptedWatch = claim.adopted() ? current : adoptedWatch;
             forgetClaimAndLoss();
             watch = current;
             return current;
@@ -125,7 +209,9 @@ final class HoldState {
 
     /** Whether the hold the claim was about is still the one held, or still unknown. */
     boolean isCurrent(Claim claim) {
-        return guarded(() -> claim.adopted() ? adopted : watch != null && watch == claim.watch());
+        return guarded(() -> claim.adopted()
+                ? adopted || (watch != null && watch == adoptedWatch)
+                : watch != null && watch == claim.watch());
     }
 
     /** Whether the hold the claim was about was promoted or demoted since, or is about to be demoted. */
@@ -172,15 +258,23 @@ final class HoldState {
         });
     }
 
-    /** Inside the guard, so that a release that comes after it cannot return before its thread was interrupted. */
     private Loss lose(LossReason reason) {
         Watch ending = watch;
+        boolean isHeardOf = !listeners.isEmpty();
         if (ending != null) {
             ending.endAsLost();
+            isHeardOf |= ending.interruptsOnLoss();
         }
         Loss ended = new Loss(reason, ending, listeners);
+        Told shown = isHeardOf ? Told.SHOWN : told;
+        boolean mayBeCut = !givenUp.isEmpty();
         free();
+        if (mayBeCut) {
+            key = key.renewed();
+        }
         loss = reason;
+        lostWatch = ending;
+        told = shown;
         return ended;
     }
 
@@ -188,20 +282,29 @@ final class HoldState {
     Given letGo() {
         return guarded(() -> {
             Key last = hold != null || adopted ? heldKey() : overdue;
-            Given given = new Given(last, hold, watch, loss, lossThrown);
+            Given given = new Given(last, hold, watch == null ? lostWatch : watch, loss, told);
             stopWatching();
+            boolean known = inDoubt || copied || !givenUp.isEmpty();
             free();
+            if (known) {
+                key = key.renewed();
+            }
             return given;
         });
     }
 
+    /** Whether a request was not answered that may still shorten or demote what is held, whoever holds it then. */
+    boolean mayBeCut() {
+        return guarded(() -> !givenUp.isEmpty());
+    }
+
     /** Gives the hold away with its key and becomes FREE with another; empty if nothing is held. */
-    Optional<Key> handOver() {
+    Optional<Given> handOver() {
         return guarded(() -> {
             if (hold == null || isOver(hold)) {
                 return Optional.empty();
             }
-            Key given = heldKey();
+            Given given = new Given(heldKey(), hold, watch, null, Told.NOBODY);
             stopWatching();
             free();
             key = key.renewed();
@@ -258,8 +361,35 @@ final class HoldState {
         return guarded(() -> Optional.ofNullable(loss));
     }
 
-    void setLossThrown() {
-        guarded(() -> lossThrown = true);
+    /** The call that made this claim fails because what the claim is about is lost, not what was held after it. */
+    void thrown(Claim claim) {
+        guarded(() -> {
+            boolean isIts = watch == null && (claim.watch() == null || claim.watch() == lostWatch);
+            told = isIts && loss != null ? Told.THROWN : told;
+            return told;
+        });
+    }
+
+    /** The reason of a loss that nobody was told of, once. */
+    Optional<LossReason> tellLoss() {
+        return guarded(() -> {
+            boolean isNews = loss != null && told == Told.NOBODY;
+            told = isNews ? Told.THROWN : told;
+            return isNews ? Optional.ofNullable(loss) : Optional.empty();
+        });
+    }
+
+    /** The caller sees that nothing is held any more. */
+    void show() {
+        guarded(() -> told = told == Told.NOBODY ? Told.SHOWN : told);
+    }
+
+    /** The key, for somebody who may use it elsewhere. */
+    Key copy() {
+        return guarded(() -> {
+            copied = true;
+            return isOver(hold) ? key : heldKey();
+        });
     }
 
     Key key() {
@@ -296,8 +426,17 @@ final class HoldState {
         });
     }
 
+    /** Tells whether what was held is over, which the caller then knows. */
     boolean isExpired() {
-        return guarded(() -> adopted || loss != null || isOver(hold));
+        return guarded(() -> {
+            boolean isLost = loss != null || isOver(hold);
+            told = isLost && told == Told.NOBODY ? Told.SHOWN : told;
+            return isLost || adopted;
+        });
+    }
+
+    boolean isOverdue() {
+        return overdue != null;
     }
 
     /** Leaves the hold to itself: no alarm and no renewal any more. */
@@ -318,6 +457,11 @@ final class HoldState {
         forgetClaimAndLoss();
         hold = null;
         watch = null;
+        adoptedWatch = null;
+        extendedTo = null;
+        inDoubt = false;
+        copied = false;
+        givenUp.clear();
     }
 
     private void forgetClaimAndLoss() {
@@ -326,7 +470,8 @@ final class HoldState {
             adopted = false;
         }
         loss = null;
-        lossThrown = false;
+        lostWatch = null;
+        told = Told.NOBODY;
         overdue = null;
         renewalFails = false;
         renewalUnanswered = false;

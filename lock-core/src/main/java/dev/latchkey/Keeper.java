@@ -1,18 +1,22 @@
 package dev.latchkey;
 
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The three threads of a factory, whatever the number of its locks; each starts when first needed.
+ * The threads of a factory, whatever the number of its locks; each starts when first needed.
  *
  * <p>The alarm thread notices the local end of leases and does no I/O, so that no slow server can delay it. The renewer
- * refreshes leases. The notifier runs the users' listeners.
+ * refreshes leases. The notifier runs the users' listeners. The ender tells the store of holds that reached their max hold: it
+ * may wait for calls of users, and for a store that hangs, which must not delay a renewal. An interrupt runs on a thread that
+ * ends soon after it, for what it sets off in the interrupted thread's channel may take long.
  */
 final class Keeper implements AutoCloseable {
 
@@ -26,6 +30,9 @@ final class Keeper implements AutoCloseable {
             new LinkedBlockingQueue<>(),
             daemon("latchkey-notifier"),
             new ThreadPoolExecutor.DiscardPolicy());
+    private final ThreadPoolExecutor ender = ending("latchkey-ender", 1, new LinkedBlockingQueue<>());
+    private final ThreadPoolExecutor interrupter =
+            ending("latchkey-interrupter", Integer.MAX_VALUE, new SynchronousQueue<>());
 
     Future<?> alarmAt(Deadline deadline, Runnable task) {
         return alarm.schedule(task, deadline.remainingNanos(), TimeUnit.NANOSECONDS);
@@ -35,9 +42,19 @@ final class Keeper implements AutoCloseable {
         return renewer.schedule(task, due.remainingNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Runs something with I/O as soon as what is due before is done. */
+    /** Runs the renewal of what was collected, as soon as what is due before is done. */
     void renew(Runnable task) {
         renewer.execute(task);
+    }
+
+    /** Runs something with I/O that nothing else may wait for. */
+    Future<?> end(Runnable task) {
+        return ender.submit(task);
+    }
+
+    /** Runs foreign code that may take long, at once. */
+    void interrupt(Runnable task) {
+        interrupter.execute(task);
     }
 
     Executor notifier() {
@@ -50,6 +67,21 @@ final class Keeper implements AutoCloseable {
         alarm.shutdownNow();
         renewer.shutdownNow();
         notifier.shutdown();
+        ender.shutdown();
+        interrupter.shutdown();
+    }
+
+    private static ThreadPoolExecutor ending(String name, int atMost, BlockingQueue<Runnable> queue) {
+        var pool = new ThreadPoolExecutor(
+                Math.min(atMost, 1),
+                atMost,
+                1,
+                TimeUnit.SECONDS,
+                queue,
+                daemon(name),
+                new ThreadPoolExecutor.DiscardPolicy());
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     private static ScheduledThreadPoolExecutor scheduler(String name) {

@@ -182,7 +182,11 @@ public final class Key implements Serializable {
 
     /** Stands in for the key in a Java serialization stream, so that both forms have one reader and one set of checks. */
     private record Serialized(String text) implements Serializable {
+        @SuppressWarnings("ConstantValue") // a stream may hold anything
         private Object readResolve() throws InvalidObjectException {
+            if (text == null) {
+                throw new InvalidObjectException("not a serialized key: it has no text");
+            }
             try {
                 return deserialize(text);
             } catch (IllegalArgumentException e) {

@@ -91,6 +91,9 @@ final class KeyText {
         Optional<Key.Held> held = readHeld(in);
         byte[] token = new byte[Key.TOKEN_BYTES];
         byte[] resource = new byte[in.remaining() - Integer.BYTES - token.length];
+        if (resource.length > Key.MAX_RESOURCE_BYTES) {
+            throw invalid("its resource has more than " + Key.MAX_RESOURCE_BYTES + " bytes");
+        }
         in.get(token).get(resource);
         try {
             String name = StandardCharsets.UTF_8

@@ -1,6 +1,5 @@
 package dev.latchkey;
 
-import dev.latchkey.Ownership.Release;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
@@ -29,33 +28,42 @@ final class Letting {
         this.vigil = vigil;
     }
 
+    /** In the Lock's turn and flight. */
     Release go() {
         vigil.noticeExpiry();
         Given given = state.letGo();
-        backend.active().remove(owner);
-        if (given.key() != null && endInStore(given.key(), restOfMinHold(given))) {
-            return Release.WAS_OURS;
+        owner.mayBeIdle();
+        if (given.watch() != null) {
+            given.watch().interruptsNobody();
         }
-        if (given.wasHeld()) {
-            vigil.tell(state.listeners(), LossReason.RELEASED_ELSEWHERE);
+        if (given.loss() != null) {
+            goQuietly(Optional.ofNullable(given.key()));
+            return new Release(
+                    given.told() == Told.THROWN ? Release.Kind.WAS_LOST_AND_TOLD : Release.Kind.WAS_LOST, given.loss());
         }
-        if (given.key() == null && given.loss() == null) {
+        if (given.key() == null) {
             return Release.NOTHING_HELD;
         }
-        return given.lossThrown() ? Release.WAS_LOST_AND_TOLD : Release.WAS_LOST;
+        if (endInStore(given.key(), restOfMinHold(given))) {
+            return Release.WAS_OURS;
+        }
+        Hold held = given.held();
+        LossReason reason = held != null && held.isOver() ? LossReason.EXPIRED : LossReason.RELEASED_ELSEWHERE;
+        if (held != null) {
+            vigil.tell(state.listeners(), reason);
+        }
+        return new Release(Release.Kind.WAS_LOST, reason);
     }
 
     private Duration restOfMinHold(Given given) {
-        return given.watch() == null
-                ? Duration.ZERO
-                : settings.minHold().minusNanos(given.watch().heldNanos());
+        return given.watch() == null ? Duration.ZERO : given.watch().restOf(settings.minHold());
     }
 
     private boolean endInStore(Key key, Duration rest) {
         boolean wasOurs;
         try {
             wasOurs = rest.compareTo(Durations.SHORTEST_TTL) > 0 ? leave(key, rest) : delete(key);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             state.renewKey();
             throw e;
         }
@@ -72,6 +80,7 @@ final class Letting {
                 .orElseThrow(() -> new IllegalStateException("a min hold without leases"))
                 .refresh(new Request(key, mode, rest, Patience.ONCE, LeaseChange.SET));
         state.renewKey();
+        backend.waiting().shortened(key.resource());
         return attempt instanceof Attempt.Granted;
     }
 
@@ -90,10 +99,12 @@ final class Letting {
         }
     }
 
+    /** In the Lock's turn and flight. A delete that was not answered may come late: its token is not used again. */
     void goQuietly(Optional<Key> overdue) {
         try {
             overdue.ifPresent(this::delete);
         } catch (RuntimeException e) {
+            state.renewKey();
             logFailure(e);
         }
     }

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import dev.latchkey.LockConflictedException.Reason;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
@@ -14,8 +15,15 @@ import java.util.function.Consumer;
  * are the same owner. Two Locks made for the same resource are rivals, in one thread as across continents.
  *
  * <p>Thread-safe. Made by a {@link LockFactory}, whose {@link LockFactory#close()} ends its hold, and so does an orderly exit
- * of the JVM. Keep it reachable while it holds something: once it is garbage-collected, the factory renews its hold no
- * more, warns with the place where it was made, and releases a hold that no lease bounds.
+ * of the JVM, unless it has no auto-release. It is never released because nobody refers to it any more: a Lock that is
+ * garbage-collected while it holds something keeps it, and is renewed on if the factory does that; a warning names the place
+ * where it was made.
+ *
+ * <p>A hold that ends without a release is lost. Its listeners are called once each. It is thrown as
+ * {@link LockLostException} by the first call that needs the hold: {@link #refresh()}, {@link #close()}, or an acquire that
+ * follows, unless a listener, an interrupt, {@link #isExpired()} or {@link #isAcquired()} has told it; an acquire after that takes
+ * the lock anew. {@link #release()} answers false. A hold whose lease is over here is lost, whether or not somebody else has taken
+ * it.
  */
 public final class Lock implements AutoCloseable {
 
@@ -24,12 +32,10 @@ public final class Lock implements AutoCloseable {
     private final Duration ttl;
 
     Lock(Backend backend, Key key, LockSettings settings, Ownership.Origin origin) {
-        this.ownership = new Ownership(backend, key, settings, origin);
+        boolean lasts = settings.isRenewed() || backend.expiring().isEmpty();
+        this.ownership = new Ownership(backend, key, settings, origin, lasts ? Abandonment.watch(this) : null);
         this.resource = key.resource();
         this.ttl = settings.ttl();
-        if (settings.isRenewed() || backend.expiring().isEmpty()) {
-            Abandonment.watch(this, ownership);
-        }
     }
 
     /**
@@ -38,9 +44,11 @@ public final class Lock implements AutoCloseable {
      * <p>Held already: exclusively, the TTL starts again and the fencing token stays; shared, the hold is promoted if it
      * is the only one, and else is left as it is. Works with the thread's interrupt flag set, and keeps it.
      *
-     * @return true if it is held exclusively now; false if another key holds it, or another thread waits with this Lock
-     * @throws LockLostException if this Lock held it and no longer does; nothing was taken in its place
-     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back
+     * @return true if it is held exclusively now; false if another key holds it, if another thread waits with this Lock, or if
+     *     it was granted twice, but too late for its TTL, and given back
+     * @throws LockLostException if this Lock held it and no longer does, and nobody was told; nothing was taken in its place
+     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back. Also if an
+     *     earlier demotion of this hold was not answered: it has to be released before it can be exclusive again
      * @throws IllegalArgumentException if the store cannot keep the TTL; nothing was written
      * @throws IllegalStateException if the factory was closed
      */
@@ -52,8 +60,13 @@ public final class Lock implements AutoCloseable {
     /**
      * Takes the lock exclusively, waiting for other holders up to {@code maxWait}.
      *
+     * <p>False comes before {@code maxWait} is over in two cases: at once, if this Lock shares the lock and another reader
+     * already waits to be promoted, for which this one has to let go first; and when the Lock was closed or released, or the
+     * factory closed, while waiting. Do not try again in a loop without looking: {@link #acquire(Duration)} waits
+     * likewise, and tells by {@link LockConflictedException#reason()} which it was.
+     *
      * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
-     * @return as {@link #tryAcquire()}; false when the wait is over, or the Lock was closed or released while waiting
+     * @return true if it is held exclusively now
      * @throws InterruptedException if the thread was interrupted, before the call or in it; what was held is held still,
      *     and nothing else
      * @throws IllegalArgumentException if {@code maxWait} is negative, or as {@link #tryAcquire()}
@@ -71,7 +84,7 @@ public final class Lock implements AutoCloseable {
      *
      * @return this, for try-with-resources
      * @throws LockConflictedException if it was closed or released by another thread while waiting, or if another reader
-     *     already waits to promote, so that waiting could only deadlock
+     *     already waits to be promoted, so that waiting could only deadlock
      * @throws InterruptedException as {@link #tryAcquire(Duration)}
      * @throws LockLostException as {@link #tryAcquire()}
      * @throws LockStorageException as {@link #tryAcquire()}
@@ -83,11 +96,28 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
+     * Takes the lock exclusively, waiting as long as it takes, whatever the thread's interrupt flag says, and keeps the
+     * flag. An interrupt may cost the place in line. A wait is ended by {@link #release()}, {@link #close()} or
+     * {@link LockFactory#close()}.
+     *
+     * @return this, for try-with-resources
+     * @throws LockConflictedException as {@link #acquire()}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquire()}
+     * @throws IllegalArgumentException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    public Lock acquireUninterruptibly() {
+        return acquireUninterruptibly(LockMode.EXCLUSIVE);
+    }
+
+    /**
      * Takes the lock exclusively, waiting for other holders up to {@code maxWait}.
      *
      * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another key still held it after {@code maxWait}, or as {@link #acquire()}
+     * @throws LockConflictedException if another key still held it after {@code maxWait}, or as {@link #acquire()};
+     *     {@link LockConflictedException#reason()} says which
      * @throws InterruptedException as {@link #tryAcquire(Duration)}
      * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
      * @throws LockLostException as {@link #tryAcquire()}
@@ -106,7 +136,8 @@ public final class Lock implements AutoCloseable {
      *
      * @return true if it is held now; false if another key holds it exclusively, or another thread waits with this Lock
      * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquire()}; an exclusive hold is then believed to be shared
+     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back. An exclusive
+     *     hold is then believed to be shared, and stays so until it is released
      * @throws IllegalArgumentException as {@link #tryAcquire()}
      * @throws IllegalStateException as {@link #tryAcquire()}
      */
@@ -119,7 +150,7 @@ public final class Lock implements AutoCloseable {
      * Takes the lock shared with other readers, waiting for an exclusive holder up to {@code maxWait}.
      *
      * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
-     * @return as {@link #tryAcquireShared()}; false also when the wait is over, or was ended by close or release
+     * @return as {@link #tryAcquireShared()}; false before the wait is over only if it was ended by close or release
      * @throws InterruptedException as {@link #tryAcquire(Duration)}
      * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
      * @throws LockLostException as {@link #tryAcquire()}
@@ -147,6 +178,20 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
+     * Takes the lock shared with other readers, as {@link #acquireUninterruptibly()} does exclusively.
+     *
+     * @return this, for try-with-resources
+     * @throws LockConflictedException as {@link #acquireShared()}
+     * @throws LockLostException as {@link #tryAcquire()}
+     * @throws LockStorageException as {@link #tryAcquireShared()}
+     * @throws IllegalArgumentException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    public Lock acquireSharedUninterruptibly() {
+        return acquireUninterruptibly(LockMode.SHARED);
+    }
+
+    /**
      * Takes the lock shared with other readers, waiting for an exclusive holder up to {@code maxWait}.
      *
      * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
@@ -167,8 +212,8 @@ public final class Lock implements AutoCloseable {
      *
      * @return this
      * @throws LockLostException if it is no longer held
-     * @throws LockStorageException if the store failed or did not answer; the hold is believed until the earlier of its
-     *     old end and the one asked for
+     * @throws LockStorageException if the store failed or did not answer; the hold is believed until its old end, or as
+     *     {@link #refresh(Duration)} if a longer lease was asked for before
      * @throws IllegalStateException if nothing is held, and nothing was lost
      */
     public Lock refresh() {
@@ -179,11 +224,13 @@ public final class Lock implements AutoCloseable {
     /**
      * Starts a lease of the given length for what is held, once: the next {@link #refresh()} takes the Lock's own TTL.
      *
-     * @param once how long from now on, longer or shorter than what is left
+     * @param once how long from now on, longer or shorter than what is left. A shorter one is believed from the call on
      * @return this
      * @throws IllegalArgumentException if the TTL is out of range; nothing has changed
      * @throws LockLostException as {@link #refresh()}
-     * @throws LockStorageException as {@link #refresh()}
+     * @throws LockStorageException if the store failed or did not answer; the hold is believed until the earlier of its
+     *     old end and the one asked for, and after a shorter one no later refresh lets it last longer: the request may
+     *     still come to the store
      * @throws IllegalStateException as {@link #refresh()}
      */
     public Lock refresh(Duration once) {
@@ -192,21 +239,42 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
+     * As {@link #refresh(Duration)}, and replaces the min hold of what is held: it is kept from others for this long from
+     * now on, though it is released sooner.
+     *
+     * @param once how long from now on
+     * @param minHold how long from now on, at the least; zero for not at all. Takes effect with the answer of the store
+     * @return this
+     * @throws IllegalArgumentException if the TTL is out of range, or the min hold is negative; nothing has changed
+     * @throws UnsupportedOperationException if there is a min hold, and the store has no {@link Capability#LEASES}
+     * @throws LockLostException as {@link #refresh()}
+     * @throws LockStorageException as {@link #refresh(Duration)}; the min hold is the old one
+     * @throws IllegalStateException as {@link #refresh()}
+     */
+    public Lock refresh(Duration once, Duration minHold) {
+        ownership.refresh(Durations.checkTtl(once), Durations.checkMinHold(minHold));
+        return this;
+    }
+
+    /**
      * Gives up whatever is held, and ends the wait of another thread with this Lock.
      *
-     * @return true if it was held until now; false if nothing was held, or it was no longer ours
+     * <p>Waits for a request of this Lock that is in flight, as long as the store may take to answer.
+     *
+     * @return true if it was held until now; false if nothing was held, or it was lost: also if its lease is over here and
+     *     nobody else has taken it
      * @throws LockStorageException if the store failed or did not answer; this Lock holds nothing then, and what the
      *     store still has ends with its TTL
      */
     public boolean release() {
-        return ownership.release() == Ownership.Release.WAS_OURS;
+        return ownership.release().kind() == Release.Kind.WAS_OURS;
     }
 
     /**
      * Releases what is held, for try-with-resources; the Lock can be acquired again. A failing store is logged and not
      * thrown, so as not to hide what the body threw.
      *
-     * @throws LockLostException if the hold had been lost and no call has said so: the body did not run alone
+     * @throws LockLostException if the hold had been lost and no call has thrown that: the body did not run alone
      */
     @Override
     public void close() {
@@ -258,14 +326,18 @@ public final class Lock implements AutoCloseable {
      * @return a snapshot; a secret
      */
     public Key key() {
-        return ownership.state().key();
+        return ownership.state().copy();
     }
 
     /**
      * Gives the ownership away with the key: this Lock holds nothing afterwards, and neither refreshes nor releases it.
      *
+     * <p>Waits for a request of this Lock that is in flight, as long as the store may take to answer.
+     *
      * @return the key with what it holds; a secret
      * @throws IllegalStateException if nothing is held
+     * @throws LockStorageException if a request that shortens or demotes the hold was not answered, and may still come to the
+     *     store when another owns it; nothing has changed
      */
     public Key handOver() {
         return ownership
@@ -287,7 +359,7 @@ public final class Lock implements AutoCloseable {
     /** Returns the resource and what is held, without the token. */
     @Override
     public String toString() {
-        return "Lock" + key().toString().substring("Key".length());
+        return "Lock" + ownership.state().key().toString().substring("Key".length());
     }
 
     private boolean tryAcquire(LockMode mode) {
@@ -307,30 +379,45 @@ public final class Lock implements AutoCloseable {
         }
     }
 
-    private boolean isGranted(Acquisition.Outcome outcome) {
-        if (outcome == Acquisition.Outcome.TOO_LATE) {
-            throw grantedTooLate();
-        }
+    private static boolean isGranted(Acquisition.Outcome outcome) {
         return outcome == Acquisition.Outcome.GRANTED;
+    }
+
+    private Lock acquireUninterruptibly(LockMode mode) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return acquire(mode, Durations.LONGEST);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {
         return switch (ownership.acquire(mode, maxWait)) {
             case GRANTED -> this;
-            case TOO_LATE -> throw grantedTooLate();
-            case CONFLICTED ->
-                throw new LockConflictedException(resource, "another key still held it after " + maxWait);
+            case CONFLICTED -> throw conflict("another key still held it after " + maxWait, Reason.HELD_BY_ANOTHER);
+            case BUSY -> throw conflict("another thread used this Lock for " + maxWait, Reason.BUSY);
             case REFUSED ->
-                throw new LockConflictedException(
-                        resource, "another reader already waits to promote: one of the two has to let go first");
-            case WITHDRAWN -> throw new LockConflictedException(resource, "closed while waiting");
+                throw conflict(
+                        "another reader already waits to promote: one of the two has to let go first",
+                        Reason.PROMOTION_REFUSED);
+            case WITHDRAWN -> throw conflict("closed while waiting", Reason.CLOSED_WHILE_WAITING);
+            case TOO_LATE ->
+                throw conflict(
+                        "it was granted, but its TTL of " + ttl + " was over before the answer came; it was given back",
+                        Reason.GRANTED_TOO_LATE);
         };
     }
 
-    private LockLostException grantedTooLate() {
-        return new LockLostException(
-                resource,
-                "it was granted, but its TTL of " + ttl + " was over before the answer came; it was given back",
-                LossReason.EXPIRED);
+    private LockConflictedException conflict(String problem, Reason reason) {
+        return new LockConflictedException(resource, problem, reason);
     }
 }

@@ -7,25 +7,42 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a {@link Lock} with more than a TTL. Not thread-safe; the Locks it makes are. */
 public final class LockBuilder {
 
+    static final String NO_MIN_HOLD =
+            "a minHold needs a store with leases, to keep the resource after a release: this one has none";
+
     private final Backend backend;
-    private final String resource;
+    private final Supplier<Key> key;
+    private final Ownership.Origin origin;
     private final List<Consumer<? super LossReason>> lossListeners = new ArrayList<>();
     private Duration ttl = Durations.DEFAULT_TTL;
     private LockSettings.Renewal renewal = LockSettings.Renewal.BY_THE_HOLDER;
-    private LockSettings.AutoRelease autoRelease = LockSettings.AutoRelease.ON;
+    private LockSettings.AutoRelease autoRelease;
     private LockSettings.OnLoss onLoss = LockSettings.OnLoss.GOES_ON;
     private Duration minHold = Duration.ZERO;
     private Duration maxHold = Durations.LONGEST;
     private @Nullable Warning warning;
 
     LockBuilder(Backend backend, String resource) {
+        this(backend, () -> Key.of(resource), Ownership.Origin.MADE_HERE, LockSettings.AutoRelease.ON);
+    }
+
+    /** What is only received here may be held by somebody who works under it. */
+    LockBuilder(Backend backend, Key received) {
+        this(backend, () -> received, Ownership.Origin.RECEIVED, LockSettings.AutoRelease.OFF);
+    }
+
+    private LockBuilder(
+            Backend backend, Supplier<Key> key, Ownership.Origin origin, LockSettings.AutoRelease autoRelease) {
         this.backend = backend;
-        this.resource = resource;
+        this.key = key;
+        this.origin = origin;
+        this.autoRelease = autoRelease;
     }
 
     /**
@@ -51,7 +68,19 @@ public final class LockBuilder {
     }
 
     /**
-     * Leaves the hold in the store when the factory is closed: it ends by release elsewhere or with its TTL.
+     * Has the hold released when the factory is closed, and when the JVM exits in an orderly way. So it is unless the Lock is
+     * made for a key from elsewhere.
+     *
+     * @return this
+     */
+    public LockBuilder autoRelease() {
+        this.autoRelease = LockSettings.AutoRelease.ON;
+        return this;
+    }
+
+    /**
+     * Leaves the hold in the store when the factory is closed: it ends by release elsewhere or with its TTL. So it is for a Lock
+     * made for a key from elsewhere.
      *
      * @return this
      */
@@ -106,7 +135,7 @@ public final class LockBuilder {
      * @throws IllegalArgumentException if it is negative
      */
     public LockBuilder minHold(Duration atLeast) {
-        this.minHold = atLeast.isZero() ? atLeast : checkPositive(atLeast, "minHold");
+        this.minHold = Durations.checkMinHold(atLeast);
         return this;
     }
 
@@ -124,11 +153,11 @@ public final class LockBuilder {
     }
 
     /**
-     * Makes a Lock; each call makes another would-be holder.
+     * Makes a Lock; each call makes another would-be holder, unless it is for a key from elsewhere.
      *
      * @return a Lock that holds nothing yet
      * @throws IllegalArgumentException if the durations contradict each other
-     * @throws UnsupportedOperationException if there is a min hold, and the store has no leases
+     * @throws UnsupportedOperationException if there is a min hold, and the store has no {@link Capability#LEASES}
      */
     public Lock create() {
         check();
@@ -141,7 +170,7 @@ public final class LockBuilder {
                 maxHold,
                 Optional.ofNullable(warning),
                 List.copyOf(lossListeners));
-        return new Lock(backend, Key.of(resource), settings, Ownership.Origin.MADE_HERE);
+        return new Lock(backend, key.get(), settings, origin);
     }
 
     private void check() {
@@ -150,8 +179,7 @@ public final class LockBuilder {
                     "a minHold of " + minHold + " is longer than the maxHold of " + maxHold + ": it must not be");
         }
         if (!minHold.isZero() && backend.expiring().isEmpty()) {
-            throw new UnsupportedOperationException(
-                    "a minHold needs a store with leases, to keep the resource after a release: this one has none");
+            throw new UnsupportedOperationException(NO_MIN_HOLD);
         }
         boolean renewed = renewal == LockSettings.Renewal.BY_THE_FACTORY;
         Duration limit = renewed ? ttl.multipliedBy(2).dividedBy(3) : ttl;

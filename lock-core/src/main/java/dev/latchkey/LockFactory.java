@@ -3,6 +3,7 @@ package dev.latchkey;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
 import java.util.List;
@@ -36,8 +37,12 @@ public final class LockFactory implements AutoCloseable {
     /**
      * Opens the store a DSN names, and makes a factory that closes it again.
      *
-     * <p>{@code in-memory}, {@code null} and {@code combined:consensus(dsn,dsn,dsn)} are here; each store module brings its own forms, for instance {@code flock},
-     * {@code flock:///var/locks}, {@code redis://host:6379} or {@code jdbc:postgresql://host/db}.
+     * <p>{@code in-memory}, {@code null} and {@code combined:consensus(dsn,dsn,dsn)} are here; each store module brings its own
+     * forms, for instance {@code flock}, {@code flock:///var/locks}, {@code redis://host:6379} or {@code jdbc:postgresql://host/db}.
+     *
+     * <p>Asks the store something before it returns, so that the connection is made before the first lease counts, but waits
+     * for that for 2 s at the most. A store that cannot be reached is no failure here: the first call of a Lock then says what is
+     * wrong.
      *
      * @param dsn which store, where
      * @return a factory that owns the store
@@ -46,7 +51,9 @@ public final class LockFactory implements AutoCloseable {
      */
     public static LockFactory connect(String dsn) {
         PersistingStore store = StoreProvider.connect(dsn);
-        return new LockFactory(store, Optional.of(store));
+        LockFactory factory = new LockFactory(store, Optional.of(store));
+        factory.backend.warmUp();
+        return factory;
     }
 
     /**
@@ -73,8 +80,7 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Makes a Lock for a key from elsewhere. It proves nothing until the store was asked: the Lock counts as expired until
-     * its first acquire, refresh or {@link Lock#isAcquired()}.
+     * Makes a Lock for a key from elsewhere, without auto-release. As {@link #lock(Key)} with a TTL.
      *
      * @param key the owner
      * @param ttl as {@link LockBuilder#ttl(Duration)}, from the next refresh or acquire on
@@ -82,8 +88,7 @@ public final class LockFactory implements AutoCloseable {
      * @throws IllegalArgumentException if the TTL is out of range
      */
     public Lock createLock(Key key, Duration ttl) {
-        Objects.requireNonNull(key, "key");
-        return new Lock(backend, key, LockSettings.plain(Durations.checkTtl(ttl)), Ownership.Origin.RECEIVED);
+        return lock(key).ttl(ttl).create();
     }
 
     /**
@@ -97,12 +102,40 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
+     * Begins a Lock for a key from elsewhere. It proves nothing until the store was asked: the Lock counts as expired until
+     * its first acquire, refresh or {@link Lock#isAcquired()}. What it holds is not released with the factory, for its owner may
+     * be another process, unless {@link LockBuilder#autoRelease()} says so. A max hold and a min hold count from when this Lock
+     * first found that it holds.
+     *
+     * @param key the owner
+     * @return a builder of Locks that are the same owner as every other Lock over this key
+     */
+    public LockBuilder lock(Key key) {
+        return new LockBuilder(backend, Objects.requireNonNull(key, "key"));
+    }
+
+    /**
+     * Tells what the store can do, without asking its server.
+     *
+     * @param capability what is wanted
+     * @return whether calls that need it work; the same each time
+     */
+    public boolean supports(Capability capability) {
+        return switch (capability) {
+            case LEASES -> backend.expiring().isPresent();
+            case SHARING -> backend.store().capability(SharedStore.class).isPresent();
+            case HOLDERS -> backend.store().capability(InspectableStore.class).isPresent();
+            case TRAVELLING_KEYS -> backend.processBound() == null;
+        };
+    }
+
+    /**
      * Looks up who holds a resource, for people and for monitoring. By the time it is read it may be over: to find out
      * whether work may begin, acquire.
      *
      * @param resource as {@link #createLock(String)}
      * @return all holders as far as they can be seen; empty if the resource is free
-     * @throws UnsupportedOperationException if the store cannot tell
+     * @throws UnsupportedOperationException if the store cannot tell: it has no {@link Capability#HOLDERS}
      * @throws LockStorageException if the store failed or did not answer
      */
     public List<Holder> holders(String resource) {
@@ -115,12 +148,21 @@ public final class LockFactory implements AutoCloseable {
 
     /**
      * Ends the waits, stops all renewals, releases what is held, except by Locks without auto-release, and closes the
-     * store if {@link #connect} opened it. A failing release is logged. Idempotent; waits for a close that is under way. When
-     * the JVM exits in an orderly way, the same is done to what is still held, for 3 s at the most.
+     * store if {@link #connect} opened it. A failing release is logged. Idempotent; waits for a close that is under way. Works
+     * with the thread's interrupt flag set, and keeps it. When the JVM exits in an orderly way, the same is done to what is still
+     * held, for 3 s at the most.
      */
     @Override
     public void close() {
-        backend.close();
-        ownStore.ifPresent(PersistingStore::close);
+        // Clients give up at once, or half way, when their thread is interrupted.
+        boolean interrupted = Thread.interrupted();
+        try {
+            backend.close();
+            ownStore.ifPresent(PersistingStore::close);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 }

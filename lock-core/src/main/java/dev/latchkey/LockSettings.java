@@ -43,18 +43,6 @@ record LockSettings(
     /** Who wants to know that a hold will soon be over. */
     record Warning(Duration before, Consumer<? super Duration> listener) {}
 
-    static LockSettings plain(Duration ttl) {
-        return new LockSettings(
-                ttl,
-                Renewal.BY_THE_HOLDER,
-                AutoRelease.ON,
-                OnLoss.GOES_ON,
-                Duration.ZERO,
-                Durations.LONGEST,
-                Optional.empty(),
-                List.of());
-    }
-
     boolean isRenewed() {
         return renewal == Renewal.BY_THE_FACTORY;
     }

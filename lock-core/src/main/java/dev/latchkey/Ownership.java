@@ -5,9 +5,9 @@ import dev.latchkey.spi.Attempt;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What a {@link Lock} does. Apart from it, so that what the factory and its threads keep does not keep the user's Lock
@@ -21,19 +21,11 @@ final class Ownership {
         RECEIVED
     }
 
-    /** How a hold was given up. */
-    enum Release {
-        NOTHING_HELD,
-        WAS_OURS,
-        WAS_LOST,
-        WAS_LOST_AND_TOLD
-    }
-
-    private static final Logger log = LoggerFactory.getLogger(Lock.class);
-
     private final Backend backend;
     private final LockSettings settings;
+    private final @Nullable Abandonment abandonment;
     private final Turn turn = new Turn();
+    private final Flight flight = new Flight();
     private final HoldState state;
     private final Vigil vigil;
     private final Acquisition acquisition;
@@ -41,13 +33,17 @@ final class Ownership {
     private final Letting letting;
     private volatile boolean waiting;
 
-    Ownership(Backend backend, Key key, LockSettings settings, Origin origin) {
+    /** Ends the wait of one who holds something already. */
+    private volatile @Nullable CompletableFuture<Void> promoting;
+
+    Ownership(Backend backend, Key key, LockSettings settings, Origin origin, @Nullable Abandonment abandonment) {
         this.backend = backend;
         this.settings = settings;
+        this.abandonment = abandonment;
         this.state = new HoldState(
                 key.boundToProcess(backend.processBound()), origin == Origin.RECEIVED, settings.lossListeners());
         this.vigil = new Vigil(backend, settings, state, this);
-        this.acquisition = new Acquisition(backend, settings, state, vigil);
+        this.acquisition = new Acquisition(backend, settings, state, vigil, flight);
         this.refreshing = new Refreshing(backend, settings, state, vigil);
         this.letting = new Letting(this, backend, settings, state, vigil);
     }
@@ -61,16 +57,17 @@ final class Ownership {
     }
 
     Renewal renewal(Watch watch) {
-        return new Renewal(backend.renewals(), refreshing, state, watch, settings.ttl());
+        return new Renewal(backend.renewals(), refreshing, state, flight, watch, settings.ttl());
     }
 
     Outcome tryAcquire(LockMode mode) {
         backend.checkOpen();
         if (!turn.takeUnlessWaiting()) {
-            return Outcome.CONFLICTED;
+            return Outcome.BUSY;
         }
         try {
-            Outcome outcome = endedIfClosed(acquisition.once(mode));
+            boolean isHeld = isHeld();
+            Outcome outcome = endedIfClosed(acquisition.once(mode), isHeld);
             if (outcome == Outcome.WITHDRAWN) {
                 backend.checkOpen();
             }
@@ -88,25 +85,50 @@ final class Ownership {
         Deadline end = Deadline.in(maxWait);
         var withdrawn = new CompletableFuture<Void>();
         if (!turn.takeToWait(withdrawn, end)) {
-            return Outcome.CONFLICTED;
+            return Outcome.BUSY;
         }
+        boolean isHeld = isHeld();
+        promoting = isHeld ? withdrawn : null;
         waiting = true;
         backend.active().add(this);
         try {
             // Looked at again now that close() would find this wait.
             backend.checkOpen();
-            return endedIfClosed(acquisition.waiting(mode, end, withdrawn));
+            Outcome outcome = endedIfClosed(acquisition.waiting(mode, end, withdrawn), isHeld);
+            if (outcome == Outcome.WITHDRAWN && isHeld) {
+                acquisition.checkNotLost();
+            }
+            return outcome;
         } finally {
             waiting = false;
-            backend.active().removeIfIdle(this);
+            promoting = null;
+            mayBeIdle();
             turn.end();
+            if (state.isOverdue() && settings.hasMaxHold()) {
+                endOverdue();
+            }
         }
+    }
+
+    private boolean isHeld() {
+        return state.hold().isPresent();
     }
 
     /** The factory's close() has to find what is held, as it finds who waits. */
     void holds() {
         if (!waiting) {
             backend.active().add(this);
+        }
+        if (abandonment != null) {
+            abandonment.begins(this);
+        }
+    }
+
+    /** A hold, or a wait, has ended. */
+    void mayBeIdle() {
+        backend.active().removeIfIdle(this);
+        if (abandonment != null) {
+            abandonment.mayHaveEnded();
         }
     }
 
@@ -115,28 +137,64 @@ final class Ownership {
         return !waiting && state.hold().isEmpty();
     }
 
-    /** The factory may have been closed while the store was asked: it did not know of this hold then. */
-    private Outcome endedIfClosed(Outcome outcome) {
+    /**
+     * The factory may have been closed while the store was asked: it did not know of this hold then. What was held before
+     * stays, if it is to stay.
+     */
+    private Outcome endedIfClosed(Outcome outcome, boolean wasHeld) {
         if (outcome != Outcome.GRANTED || !backend.isClosed()) {
             return outcome;
         }
-        letting.goQuietly();
+        if (wasHeld && settings.autoRelease() == LockSettings.AutoRelease.OFF) {
+            leave();
+            return outcome;
+        }
+        flight.begin();
+        try {
+            letting.goQuietly();
+        } finally {
+            flight.end();
+        }
         return Outcome.WITHDRAWN;
     }
 
     void refresh(Duration ttl) {
-        refreshing.refresh(ttl);
+        refreshing.check();
+        flight.begin();
+        try {
+            refreshing.refresh(ttl);
+        } finally {
+            flight.end();
+        }
+    }
+
+    void refresh(Duration ttl, Duration minHold) {
+        if (!minHold.isZero() && backend.expiring().isEmpty()) {
+            throw new UnsupportedOperationException(LockBuilder.NO_MIN_HOLD);
+        }
+        refreshing.check();
+        flight.begin();
+        try {
+            refreshing.refresh(ttl);
+            Deadline end = Deadline.in(minHold);
+            state.watch().ifPresent(watch -> watch.minHoldEnds(end));
+        } finally {
+            flight.end();
+        }
     }
 
     boolean isAcquired() {
         vigil.noticeExpiry();
         Claim claim = state.claim();
         if (claim.isFresh()) {
+            state.show();
             return false;
         }
         Optional<Attempt.Granted> found = backend.store().find(claim.key());
         if (found.isEmpty()) {
+            vigil.noticeExpiry();
             vigil.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
+            state.show();
             return false;
         }
         Hold hold = Hold.of(found.get());
@@ -144,7 +202,11 @@ final class Ownership {
             // Unless it was handed over or released meanwhile.
             boolean unused = vigil.confirm(claim, hold);
         }
-        return state.hold().isPresent();
+        boolean isHeld = isHeld();
+        if (!isHeld) {
+            state.show();
+        }
+        return isHeld;
     }
 
     Optional<Duration> remainingLifetime() {
@@ -156,85 +218,91 @@ final class Ownership {
     }
 
     Release release() {
+        return alone(letting::go);
+    }
+
+    /** What lets go of a hold sends away who waits, and comes after what is in flight. */
+    private <T> T alone(Supplier<T> end) {
         turn.takeFromWaiter();
+        flight.begin();
         try {
-            return letting.go();
+            return end.get();
         } finally {
+            flight.end();
             turn.end();
         }
     }
 
     /** Releases for try-with-resources: a failure must not hide what the body threw, a loss must not stay unknown. */
     void close() {
-        LossReason loss = state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
+        Release release;
         try {
-            if (release() != Release.WAS_LOST) {
-                return;
-            }
+            release = release();
         } catch (LockStorageException e) {
             letting.logFailure(e);
             return;
         }
-        throw new LockLostException(state.resource(), "it was no longer held when it was to be released", loss);
+        if (release.kind() == Release.Kind.WAS_LOST && release.reason() != null) {
+            throw new LockLostException(
+                    state.resource(), "it was no longer held when it was to be released", release.reason());
+        }
     }
 
     Optional<Key> handOver() {
-        turn.takeFromWaiter();
-        try {
+        return alone(() -> {
             vigil.noticeExpiry();
-            Optional<Key> given = state.handOver();
-            given.ifPresent(key -> backend.active().remove(this));
-            return given;
-        } finally {
-            turn.end();
-        }
+            if (isHeld() && state.mayBeCut()) {
+                throw new LockStorageException(
+                        state.resource(),
+                        "the store did not answer a request that may still shorten or demote the hold: release it instead of handing it over",
+                        null);
+            }
+            Optional<Given> given = state.handOver();
+            given.map(Given::watch).ifPresent(Watch::interruptsNobody);
+            mayBeIdle();
+            return given.map(Given::key);
+        });
     }
 
     /** The factory is closed: nothing waits or is renewed any more, and what auto-release covers is released. */
     void end() {
-        turn.takeFromWaiter();
-        try {
+        Object unused = alone(() -> {
             if (settings.autoRelease() == LockSettings.AutoRelease.ON) {
                 letting.goQuietly();
             } else {
-                state.stopWatching();
-                backend.active().remove(this);
+                leave();
             }
-        } finally {
-            turn.end();
-        }
+            return this;
+        });
     }
 
-    /** A hold that was over by its max hold, not by its lease, is in the store still. */
-    void giveUpOverdue() {
-        if (turn.takeUnlessWaiting()) {
-            try {
-                letting.goQuietly(state.takeOverdue());
-            } finally {
-                turn.end();
-            }
+    private void leave() {
+        state.stopWatching();
+        backend.active().remove(this);
+        if (abandonment != null) {
+            abandonment.ends();
         }
     }
 
     /**
-     * Nobody can reach the Lock any more. What has a lease is left to it: the work it was taken for may still go on. Else
-     * nobody would ever release it.
+     * A hold that was over by its max hold, not by its lease, is in the store still. Whoever waits to have it promoted waits
+     * in vain; when that wait has ended, this is done again.
      */
-    void abandon(StackWalker.@Nullable StackFrame creation) {
-        if (state.hold().isEmpty() || backend.isClosed()) {
-            return;
-        }
-        boolean endless = remainingLifetime().isEmpty() && settings.autoRelease() == LockSettings.AutoRelease.ON;
-        log.warn(
-                "lock.abandoned resource={} {}: the Lock made at {} was garbage-collected while held; release it or close it",
-                LockException.shown(state.resource()),
-                endless ? "released" : "left to the store",
-                creation);
-        if (endless) {
-            backend.keeper().renew(this::end);
-        } else {
-            state.stopWatching();
-            backend.active().remove(this);
-        }
+    void endOverdue() {
+        Future<?> unused = backend.keeper().end(() -> {
+            CompletableFuture<Void> wait = promoting;
+            if (wait != null && state.isOverdue()) {
+                wait.complete(null);
+            }
+            if (turn.takeUnlessWaiting()) {
+                flight.begin();
+                try {
+                    letting.goQuietly(state.takeOverdue());
+                } finally {
+                    flight.end();
+                    turn.end();
+                }
+            }
+        });
     }
 }

@@ -28,23 +28,57 @@ final class Refreshing {
 
     void refresh(Duration wanted) {
         Claim claim = begin(wanted);
-        settle(claim, ask(request(claim, wanted)));
+        Attempt attempt;
+        try {
+            attempt = ask(request(claim, wanted));
+        } catch (RuntimeException | Error e) {
+            failed(claim, e);
+            throw e;
+        }
+        settle(claim, attempt);
+        if (claim.change() == LeaseChange.SET) {
+            backend.waiting().shortened(state.resource());
+        }
     }
 
-    /** Begins a request for what is held. */
-    Claim begin(Duration wanted) {
+    /** Throws unless there is something to refresh. */
+    void check() {
         vigil.noticeExpiry();
-        Claim claim = state.claimToRefresh(wanted);
+        Claim claim = state.claim();
         if (claim.isFresh()) {
-            throw nothingToRefresh();
+            throw nothingToRefresh(claim);
+        }
+    }
+
+    /** Begins a request of the holder's own. */
+    private Claim begin(Duration wanted) {
+        check();
+        Claim claim = state.claimToRefresh(wanted, settings);
+        if (claim.change() == LeaseChange.SET) {
+            vigil.endsSooner(claim);
         }
         return claim;
     }
 
+    /** Begins to renew what is held, by no less than it has. */
+    Claim beginToRenew() {
+        check();
+        return state.claim();
+    }
+
     Request request(Claim claim, Duration wanted) {
         LockMode mode = claim.key().held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        LeaseChange change = wanted.equals(settings.ttl()) ? LeaseChange.EXTEND : LeaseChange.SET;
-        return new Request(claim.key(), mode, settings.bounded(wanted, claim.watch()), Patience.ONCE, change);
+        Duration ttl = settings.bounded(wanted, claim.watch());
+        return new Request(claim.key(), mode, ttl, Patience.ONCE, claim.change());
+    }
+
+    /** Notes that the store has not answered. */
+    void failed(Claim claim, Throwable failure) {
+        if (Failures.isUndone(failure)) {
+            state.answered(claim);
+        } else {
+            state.failed(claim);
+        }
     }
 
     private Attempt ask(Request request) {
@@ -58,10 +92,10 @@ final class Refreshing {
 
     /** Believes what the store answered, but for an answer that came too late: what has looked over is not held again. */
     void settle(Claim claim, Attempt attempt) {
+        state.answered(claim);
         if (!(attempt instanceof Attempt.Granted granted)) {
             if (state.isHeldOtherwise(claim)) {
-                // Promoted or demoted since, which started the TTL again: the store was asked about what was given up
-                // for that.
+                // Promoted since, which started the TTL again: the store was asked about what was given up for that.
                 return;
             }
             LossReason reason = attempt instanceof Attempt.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
@@ -70,8 +104,7 @@ final class Refreshing {
         Hold hold = Hold.of(granted);
         vigil.noticeExpiry();
         if (hold.isOver() || !vigil.confirm(claim, hold)) {
-            LossReason reason =
-                    hold.isOver() ? LossReason.EXPIRED : state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
+            LossReason reason = state.loss().orElse(LossReason.EXPIRED);
             throw vigil.lost(claim, reason, "it was refreshed too late");
         }
         if (log.isDebugEnabled()) {
@@ -82,13 +115,13 @@ final class Refreshing {
         }
     }
 
-    private RuntimeException nothingToRefresh() {
+    private RuntimeException nothingToRefresh(Claim claim) {
         Optional<LossReason> loss = state.loss();
         if (loss.isEmpty()) {
             return new IllegalStateException("lock \"" + LockException.shown(state.resource())
                     + "\": nothing to refresh, for it is not held: acquire it first");
         }
-        state.setLossThrown();
+        state.thrown(claim);
         return new LockLostException(state.resource(), "it cannot be refreshed, for it was lost before", loss.get());
     }
 }

@@ -17,20 +17,28 @@ final class Renewal {
     private final Renewals renewals;
     private final Refreshing refreshing;
     private final HoldState state;
+    private final Flight flight;
     private final Watch watch;
     private final Duration ttl;
     private @Nullable Claim claim;
 
-    Renewal(Renewals renewals, Refreshing refreshing, HoldState state, Watch watch, Duration ttl) {
+    Renewal(Renewals renewals, Refreshing refreshing, HoldState state, Flight flight, Watch watch, Duration ttl) {
         this.renewals = renewals;
         this.refreshing = refreshing;
         this.state = state;
+        this.flight = flight;
         this.watch = watch;
         this.ttl = ttl;
     }
 
     void scheduleNext() {
         watch.renewNext(() -> renewals.schedule(this, ttl.dividedBy(3), ttl.dividedBy(30)));
+    }
+
+    /** As {@link #scheduleNext()} for a lease that is shorter than the TTL. */
+    void scheduleWithin(Duration rest) {
+        Duration pause = Durations.max(rest.dividedBy(3), Durations.SHORTEST_TTL);
+        watch.renewNext(() -> renewals.schedule(this, pause, pause.dividedBy(10)));
     }
 
     /** From now on the store is to blame if the lease ends. */
@@ -46,29 +54,50 @@ final class Renewal {
         return deadline == null ? ttl : deadline.remaining();
     }
 
-    /** Begins to renew; empty if there is nothing to renew any more. */
+    /**
+     * Begins to renew; empty if there is nothing to renew any more, or a call of the holder is in flight, for which nobody
+     * else's renewal may wait. What has begun is settled, whatever happens.
+     */
     Optional<Request> begin() {
         if (!state.isCurrent(watch)) {
             return Optional.empty();
         }
+        if (!flight.beginsAtOnce()) {
+            scheduleSoon();
+            return Optional.empty();
+        }
         try {
-            Claim begun = refreshing.begin(ttl);
+            Claim begun = refreshing.beginToRenew();
             claim = begun;
             return Optional.of(refreshing.request(begun, ttl));
         } catch (LockLostException | IllegalStateException e) {
+            flight.end();
             logEnded(e);
             return Optional.empty();
+        } catch (Throwable e) {
+            flight.end();
+            throw e;
         }
     }
 
     /** Takes the store's answer; true if the store has begun to fail. */
     boolean settle(Outcome outcome) {
+        try {
+            return settleInFlight(outcome);
+        } finally {
+            flight.end();
+        }
+    }
+
+    private boolean settleInFlight(Outcome outcome) {
         Claim begun = claim;
         if (begun == null || !state.isCurrent(watch)) {
             return false;
         }
-        if (outcome instanceof Outcome.Failed) {
-            return failed();
+        if (outcome instanceof Outcome.Failed failed) {
+            refreshing.failed(begun, failed.failure());
+            scheduleSoon();
+            return state.changesTo(Renewed.FAILED);
         }
         try {
             refreshing.settle(begun, ((Outcome.Answered) outcome).attempt());
@@ -81,11 +110,10 @@ final class Renewal {
     }
 
     /** Tries again within what is left of the lease, ever sooner towards its end. */
-    private boolean failed() {
+    private void scheduleSoon() {
         Duration pause =
                 Durations.max(Durations.min(ttl.dividedBy(20), remaining().dividedBy(4)), Durations.SHORTEST_TTL);
         watch.renewNext(() -> renewals.schedule(this, pause, pause.dividedBy(2)));
-        return state.changesTo(Renewed.FAILED);
     }
 
     String shownResource() {

@@ -31,6 +31,7 @@ final class Renewals {
     private final Keeper keeper;
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
+    private final int batchSize;
 
     /** Touched by the renewer thread alone. */
     private List<Renewal> due = new ArrayList<>();
@@ -39,6 +40,7 @@ final class Renewals {
         this.keeper = keeper;
         this.store = store;
         this.expiring = expiring;
+        this.batchSize = expiring.filter(ExpiringStore::refreshesAtOnce).isPresent() ? LARGEST_BATCH : 1;
     }
 
     /** Has something renewed after the delay, or earlier by less than the window. */
@@ -60,14 +62,33 @@ final class Renewals {
         List<Renewal> all = due;
         due = new ArrayList<>();
         all.forEach(Renewal::isDue);
-        for (int from = 0; from < all.size(); from += LARGEST_BATCH) {
+        for (int from = 0; from < all.size(); from += batchSize) {
             List<Asked> batch = new ArrayList<>();
-            for (Renewal renewal : all.subList(from, Math.min(all.size(), from + LARGEST_BATCH))) {
-                renewal.begin().ifPresent(request -> batch.add(new Asked(renewal, request)));
+            for (Renewal renewal : all.subList(from, Math.min(all.size(), from + batchSize))) {
+                begin(renewal).ifPresent(request -> batch.add(new Asked(renewal, request)));
             }
             if (!batch.isEmpty()) {
                 renew(batch);
             }
+        }
+    }
+
+    /** Whatever is wrong with one hold, the others are renewed. */
+    private static Optional<Request> begin(Renewal renewal) {
+        try {
+            return renewal.begin();
+        } catch (Throwable e) {
+            log.error("lock.renewal-failed resource={}", renewal.shownResource(), e);
+            return Optional.empty();
+        }
+    }
+
+    private static boolean settle(Renewal renewal, Outcome outcome) {
+        try {
+            return renewal.settle(outcome);
+        } catch (Throwable e) {
+            log.error("lock.renewal-failed resource={}", renewal.shownResource(), e);
+            return false;
         }
     }
 
@@ -80,7 +101,7 @@ final class Renewals {
         List<Outcome> outcomes = outcomes(requests, within);
         List<Integer> failing = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
-            if (batch.get(i).renewal().settle(outcomes.get(i))) {
+            if (settle(batch.get(i).renewal(), outcomes.get(i))) {
                 failing.add(i);
             }
         }
@@ -102,10 +123,17 @@ final class Renewals {
             throw new IllegalStateException(store.getClass().getSimpleName() + ".refreshAll answered " + outcomes.size()
                     + " of " + requests.size() + " requests");
         } catch (RuntimeException e) {
-            return requests.stream()
-                    .<Outcome>map(request -> new Outcome.Failed(e))
-                    .toList();
+            return allFailed(requests, e);
+        } catch (Throwable e) {
+            // An Error of the store, or of its driver, must not end the renewal of all that is held.
+            return allFailed(requests, new IllegalStateException("the store failed with an error", e));
         }
+    }
+
+    private static List<Outcome> allFailed(List<Request> requests, RuntimeException failure) {
+        return requests.stream()
+                .<Outcome>map(request -> new Outcome.Failed(failure))
+                .toList();
     }
 
     /** Where holds do not expire, renewing means to look whether they are still there. */

@@ -26,14 +26,7 @@ final class Turn {
 
     /** Takes the turn for a call that does not wait for a rival; false at once if another thread waits for one. */
     boolean takeUnlessWaiting() {
-        while (!taken.compareAndSet(null, SHORT)) {
-            CompletableFuture<Void> now = taken.get();
-            if (now != null && now != SHORT) {
-                return false;
-            }
-            awaitEndOf(now);
-        }
-        return true;
+        return takeNow(SHORT);
     }
 
     /** Takes the turn, sending away whoever waits. */
@@ -52,12 +45,27 @@ final class Turn {
         if (taken.compareAndSet(null, signal)) {
             return true;
         }
+        if (end.isOver()) {
+            return takeNow(signal);
+        }
         queued.incrementAndGet();
         try {
             return queue(signal, end);
         } finally {
             queued.decrementAndGet();
         }
+    }
+
+    /** A short turn of another thread is no reason to go without having asked. */
+    private boolean takeNow(CompletableFuture<Void> signal) {
+        while (!taken.compareAndSet(null, signal)) {
+            CompletableFuture<Void> now = taken.get();
+            if (now != null && now != SHORT) {
+                return false;
+            }
+            awaitEndOf(now);
+        }
+        return true;
     }
 
     private boolean queue(CompletableFuture<Void> signal, Deadline end) throws InterruptedException {

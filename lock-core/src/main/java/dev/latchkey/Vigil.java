@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,14 +17,12 @@ final class Vigil {
 
     private static final Logger log = LoggerFactory.getLogger(Lock.class);
 
-    private final Backend backend;
     private final Keeper keeper;
     private final LockSettings settings;
     private final HoldState state;
     private final Ownership owner;
 
     Vigil(Backend backend, LockSettings settings, HoldState state, Ownership owner) {
-        this.backend = backend;
         this.keeper = backend.keeper();
         this.settings = settings;
         this.state = state;
@@ -49,10 +48,28 @@ final class Vigil {
     private void watchOver(Watch watch, Hold hold) {
         owner.holds();
         hold.lost().filter(watch::seesFirst).ifPresent(lost -> listenTo(lost, watch));
-        if (settings.isRenewed() && hold.deadline() != null && !watch.isRenewed()) {
-            owner.renewal(watch).scheduleNext();
-        }
+        renewInTime(watch, hold.deadline());
         if (isHeardOf()) {
+            rearm(watch);
+        }
+    }
+
+    /** Renewal goes by the TTL, unless somebody has asked for a shorter lease meanwhile. */
+    private void renewInTime(Watch watch, @Nullable Deadline end) {
+        if (!settings.isRenewed() || end == null) {
+            return;
+        }
+        if (!watch.isRenewed()) {
+            owner.renewal(watch).scheduleNext();
+        } else if (end.remaining().compareTo(settings.ttl().dividedBy(2)) < 0) {
+            owner.renewal(watch).scheduleWithin(end.remaining());
+        }
+    }
+
+    /** The holder has asked for an earlier end, and believes it from now on. */
+    void endsSooner(Claim claim) {
+        Watch watch = claim.watch();
+        if (watch != null && isHeardOf()) {
             rearm(watch);
         }
     }
@@ -60,7 +77,10 @@ final class Vigil {
     private void listenTo(CompletionStage<LossReason> lost, Watch watch) {
         lost.whenComplete((reason, failure) -> {
             Optional<Loss> loss = state.lose(watch, reason == null ? LossReason.SESSION_LOST : reason);
-            loss.ifPresent(ended -> keeper.notifier().execute(() -> announce(ended)));
+            loss.ifPresent(ended -> {
+                interruptWorker(ended.watch());
+                keeper.notifier().execute(() -> announce(ended));
+            });
         });
     }
 
@@ -115,20 +135,30 @@ final class Vigil {
                 .execute(() -> log.warn(
                         "lock.lost resource={} reason={} heldMs={}", shownResource(), ended.reason(), heldMillis));
         if (settings.hasMaxHold()) {
-            keeper.renew(owner::giveUpOverdue);
+            owner.endOverdue();
         }
     }
 
     /** Ends the hold as lost and returns what tells the caller. */
     LockLostException lost(Claim claim, LossReason reason, String problem) {
         state.lose(claim, reason).ifPresent(this::finish);
-        state.setLossThrown();
+        state.thrown(claim);
         return new LockLostException(claim.key().resource(), problem, reason);
     }
 
     private void finish(Loss ended) {
-        backend.active().removeIfIdle(owner);
+        interruptWorker(ended.watch());
+        owner.mayBeIdle();
         tell(ended.listeners(), ended.reason());
+    }
+
+    /** Not here, for it runs code that is not ours; at once, for a rival may come soon. */
+    private void interruptWorker(@Nullable Watch watch) {
+        Interruption due = watch == null ? null : watch.interruption();
+        if (due != null) {
+            Thread finder = Thread.currentThread();
+            keeper.interrupt(() -> due.happen(finder));
+        }
     }
 
     void listen(Consumer<? super LossReason> listener) {
@@ -144,7 +174,8 @@ final class Vigil {
     private void callListener(Runnable call) {
         try {
             call.run();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Also an Error: the listeners after it are told all the same.
             log.error("lock.listener-failed resource={}", shownResource(), e);
         }
     }

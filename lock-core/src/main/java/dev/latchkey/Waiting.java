@@ -64,6 +64,13 @@ final class Waiting {
         return wasOurs;
     }
 
+    /** A lease ends sooner than those in line were told: the head asks again, and learns when. */
+    void shortened(String resource) {
+        if (blocking.isEmpty()) {
+            gate.released(resource);
+        }
+    }
+
     private boolean deleteForOthers(Key key) {
         boolean wasOurs = store.delete(key);
         gate.releasedForOthers(key.resource());

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,8 @@ final class Watch {
     private @Nullable Future<?> renewal;
     private @Nullable Object lastSeen;
     private @Nullable Deadline warnedOf;
-    private @Nullable Thread interrupted;
+    private @Nullable Interruption interruption;
+    private @Nullable Deadline minHoldEnd;
     private boolean ended;
     private boolean lost;
 
@@ -52,12 +54,47 @@ final class Watch {
         renewal = ended ? null : next.get();
     }
 
-    /** Has the thread interrupted that works under this hold, if it is lost. */
-    synchronized void interruptsOnLoss(Thread worker) {
-        interrupted = worker;
-        if (lost) {
-            worker.interrupt();
+    /** Has the thread interrupted that works under this hold, if it is lost; at once, if it has been lost before. */
+    void interruptsOnLoss(Thread worker) {
+        Interruption mine;
+        synchronized (this) {
+            mine = interruption == null ? new Interruption() : interruption;
+            interruption = mine;
         }
+        mine.of(worker);
+        if (interruption() != null) {
+            mine.happen(null);
+        }
+    }
+
+    /** What has to happen to the worker now that the hold is lost; null if nothing. */
+    synchronized @Nullable Interruption interruption() {
+        return lost ? interruption : null;
+    }
+
+    synchronized boolean interruptsOnLoss() {
+        return interruption != null;
+    }
+
+    /** When this returns, the worker is not interrupted any more for the loss of this hold. */
+    void interruptsNobody() {
+        Interruption mine;
+        synchronized (this) {
+            mine = interruption;
+        }
+        if (mine != null) {
+            mine.cancel();
+        }
+    }
+
+    /** Keeps the resource from others until then, in place of the min hold of the Lock. */
+    synchronized void minHoldEnds(Deadline end) {
+        minHoldEnd = end;
+    }
+
+    /** How much longer the resource is kept from others, also if it is released now; zero or less for not at all. */
+    synchronized Duration restOf(Duration minHold) {
+        return minHoldEnd == null ? minHold.minusNanos(heldNanos()) : minHoldEnd.remaining();
     }
 
     synchronized void end() {
@@ -66,13 +103,9 @@ final class Watch {
         cancel(renewal);
     }
 
-    /** A thread that finds out by a call of its own is told by that call. */
     synchronized void endAsLost() {
         lost |= !ended;
         end();
-        if (lost && interrupted != null && interrupted != Thread.currentThread()) {
-            interrupted.interrupt();
-        }
     }
 
     long heldMillis() {

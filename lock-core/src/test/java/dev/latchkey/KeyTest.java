@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InvalidObjectException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;
@@ -229,6 +230,32 @@ class KeyTest {
     private static Object javaRead(byte[] bytes) throws IOException, ClassNotFoundException {
         try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
             return in.readObject();
+        }
+    }
+
+    /** C18: a text must not smuggle in what {@link Key#of} refuses. */
+    @Test
+    void givenTextOfATooLongResource_whenRead_thenRefused() {
+        String token = Key.of("x").token();
+        String text = new Key("x".repeat(Key.MAX_RESOURCE_BYTES + Long.BYTES), token, Optional.empty(), null).serialize();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Key.deserialize(text))
+                .withMessageContaining("more than 16384 bytes");
+    }
+
+    /** C18: a stream may hold anything. */
+    @Test
+    void givenStreamWithoutText_whenRead_thenInvalid() throws Exception {
+        var constructor = Class.forName("dev.latchkey.Key$Serialized").getDeclaredConstructor(String.class);
+        constructor.setAccessible(true);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(constructor.newInstance((Object) null));
+        }
+
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            assertThatExceptionOfType(InvalidObjectException.class).isThrownBy(in::readObject);
         }
     }
 }

@@ -39,4 +39,14 @@ public interface ExpiringStore extends PersistingStore {
     default List<Outcome> refreshAll(List<Request> requests, Duration within) {
         return refreshAll(requests);
     }
+
+    /**
+     * Tells whether {@link #refreshAll} takes about as long as one {@link #refresh}. If not, it is asked for one hold after the
+     * other: what is asked for is in flight until it is answered, and a release has to wait for that.
+     *
+     * @return false unless the store sends all requests before it waits for an answer; the same each time
+     */
+    default boolean refreshesAtOnce() {
+        return false;
+    }
 }

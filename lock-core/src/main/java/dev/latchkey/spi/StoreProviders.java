@@ -1,5 +1,6 @@
 package dev.latchkey.spi;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -16,7 +17,10 @@ final class StoreProviders {
             Map.entry("rediss", "lock-store-redis"),
             Map.entry("redis-cluster", "lock-store-redis"),
             Map.entry("redis-sentinel", "lock-store-redis"),
+            Map.entry("rediss-cluster", "lock-store-redis"),
+            Map.entry("rediss-sentinel", "lock-store-redis"),
             Map.entry("valkey", "lock-store-redis"),
+            Map.entry("valkeys", "lock-store-redis"),
             Map.entry("mongodb", "lock-store-mongodb"),
             Map.entry("mongodb+srv", "lock-store-mongodb"),
             Map.entry("jdbc", "lock-store-jdbc"),
@@ -26,6 +30,23 @@ final class StoreProviders {
             Map.entry("postgresql+advisory", "lock-store-postgres-advisory"),
             Map.entry("zookeeper", "lock-store-zookeeper"),
             Map.entry("memcached", "lock-store-memcached"));
+
+    /** What other libraries and drivers call it, and what is meant. */
+    private static final Map<String, String> MEANT = Map.ofEntries(
+            Map.entry("postgres", "postgresql://…"),
+            Map.entry("pgsql", "postgresql://…"),
+            Map.entry("pgsql+advisory", "postgresql+advisory://…"),
+            Map.entry("postgres+advisory", "postgresql+advisory://…"),
+            Map.entry("sqlite", "jdbc:sqlite:…"),
+            Map.entry("h2", "jdbc:h2:…"),
+            Map.entry("hsqldb", "jdbc:hsqldb:…"),
+            Map.entry("sqlserver", "jdbc:sqlserver:…"),
+            Map.entry("oracle", "jdbc:oracle:…"),
+            Map.entry("mongo", "mongodb://…"),
+            Map.entry("memcache", "memcached://…"),
+            Map.entry("zk", "zookeeper://…"),
+            Map.entry("file", "flock:///…"),
+            Map.entry("memory", "in-memory"));
 
     private StoreProviders() {}
 
@@ -53,6 +74,10 @@ final class StoreProviders {
         if (artifact != null) {
             return new IllegalArgumentException("no store module for \"" + scheme
                     + "\" is on the class path: add the artifact dev.latchkey:" + artifact);
+        }
+        String meant = MEANT.get(scheme.toLowerCase(Locale.ROOT));
+        if (meant != null) {
+            return new IllegalArgumentException("unknown store \"" + scheme + "\": what is meant is written " + meant);
         }
         TreeSet<String> known = new TreeSet<>(ARTIFACTS.keySet());
         providers(StoreProviders.class.getClassLoader()).forEach(provider -> known.addAll(provider.schemes()));

@@ -101,7 +101,8 @@ public final class Wakeups implements AutoCloseable {
     private Optional<String> listen() {
         try {
             return source.listen(this);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Also an Error: without this thread all who wait would be left to their slowest questions.
             return Optional.of(e.toString());
         }
     }

@@ -122,6 +122,11 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return refreshAll(requests, quorum.endWithin(within));
     }
 
+    @Override
+    public boolean refreshesAtOnce() {
+        return true;
+    }
+
     private List<Outcome> refreshAll(List<Request> requests, long end) {
         requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
         List<RefreshRound> rounds = requests.stream()

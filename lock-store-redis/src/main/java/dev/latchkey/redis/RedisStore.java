@@ -204,6 +204,11 @@ public final class RedisStore
         return new Refreshes(server, names, this.requests, replicas).all(requests, within);
     }
 
+    @Override
+    public boolean refreshesAtOnce() {
+        return true;
+    }
+
     /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */
     @Override
     public boolean delete(Key key) {

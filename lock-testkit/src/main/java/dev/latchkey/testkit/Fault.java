@@ -56,6 +56,19 @@ public final class Fault {
     }
 
     /**
+     * The request never reaches the store; the caller gets a {@link LockStorageException} that says how far it came.
+     *
+     * @param failure how far
+     * @return the fault
+     */
+    public static Fault failing(LockStorageException.Failure failure) {
+        Consumer<String> fails = resource -> {
+            throw new LockStorageException(resource, failure + " (a planted fault)", null, failure);
+        };
+        return new Fault(fails, null, Fault::nothing, UnaryOperator.identity());
+    }
+
+    /**
      * The store does what is asked, but its answer is lost; the caller gets a {@link LockStorageException}.
      *
      * @return the fault

@@ -21,6 +21,7 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.io.PrintStream;
 import java.lang.ref.WeakReference;
@@ -303,25 +304,111 @@ class StayingTheOwnerTest {
         assertThat(lock.isExpired()).isTrue();
     }
 
+    /** A14: the work may still go on. */
     @Test
-    void givenAbandonedWhileRenewed_whenCollected_thenRenewedNoMoreAndLeftToItsLease() throws Exception {
+    void givenAbandonedWhileRenewed_whenCollected_thenHeldAndRenewedOn() {
         WeakReference<Lock> abandoned = abandon(locks.lock("x").ttl(SHORT).autoRefresh());
         collect(abandoned);
+        store.forgetCalls();
 
-        locks.createLock("x", TTL).acquire(Duration.ofSeconds(30));
+        await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 4);
 
+        assertThat(locks.createLock("x", TTL).tryAcquire()).isFalse();
         assertThat(store.operations()).doesNotContain(DELETE);
     }
 
+    /** A14 */
     @Test
-    void givenAbandonedWithoutLease_whenCollected_thenReleased() throws Exception {
-        try (LockFactory endless = new LockFactory(new Endless(memory))) {
-            WeakReference<Lock> abandoned = abandon(endless.lock("x"));
-            collect(abandoned);
+    void givenAbandonedWithoutLease_whenCollected_thenHeldUntilTheFactoryIsClosed() {
+        LockFactory endless = new LockFactory(new Endless(memory));
+        WeakReference<Lock> abandoned = abandon(endless.lock("x"));
+        collect(abandoned);
 
-            assertThat(endless.createLock("x").tryAcquire(Duration.ofSeconds(30)))
-                    .isTrue();
+        await().during(SHORT).until(() -> !endless.createLock("x").tryAcquire());
+
+        endless.close();
+        assertThat(memory.holders("x")).isEmpty();
+    }
+
+    /** B8: a store that hangs when it is told of one hold must not end the renewal of others. */
+    @Test
+    void givenAnOverdueHoldThatCannotBeGivenUp_whenOthersAreDue_thenRenewedAllTheSame() throws Exception {
+        Pause hangs = new Pause();
+        store.next(DELETE, Fault.pausedBefore(hangs));
+        BlockingQueue<LossReason> other = new LinkedBlockingQueue<>();
+        Lock renewed = locks.lock("y").ttl(SHORT.multipliedBy(2)).autoRefresh().onLost(other::add).create();
+        assertThat(renewed.tryAcquire()).isTrue();
+        Lock bounded = locks.lock("x").ttl(TTL).maxHold(SHORT).onLost(losses::add).create();
+        assertThat(bounded.tryAcquire()).isTrue();
+        hangs.awaitReached();
+        store.forgetCalls();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> refreshes() >= 6 || !other.isEmpty());
+
+        assertThat(other).isEmpty();
+        hangs.end();
+    }
+
+    /** B9: an error in one renewal is a failure like others. */
+    @Test
+    void givenAnErrorOfTheStore_whenRenewedAgain_thenHeldStill() {
+        store.next(REFRESH, Fault.meanwhile(() -> {
+            throw new AssertionError("planted");
+        }));
+        Lock lock = locks.lock("x").ttl(SHORT.multipliedBy(4)).autoRefresh().onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 4);
+
+        assertThat(losses).isEmpty();
+        assertThat(lock.isAcquired()).isTrue();
+    }
+
+    /** B9: an error in one release must not leave the others held, and renewed. */
+    @Test
+    void givenAnErrorOfTheStore_whenTheFactoryIsClosed_thenTheOthersAreReleased() {
+        for (String name : List.of("a", "b", "c")) {
+            assertThat(locks.createLock(name, TTL).tryAcquire()).isTrue();
         }
+        store.next(DELETE, Fault.meanwhile(() -> {
+            throw new AssertionError("planted");
+        }));
+
+        locks.close();
+
+        assertThat(List.of("a", "b", "c")).allMatch(name -> memory.holders(name).isEmpty());
+    }
+
+    /** B17: a hold that reached its max hold is given up also while it waits to be promoted. */
+    @Test
+    void givenMaxHoldWithoutLeases_whenItWaitsToBePromoted_thenGivenUpAndTold() throws Exception {
+        try (LockFactory endless = new LockFactory(new Endless(memory, SharedStore.class))) {
+            Lock reader = endless.createLock("x");
+            Lock bounded = endless.lock("x").maxHold(SHORT).create();
+            assertThat(reader.tryAcquireShared()).isTrue();
+            assertThat(bounded.tryAcquireShared()).isTrue();
+
+            BackgroundCall<Lock> promoter = BackgroundCall.start(bounded::acquire);
+
+            assertThatExceptionOfType(LockLostException.class)
+                    .isThrownBy(promoter::result)
+                    .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.EXPIRED));
+            assertThat(reader.acquire(Duration.ofSeconds(20)).fencingToken()).isPresent();
+        }
+    }
+
+    /** B21: clients give up half way when the thread that closes them is interrupted. */
+    @Test
+    void givenInterrupted_whenTheFactoryIsClosed_thenTheStoreDoesNotSeeItAndTheFlagIsKept() {
+        List<Boolean> seen = new ArrayList<>();
+        store.next(DELETE, Fault.meanwhile(() -> seen.add(Thread.currentThread().isInterrupted())));
+        assertThat(locks.createLock("x", TTL).tryAcquire()).isTrue();
+        Thread.currentThread().interrupt();
+
+        locks.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(seen).containsExactly(false);
     }
 
     /** One sets the alarm of the hold that the other ends. */
@@ -425,7 +512,14 @@ class StayingTheOwnerTest {
     }
 
     /** Hides that holds expire. */
-    private record Endless(PersistingStore store) implements PersistingStore {
+    private record Endless(PersistingStore store, Class<?>... capabilities) implements PersistingStore {
+
+        @Override
+        public <T> Optional<T> capability(Class<T> type) {
+            return List.of(capabilities).contains(type)
+                    ? store.capability(type)
+                    : PersistingStore.super.capability(type);
+        }
 
         @Override
         public Attempt save(Request request) {
@@ -465,6 +559,11 @@ class StayingTheOwnerTest {
                 throw new LockStorageException("failing", "a planted fault", null);
             }
             return store.refresh(request);
+        }
+
+        @Override
+        public boolean refreshesAtOnce() {
+            return true;
         }
 
         @Override
