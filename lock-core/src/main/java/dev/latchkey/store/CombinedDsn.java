@@ -39,7 +39,7 @@ final class CombinedDsn {
             }
             return new Owning(new CombinedStore(opened, strategy), opened);
         } catch (RuntimeException e) {
-            opened.forEach(PersistingStore::close);
+            closeAll(opened, e);
             throw e;
         }
     }
@@ -62,8 +62,20 @@ final class CombinedDsn {
         return members;
     }
 
+    /** Closes each, also when another fails. */
+    private static RuntimeException closeAll(List<? extends PersistingStore> stores, RuntimeException cause) {
+        for (PersistingStore store : stores) {
+            try {
+                store.close();
+            } catch (RuntimeException e) {
+                cause.addSuppressed(e);
+            }
+        }
+        return cause;
+    }
+
     /** Ends its members with itself. */
-    private record Owning(CombinedStore store, List<PersistingStore> members) implements PersistingStore {
+    record Owning(CombinedStore store, List<PersistingStore> members) implements PersistingStore {
 
         @Override
         public Attempt save(Request request) {
@@ -87,8 +99,12 @@ final class CombinedDsn {
 
         @Override
         public void close() {
-            store.close();
-            members.forEach(PersistingStore::close);
+            // Not before their last calls: what is released while closing would stay until its lease ends.
+            var unused = store.end().join();
+            RuntimeException failure = closeAll(members, new IllegalStateException("members could not be closed"));
+            if (failure.getSuppressed().length > 0) {
+                throw failure;
+            }
         }
 
         @Override

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
@@ -48,6 +49,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
 
     private final Quorum quorum;
     private final Fencing fencing;
+    private final Promotions promotions;
     private final Set<Class<?>> capabilities;
     private final List<String> processBound;
     private volatile boolean closed;
@@ -81,6 +83,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         }
         this.quorum = new Quorum(composition.numbered(), strategy, memberTimeout);
         this.fencing = new Fencing(quorum);
+        this.promotions = new Promotions(quorum, fencing);
         this.processBound = composition.processBound();
         this.capabilities = composition.capabilities();
         composition.warnOf(quorum);
@@ -98,7 +101,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             SaveRound round = new SaveRound(quorum, request, fencing);
             Attempt attempt = round.finish();
             if (split == SPLITS || !(attempt instanceof Attempt.Conflicted) || !round.wasSplit()) {
-                return attempt;
+                return promotions.settled(request, attempt);
             }
             long pause = SPLIT_PAUSE_NANOS << split;
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + 1));
@@ -137,6 +140,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
 
     @Override
     public boolean delete(Key key) {
+        promotions.end(key);
         return new DeleteRound(quorum, key).finish();
     }
 
@@ -160,13 +164,20 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     /**
-     * Ends the threads that ask members, once they have given back what is in doubt. The members stay open. Every later
-     * call throws {@link LockStorageException}.
+     * Ends the threads that ask members, once they have given back what is in doubt; those of a member that takes longer than
+     * the member timeout are interrupted. The members stay open. Every later call throws {@link LockStorageException}.
      */
     @Override
     public void close() {
+        var unused = end();
+    }
+
+    /** Closes; complete when members are asked no more. */
+    CompletableFuture<?> end() {
         closed = true;
-        quorum.members().forEach(Member::close);
+        return CompletableFuture.allOf(quorum.members().stream()
+                .map(member -> member.close(quorum.patienceNanos()))
+                .toArray(CompletableFuture<?>[]::new));
     }
 
     private void checkOpen(Key key) {

@@ -33,6 +33,17 @@ record Fence<M>(long token, Set<M> raised, Set<M> behind) {
         return raised.size() + alsoRaised.size() >= majority(fencingMembers);
     }
 
+    /**
+     * Whether an owner that held with a token before, and is granted again, has that token still: so many members say it that
+     * nobody can have agreed on a greater one meanwhile. That no member says otherwise is not enough.
+     *
+     * @param token what was agreed on
+     * @param granted what members that keep tokens answer now
+     */
+    static <M> boolean isKept(long token, Map<M, Long> granted, int fencingMembers) {
+        return granted.values().stream().filter(answer -> answer == token).count() >= majority(fencingMembers);
+    }
+
     static int majority(int fencingMembers) {
         return fencingMembers / 2 + 1;
     }

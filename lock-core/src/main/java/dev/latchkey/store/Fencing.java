@@ -69,12 +69,7 @@ final class Fencing {
         if (!quorum.agreesOnTokens()) {
             return Optional.of(quorum.agreed(granted));
         }
-        Map<Member, Long> tokens = new LinkedHashMap<>();
-        granted.forEach((member, part) -> {
-            if (member.fencing().isPresent() && part.fencingToken().isPresent()) {
-                tokens.put(member, part.fencingToken().getAsLong());
-            }
-        });
+        Map<Member, Long> tokens = tokens(granted);
         if (tokens.size() < Fence.majority(quorum.fencing())) {
             return Optional.of(OptionalLong.empty());
         }
@@ -91,6 +86,17 @@ final class Fencing {
             lastTokens.put(key.resource(), fence.token());
         }
         return Optional.of(OptionalLong.of(fence.token()));
+    }
+
+    /** What those say of the granting members that keep tokens. */
+    static Map<Member, Long> tokens(Map<Member, Attempt.Granted> granted) {
+        Map<Member, Long> tokens = new LinkedHashMap<>();
+        granted.forEach((member, part) -> {
+            if (member.fencing().isPresent() && part.fencingToken().isPresent()) {
+                tokens.put(member, part.fencingToken().getAsLong());
+            }
+        });
+        return tokens;
     }
 
     private Set<Member> raise(Key key, Fence<Member> fence) {

@@ -26,8 +26,19 @@ final class Grants {
     private static final Attempt.Lost TAKEN_OVER = new Attempt.Lost(LossReason.TAKEN_OVER);
     private static final Attempt.Lost RELEASED = new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
 
+    /** How many were told of one hold, since several Locks over one key may wait for it, and what the key held before. */
+    static final class Stake {
+
+        private final @Nullable Grant before;
+        private int told;
+
+        Stake(@Nullable Grant before) {
+            this.before = before;
+        }
+    }
+
     /** One holder's hold, by the store's clock. */
-    record Grant(LockMode mode, OptionalLong fencingToken, long endNanos) {
+    record Grant(LockMode mode, OptionalLong fencingToken, long endNanos, Stake stake) {
 
         boolean isLive(long now) {
             return endNanos - now > 0;
@@ -56,11 +67,27 @@ final class Grants {
         return grant.answer(now);
     }
 
-    /** Puts back what was held before, null for nothing, until the end it has now: it may have been refreshed or released. */
-    void restore(Key key, @Nullable Grant before) {
-        Grant now = byToken.remove(key.token());
-        if (before != null && now != null) {
-            byToken.put(key.token(), new Grant(before.mode(), before.fencingToken(), now.endNanos()));
+    /** As {@link #put} for an answer to somebody who may still turn out not to take it. */
+    Attempt tell(Key key, Grant grant, long now) {
+        grant.stake().told++;
+        return put(key, grant, now);
+    }
+
+    /**
+     * One of those who were told of a hold does not take it. The last of them has what was held before put back, until the end
+     * it has now: it may have been refreshed or released.
+     */
+    void giveBack(Key key, Stake stake) {
+        Grant now = byToken.get(key.token());
+        stake.told--;
+        if (now == null || now.stake() != stake || stake.told > 0) {
+            return;
+        }
+        Grant before = stake.before;
+        if (before == null) {
+            byToken.remove(key.token());
+        } else {
+            byToken.put(key.token(), new Grant(before.mode(), before.fencingToken(), now.endNanos(), before.stake()));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Durability;
@@ -9,6 +10,7 @@ import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -19,8 +21,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One member of a combined store, asked without waiting for it: by itself where it is an {@link AsyncStore}, else on threads
@@ -32,8 +37,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Member {
 
+    private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
     private static final int THREADS = 16;
     private static final long IDLE_SECONDS = 10;
+
+    /** How many calls may be under way, so that a member that hangs does not fill the memory. */
+    private static final int MOST_CALLS = 4_096;
+
+    /** The same for what gives up: it is left out last, for what is not given up stays until its lease ends. */
+    private static final int MOST_RELEASES = 16 * MOST_CALLS;
 
     private final int number;
     private final PersistingStore store;
@@ -41,6 +53,8 @@ final class Member {
     private final Optional<FenceStore> fencing;
     private final Optional<AsyncStore> async;
     private final ThreadPoolExecutor executor;
+
+    private final AtomicInteger calls = new AtomicInteger();
 
     /** The last call for each token. */
     private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
@@ -82,7 +96,7 @@ final class Member {
     /** Has it save as long as that is of use. Empty: without a fencing token that would suit. */
     CompletableFuture<Attempt> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
         CompletableFuture<?> givenUp = releases.get(key.resource());
-        return inTurn(key, givenUp, () -> {
+        return inTurn(key, MOST_CALLS, givenUp, () -> {
             checkInTime(endNanos, key);
             Request asked = request.get();
             return async.isPresent()
@@ -101,6 +115,7 @@ final class Member {
     CompletableFuture<Boolean> delete(Key key) {
         CompletableFuture<Boolean> answer = inTurn(
                 key,
+                MOST_RELEASES,
                 null,
                 () -> async.isPresent() ? async.get().deleteAsync(key) : onThread(key, () -> store.delete(key)));
         CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
@@ -118,18 +133,29 @@ final class Member {
 
     private static void checkInTime(long endNanos, Key key) {
         if (System.nanoTime() - endNanos >= 0) {
-            throw new LockStorageException(key.resource(), "a member of the combined store is too busy", null);
+            throw tooBusy(key);
         }
+    }
+
+    private static LockStorageException tooBusy(Key key) {
+        return new LockStorageException(
+                key.resource(), "a member of the combined store is too busy", null, Failure.NOT_SENT);
     }
 
     /** Makes a call after all others for this key. */
     <T> CompletableFuture<T> call(Key key, Supplier<T> call) {
-        return inTurn(key, null, () -> onThread(key, call));
+        return inTurn(key, MOST_CALLS, null, () -> onThread(key, call));
     }
 
     private <T> CompletableFuture<T> inTurn(
-            Key key, @Nullable CompletableFuture<?> first, Supplier<CompletionStage<T>> begin) {
+            Key key, int most, @Nullable CompletableFuture<?> first, Supplier<CompletionStage<T>> begin) {
         CompletableFuture<T> answer = new CompletableFuture<>();
+        if (calls.incrementAndGet() > most) {
+            calls.decrementAndGet();
+            answer.completeExceptionally(tooBusy(key));
+            return answer;
+        }
+        var unusedCount = answer.whenComplete((mine, failure) -> calls.decrementAndGet());
         CompletableFuture<?> before = last.put(key.token(), answer);
         var unused = answer.whenComplete((mine, failure) -> last.remove(key.token(), answer));
         CompletableFuture<?> all =
@@ -168,16 +194,36 @@ final class Member {
                 }
             });
         } catch (RejectedExecutionException e) {
-            answer.completeExceptionally(
-                    new LockStorageException(key.resource(), "the combined store was closed", null));
+            answer.completeExceptionally(closed(key.resource()));
         }
         return answer;
     }
 
-    /** Lets what was begun come to its end, also what waits for another call to end: it may give something back. */
-    void close() {
+    private static LockStorageException closed(String resource) {
+        return new LockStorageException(resource, "the combined store was closed", null, Failure.NOT_SENT);
+    }
+
+    /**
+     * Lets what was begun come to its end, also what waits for another call to end: it may give something back. What takes
+     * longer than the limit is interrupted, and the rest is left out.
+     *
+     * @return complete when the store is asked no more, or does not react
+     */
+    CompletableFuture<?> close(long limitNanos) {
         CompletableFuture<?> begun = CompletableFuture.allOf(last.values().toArray(new CompletableFuture<?>[0]));
-        var unused = begun.whenComplete((all, failure) -> executor.shutdown());
+        return begun.handle((all, failure) -> true)
+                .completeOnTimeout(false, limitNanos, TimeUnit.NANOSECONDS)
+                .thenAccept(this::end);
+    }
+
+    private void end(boolean allEnded) {
+        if (allEnded) {
+            executor.shutdown();
+            return;
+        }
+        List<Runnable> left = executor.shutdownNow();
+        log.warn("lock.combined-member-hangs {}: interrupted, with {} calls waiting", this, left.size());
+        last.values().forEach(call -> call.completeExceptionally(closed("any")));
     }
 
     @Override

@@ -60,6 +60,11 @@ final class Quorum {
         return strategy.isMet(successes, members.size());
     }
 
+    /** How long a member may take to answer. */
+    long patienceNanos() {
+        return patienceNanos;
+    }
+
     /** Until when members asked now may answer. */
     long end() {
         return System.nanoTime() + patienceNanos;

@@ -42,9 +42,12 @@ final class Repair {
         }
     }
 
-    /** Unless the hold has ended meanwhile: whatever ends it is called after this, or has been called before. */
+    /**
+     * Unless the hold has ended meanwhile: whatever ends it is called after this, or has been called before. One whose lease
+     * is over may have been followed by another's, of which a part that is taken late would know nothing.
+     */
     private Optional<Attempt> take(Member member) {
-        if (!quorum.isHeldAs(key, hold)) {
+        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime())) {
             return Optional.empty();
         }
         Attempt attempt = member.store()

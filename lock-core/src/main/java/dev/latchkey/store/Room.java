@@ -41,17 +41,32 @@ final class Room {
             return refusal;
         }
         Grant own = grants.live(request.key(), now);
-        if (own == null) {
-            return grant(request, now);
+        boolean wasHeld = own != null;
+        Attempt granted = take(request, own, now);
+        if (wasHeld) {
+            serve(now);
+            wakeHead();
         }
-        if (own.mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE) {
-            return promote(request, own, now);
+        return granted;
+    }
+
+    /** Grants what nobody stands in the way of: anew, or to who holds it already as a promotion, demotion or renewal. */
+    private Attempt take(Request request, @Nullable Grant own, long now) {
+        if (own == null) {
+            grants.removeEnded(now);
+            long end = now + request.ttl().toNanos();
+            return hold(request, fencingToken(request.mode()), end, new Grants.Stake(null), now);
+        }
+        if (isPromotion(request, own)) {
+            return hold(
+                    request, fencingToken(LockMode.EXCLUSIVE), endOf(request, own, now), new Grants.Stake(own), now);
         }
         OptionalLong fencingToken = request.mode() == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
-        Attempt renewed = hold(request, fencingToken, endOf(request, own, now), now);
-        serve(now);
-        wakeHead();
-        return renewed;
+        return hold(request, fencingToken, endOf(request, own, now), own.stake(), now);
+    }
+
+    private static boolean isPromotion(Request request, Grant own) {
+        return own.mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
     }
 
     Attempt refresh(Request request, long now) {
@@ -59,7 +74,7 @@ final class Room {
         if (own == null || !request.key().held().map(own::isAsClaimed).orElse(true)) {
             return grants.lost(request.key(), own, now);
         }
-        Grant refreshed = new Grant(own.mode(), own.fencingToken(), endOf(request, own, now));
+        Grant refreshed = new Grant(own.mode(), own.fencingToken(), endOf(request, own, now), own.stake());
         wakeHead();
         return grants.put(request.key(), refreshed, now);
     }
@@ -72,7 +87,7 @@ final class Room {
                 || own.fencingToken().orElse(0) > fence) {
             return false;
         }
-        var unused = grants.put(key, new Grant(own.mode(), OptionalLong.of(fence), own.endNanos()), now);
+        var unused = grants.put(key, new Grant(own.mode(), OptionalLong.of(fence), own.endNanos(), own.stake()), now);
         return true;
     }
 
@@ -86,7 +101,7 @@ final class Room {
             return grants.lost(key, own, now);
         }
         boolean takes = own == null;
-        boolean promotes = own != null && own.mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
+        boolean promotes = own != null && isPromotion(request, own);
         boolean fits = (takes && queue.isEmpty() && grants.admits(key, request.mode(), now))
                 || (promotes && grants.admits(key, LockMode.EXCLUSIVE, now))
                 || !(takes || promotes);
@@ -130,9 +145,7 @@ final class Room {
 
     /** The wait was broken off: what was granted meanwhile is undone, and a promoter has its shared hold back. */
     void leaveWithNothing(Waiter waiter, long now) {
-        if (waiter.answer().orElse(null) instanceof Attempt.Granted) {
-            grants.restore(waiter.request().key(), waiter.before());
-        }
+        waiter.stake().ifPresent(stake -> grants.giveBack(waiter.request().key(), stake));
         leave(waiter, now);
     }
 
@@ -155,13 +168,13 @@ final class Room {
         if (!grants.admits(request.key(), request.mode(), now)) {
             return false;
         }
-        head.answer(own == null ? grant(request, now) : promoteWaiter(head, own, now));
+        Attempt answer = take(request, own, now);
+        Grant granted = grants.live(request.key(), now);
+        if (granted != null) {
+            head.setStake(granted.stake());
+        }
+        head.answer(answer);
         return true;
-    }
-
-    private Attempt promoteWaiter(Waiter head, Grant own, long now) {
-        head.setBefore(own);
-        return promote(head.request(), own, now);
     }
 
     long nanosToNextLeaseEnd(Waiter waiter, long now) {
@@ -187,15 +200,6 @@ final class Room {
         }
     }
 
-    private Attempt grant(Request request, long now) {
-        grants.removeEnded(now);
-        return hold(request, fencingToken(request.mode()), now + request.ttl().toNanos(), now);
-    }
-
-    private Attempt promote(Request request, Grant own, long now) {
-        return hold(request, fencingToken(LockMode.EXCLUSIVE), endOf(request, own, now), now);
-    }
-
     /** When the lease of a hold that is there ends: not sooner than it would, unless that is asked for. */
     private static long endOf(Request request, Grant own, long now) {
         long asked = request.ttl().toNanos();
@@ -203,8 +207,8 @@ final class Room {
         return now + (request.leaseChange() == LeaseChange.SET ? asked : Math.max(asked, left));
     }
 
-    private Attempt hold(Request request, OptionalLong fencingToken, long endNanos, long now) {
-        return grants.put(request.key(), new Grant(request.mode(), fencingToken, endNanos), now);
+    private Attempt hold(Request request, OptionalLong fencingToken, long endNanos, Grants.Stake stake, long now) {
+        return grants.tell(request.key(), new Grant(request.mode(), fencingToken, endNanos, stake), now);
     }
 
     private OptionalLong fencingToken(LockMode mode) {

@@ -155,15 +155,19 @@ final class SaveRound {
         if (isClaimedAs(LockMode.EXCLUSIVE)) {
             return key.held().map(Key.Held::fencingToken);
         }
-        Optional<CombinedHold> same = before.filter(hold -> hold.mode().equals(Optional.of(LockMode.EXCLUSIVE)))
-                .filter(hold -> granted.entrySet().stream().allMatch(part -> isAsBefore(hold, part)));
-        return same.isPresent() ? same.map(CombinedHold::fencingToken) : fencing.agree(key, proposal, granted);
+        OptionalLong kept = keptToken(granted);
+        return kept.isPresent() ? Optional.of(kept) : fencing.agree(key, proposal, granted);
     }
 
-    private static boolean isAsBefore(CombinedHold hold, Map.Entry<Member, Attempt.Granted> part) {
-        return hold.part(part.getKey())
-                .map(held -> held.fencingToken().equals(part.getValue().fencingToken()))
-                .orElse(true);
+    /** The token of what the same key holds here already, as with a second Lock over it; empty if that may have ended. */
+    private OptionalLong keptToken(Map<Member, Attempt.Granted> granted) {
+        OptionalLong token = before.filter(hold -> hold.mode().equals(Optional.of(LockMode.EXCLUSIVE)))
+                .map(CombinedHold::fencingToken)
+                .orElse(OptionalLong.empty());
+        boolean isKept = quorum.agreesOnTokens()
+                && token.isPresent()
+                && Fence.isKept(token.getAsLong(), Fencing.tokens(granted), quorum.fencing());
+        return isKept ? token : OptionalLong.empty();
     }
 
     /** A hold taken elsewhere was renewed without its members' own tokens: what they answer must fit the claim. */

@@ -12,7 +12,7 @@ final class Waiter {
     private final Request request;
     private final Condition changed;
     private @Nullable Attempt answer;
-    private Grants.@Nullable Grant before;
+    private Grants.@Nullable Stake stake;
     private boolean withdrawn;
 
     Waiter(Request request, Condition changed) {
@@ -47,13 +47,13 @@ final class Waiter {
         wake();
     }
 
-    /** What a promoter held, to be put back if it does not take what it was granted. */
-    Grants.@Nullable Grant before() {
-        return before;
+    /** What it was told of, to be given back if it does not take it. */
+    Optional<Grants.Stake> stake() {
+        return Optional.ofNullable(stake);
     }
 
-    void setBefore(Grants.Grant held) {
-        before = held;
+    void setStake(Grants.Stake granted) {
+        stake = granted;
     }
 
     void wake() {

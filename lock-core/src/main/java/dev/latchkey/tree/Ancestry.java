@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ancestors of what one request is about, as the parents function tells them now, and what an editor's locks mean for
@@ -34,7 +35,7 @@ final class Ancestry {
      * @param parents of an id now
      * @param isNew whether only this editor knows an id, so that it needs no lock
      */
-    record Tree(Function<String, ? extends Collection<String>> parents, Predicate<String> isNew) {}
+    record Tree(Function<String, ? extends @Nullable Collection<String>> parents, Predicate<String> isNew) {}
 
     /** What the ancestors of an id, without itself, are for the editor. */
     private record Above(Set<String> parents, boolean exclusive, boolean shielded) {}
@@ -65,7 +66,11 @@ final class Ancestry {
 
     /** Whether it is held exclusively, or new. */
     private boolean isOwn(String id) {
-        return held.apply(id).filter(mode -> mode == LockMode.EXCLUSIVE).isPresent() || tree.isNew.test(id);
+        return isHeldExclusively(id) || tree.isNew.test(id);
+    }
+
+    private boolean isHeldExclusively(String id) {
+        return held.apply(id).filter(mode -> mode == LockMode.EXCLUSIVE).isPresent();
     }
 
     private boolean isCovered(String id) {
@@ -88,6 +93,14 @@ final class Ancestry {
         }
         shareAncestors(missing);
         return missing;
+    }
+
+    /** What has to be taken besides what is given, so that everything above it is shared. */
+    Map<String, LockMode> ancestors(Map<String, LockMode> wanted) {
+        Map<String, LockMode> all = new LinkedHashMap<>(wanted);
+        shareAncestors(all);
+        all.keySet().removeAll(wanted.keySet());
+        return all;
     }
 
     private void shareAncestors(Map<String, LockMode> missing) {
@@ -123,7 +136,7 @@ final class Ancestry {
                 if (onPath.contains(parent)) {
                     throw cycle(onPath, parent);
                 }
-                if (!known.containsKey(parent)) {
+                if (!known.containsKey(parent) && !isHeldExclusively(parent)) {
                     enter(parent, path, onPath);
                 }
                 continue;
@@ -139,7 +152,12 @@ final class Ancestry {
     }
 
     private void enter(String id, Deque<Step> path, Set<String> onPath) {
-        Set<String> its = Set.copyOf(tree.parents.apply(id));
+        Collection<String> told = tree.parents.apply(id);
+        if (told == null) {
+            throw new IllegalArgumentException("unknown id " + Shown.id(id)
+                    + ": the parents function answers null for it; a root has no parents, an empty collection");
+        }
+        Set<String> its = Set.copyOf(told);
         path.push(new Step(id, its, its.iterator()));
         onPath.add(id);
     }
@@ -148,6 +166,11 @@ final class Ancestry {
         boolean exclusive = false;
         boolean shielded = true;
         for (String parent : its) {
+            if (isHeldExclusively(parent)) {
+                // What is above it was shared when it was taken: nobody has to look farther.
+                exclusive = true;
+                continue;
+            }
             Above above = above(parent);
             exclusive |= above.exclusive || isOwn(parent);
             shielded &= above.shielded && (above.exclusive || isHeld(parent) || isOwn(parent));

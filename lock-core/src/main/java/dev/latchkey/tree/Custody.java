@@ -48,6 +48,19 @@ final class Custody {
         return tenure.modes();
     }
 
+    /** As {@link Tenure#changes()}. */
+    long changes() {
+        return tenure.changes();
+    }
+
+    void takingBegins() {
+        tenure.takingBegins();
+    }
+
+    void takingEnds() {
+        tenure.takingEnds();
+    }
+
     Request request(Key key, LockMode mode) {
         return tenure.request(key, mode);
     }
@@ -55,10 +68,25 @@ final class Custody {
     void add(List<Request> requests, BatchAttempt.Granted granted) {
         boolean begins = tenure.keys().isEmpty();
         tenure.add(requests, granted);
-        if (begins && !lock.tryAcquire()) {
-            throw new IllegalStateException("the lock of a tenure is busy");
+        if (begins) {
+            begin();
         }
         checkNotLost("it was lost while more was locked");
+    }
+
+    /** What nobody watches over is not kept. */
+    private void begin() {
+        boolean begun = false;
+        try {
+            begun = lock.tryAcquire();
+        } finally {
+            if (!begun) {
+                boolean unused = tenure.delete(lock.key());
+            }
+        }
+        if (!begun) {
+            throw new IllegalStateException("the lock of a tenure is busy");
+        }
     }
 
     /** Gives up what was not held then, and puts promotions back to shared. */

@@ -21,6 +21,8 @@ final class EditorLocks implements TreeLocks {
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
+    private static final String NOTHING_MORE = "nothing more is locked until releaseAll() was called";
+
     private final Ids ids;
     private final Custody custody;
     private final Rights rights;
@@ -29,7 +31,7 @@ final class EditorLocks implements TreeLocks {
     private final ReentrantLock turn = new ReentrantLock();
     private final Condition changed = turn.newCondition();
     private volatile long known;
-    private boolean closed;
+    private volatile boolean closed;
 
     EditorLocks(String tree, Ancestry.Tree parents, PersistingStore store, Exchange exchange, Builder options) {
         this.ids = new Ids(tree);
@@ -41,14 +43,8 @@ final class EditorLocks implements TreeLocks {
 
     @Override
     public void acquire(TreeRequest request) {
-        turn.lock();
-        try {
-            BatchAttempt attempt = tryOnce(request);
-            if (attempt instanceof BatchAttempt.Conflicted conflict) {
-                throw ids.conflict(modes(request), conflict);
-            }
-        } finally {
-            turn.unlock();
+        if (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
+            throw ids.conflict(modes(request), conflict);
         }
     }
 
@@ -57,20 +53,26 @@ final class EditorLocks implements TreeLocks {
         if (maxWait.isNegative()) {
             throw new IllegalArgumentException("a max wait of " + maxWait + " is negative: zero tries once");
         }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
         long end = System.nanoTime() + (maxWait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : maxWait).toNanos();
         Pauses pauses = new Pauses();
+        while (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
+            long left = end - System.nanoTime();
+            if (left <= 0 || isClosedAfter(Math.min(left, pauses.nextNanos(conflict.retryAfter())))) {
+                throw ids.conflict(modes(request), conflict);
+            }
+        }
+    }
+
+    private boolean isClosedAfter(long nanos) throws InterruptedException {
         turn.lockInterruptibly();
         try {
-            while (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
-                long left = end - System.nanoTime();
-                if (left <= 0) {
-                    throw ids.conflict(modes(request), conflict);
-                }
-                long unused = changed.awaitNanos(Math.min(left, pauses.nextNanos(conflict.retryAfter())));
-                if (closed) {
-                    throw ids.conflict(modes(request), conflict);
-                }
+            if (!closed) {
+                long unused = changed.awaitNanos(nanos);
             }
+            return closed;
         } finally {
             turn.unlock();
         }
@@ -81,9 +83,26 @@ final class EditorLocks implements TreeLocks {
         return request.exclusive().stream().collect(Collectors.toMap(id -> id, id -> LockMode.EXCLUSIVE));
     }
 
+    /**
+     * The parents are asked outside of the turn, for that may take long; again if what is held has changed meanwhile. What the
+     * editor knows is looked at before them, for they tell of the tree as it knows it.
+     */
     private BatchAttempt tryOnce(TreeRequest request) {
-        checkReady("nothing more is locked until releaseAll() was called");
-        return taking.take(rights.missing(request), known);
+        while (true) {
+            checkReady(NOTHING_MORE);
+            long knew = known;
+            long seen = custody.changes();
+            Map<String, LockMode> missing = rights.missing(request);
+            turn.lock();
+            try {
+                checkReady(NOTHING_MORE);
+                if (custody.changes() == seen) {
+                    return taking.take(missing, knew);
+                }
+            } finally {
+                turn.unlock();
+            }
+        }
     }
 
     @Override
@@ -112,21 +131,54 @@ final class EditorLocks implements TreeLocks {
 
     @Override
     public void reinstate(TreeSavepoint savepoint) {
+        boolean done = false;
+        while (!done) {
+            long knew = known;
+            long seen = custody.changes();
+            Map<String, LockMode> wanted = undone(savepoint);
+            // The tree may have changed since what is above these was given up.
+            Map<String, LockMode> ancestors = rights.ancestors(wanted);
+            turn.lock();
+            try {
+                checkReady(NOTHING_MORE);
+                done = custody.changes() == seen;
+                if (done && savepoints.isUndone(savepoint)) {
+                    takeAgain(savepoint, wanted, ancestors, knew);
+                }
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    /** What belongs to a rolled-back savepoint and is not held, by id; nothing if it is not rolled back. */
+    private Map<String, LockMode> undone(TreeSavepoint savepoint) {
         turn.lock();
         try {
-            checkReady("nothing more is locked until releaseAll() was called");
+            checkReady(NOTHING_MORE);
+            Map<String, LockMode> wanted = new TreeMap<>();
             if (savepoints.isUndone(savepoint)) {
-                Map<String, LockMode> held = custody.modes();
-                Map<String, LockMode> missing = new TreeMap<>();
-                savepoints.missing(savepoint, held).forEach((resource, mode) -> missing.put(ids.id(resource), mode));
-                if (taking.take(missing, known) instanceof BatchAttempt.Conflicted conflict) {
-                    throw ids.conflict(missing, conflict);
-                }
-                savepoints.reinstate(savepoint, held);
+                savepoints
+                        .missing(savepoint, custody.modes())
+                        .forEach((resource, mode) -> wanted.put(ids.id(resource), mode));
             }
+            return wanted;
         } finally {
             turn.unlock();
         }
+    }
+
+    private void takeAgain(
+            TreeSavepoint savepoint, Map<String, LockMode> wanted, Map<String, LockMode> ancestors, long knew) {
+        Map<String, LockMode> held = custody.modes();
+        Map<String, LockMode> all = new TreeMap<>(wanted);
+        all.putAll(ancestors);
+        if (taking.take(all, knew) instanceof BatchAttempt.Conflicted conflict) {
+            throw ids.conflict(all, conflict);
+        }
+        Map<String, LockMode> besides = new TreeMap<>();
+        ancestors.forEach((id, mode) -> besides.put(ids.resource(id), mode));
+        savepoints.reinstate(savepoint, held, besides);
     }
 
     @Override
@@ -179,7 +231,10 @@ final class EditorLocks implements TreeLocks {
                         + " and not less than what this editor knows, " + known);
             }
             custody.record(index);
-            known = index;
+            if (index == known + 1) {
+                // Else there may be changes between that this editor has not pulled.
+                known = index;
+            }
             savepoints.end();
             custody.checkNotLost("it was lost before its changes were pushed");
         } finally {
@@ -200,7 +255,12 @@ final class EditorLocks implements TreeLocks {
 
     @Override
     public void refresh() {
-        custody.refresh();
+        turn.lock();
+        try {
+            custody.refresh();
+        } finally {
+            turn.unlock();
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.latchkey.tree;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.IndexStore;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * What an editor asks of the store: batches, and whether it knows enough of what it takes. Where holds and indexes live
@@ -26,6 +28,10 @@ final class Exchange {
     private final Optional<IndexedBatchStore> indexed;
     private final Optional<IndexStore> indexes;
     private final StateRule rule;
+    private final Demotions demotions = new Demotions();
+
+    /** Promotions that were not answered: the editor believes in what it shares. */
+    private final Map<String, Request> doubtful = new ConcurrentHashMap<>();
 
     /**
      * Finds out what the store can do.
@@ -33,14 +39,16 @@ final class Exchange {
      * @param indexes empty: the state rule is off
      */
     Exchange(PersistingStore store, Optional<IndexStore> indexes, StateRule rule) {
-        this.batches = store.capability(BatchStore.class).orElseGet(() -> new OrderedBatch(store));
+        this.batches = store.capability(BatchStore.class).orElseGet(() -> new OrderedBatch(store, demotions));
         this.indexed = store.capability(IndexedBatchStore.class)
                 .filter(one -> indexes.filter(given -> given == one).isPresent());
         this.indexes = indexes;
         this.rule = rule;
     }
 
+    /** What was put back to shared without an answer is asked about again first: it must not be promoted before it is. */
     BatchAttempt take(List<Request> requests, long known) {
+        settle();
         StateCheck check = new StateCheck(known, rule);
         BatchAttempt attempt;
         try {
@@ -48,9 +56,13 @@ final class Exchange {
         } catch (IllegalArgumentException e) {
             throw e;
         } catch (RuntimeException e) {
-            Taken.undo(batches, requests.stream().map(Taken::inDoubt).toList(), e);
+            Taken.undo(batches, demotions, requests.stream().map(Taken::inDoubt).toList(), e);
+            requests.stream()
+                    .filter(Taken::promotes)
+                    .forEach(request -> doubtful.put(request.key().resource(), request));
             throw e;
         }
+        requests.forEach(request -> doubtful.remove(request.key().resource()));
         boolean isChecked = indexed.isPresent() || indexes.isEmpty();
         return isChecked || !(attempt instanceof BatchAttempt.Granted granted)
                 ? attempt
@@ -68,13 +80,13 @@ final class Exchange {
                             .map(request -> request.key().resource())
                             .toList()));
         } catch (RuntimeException e) {
-            Taken.undo(batches, taken, e);
+            Taken.undo(batches, demotions, taken, e);
             throw e;
         }
         if (stale.isEmpty()) {
             return granted;
         }
-        Taken.undo(batches, taken, null);
+        Taken.undo(batches, demotions, taken, null);
         return new BatchAttempt.Stale(stale);
     }
 
@@ -86,33 +98,49 @@ final class Exchange {
         return taken;
     }
 
-    BatchAttempt renew(List<Request> requests) {
-        return batches.saveAll(requests);
+    /** Asks again about what was put back to shared without an answer. */
+    void settle() {
+        demotions.settle(batches);
     }
 
+    /** Puts back to shared what the store may have exclusively, and the editor does not believe in. */
+    void tidy(PersistingStore store) {
+        settle();
+        for (Request promotion : List.copyOf(doubtful.values())) {
+            store.find(promotion.key())
+                    .filter(found -> found.mode() == LockMode.EXCLUSIVE)
+                    .ifPresent(
+                            found -> demotions.send(batches, List.of(Demotions.of(Taken.granted(promotion, found)))));
+        }
+    }
+
+    /** All that is held is given up. */
     int giveUp(List<Key> keys) {
+        demotions.forget();
+        doubtful.clear();
         return batches.deleteAll(keys);
     }
 
     /** Both are tried, also if the first fails. */
-    BatchAttempt giveBack(List<Key> fresh, List<Request> demotions) {
+    BatchAttempt giveBack(List<Key> fresh, List<Request> promoted) {
         try {
             if (!fresh.isEmpty()) {
                 batches.deleteAll(fresh);
             }
         } catch (RuntimeException e) {
             try {
-                demote(demotions);
+                demote(promoted);
             } catch (RuntimeException second) {
                 e.addSuppressed(second);
             }
             throw e;
         }
-        return demote(demotions);
+        return demote(promoted);
     }
 
-    private BatchAttempt demote(List<Request> demotions) {
-        return demotions.isEmpty() ? new BatchAttempt.Granted(List.of()) : batches.saveAll(demotions);
+    /** Puts back to shared what the requests claim to hold exclusively. */
+    BatchAttempt demote(List<Request> promoted) {
+        return promoted.isEmpty() ? new BatchAttempt.Granted(List.of()) : demotions.send(batches, promoted);
     }
 
     void record(Map<String, StateIndex> raised) {

@@ -31,10 +31,12 @@ import org.jspecify.annotations.Nullable;
 final class OrderedBatch implements BatchStore {
 
     private final PersistingStore store;
+    private final Demotions demotions;
     private final Optional<InspectableStore> inspectable;
 
-    OrderedBatch(PersistingStore store) {
+    OrderedBatch(PersistingStore store, Demotions demotions) {
         this.store = store;
+        this.demotions = demotions;
         this.inspectable = store.capability(InspectableStore.class);
     }
 
@@ -49,7 +51,7 @@ final class OrderedBatch implements BatchStore {
             Request request = ordered.get(i);
             Attempt attempt = saveOrGiveBack(request, taken);
             if (!(attempt instanceof Attempt.Granted granted)) {
-                Taken.undo(this, taken, null);
+                Taken.undo(this, demotions, taken, null);
                 return refusal(attempt, ordered.subList(i, ordered.size()));
             }
             grants.put(request.key(), granted);
@@ -64,7 +66,7 @@ final class OrderedBatch implements BatchStore {
             return store.save(request);
         } catch (RuntimeException e) {
             taken.add(Taken.inDoubt(request));
-            Taken.undo(this, taken, e);
+            Taken.undo(this, demotions, taken, e);
             throw e;
         }
     }

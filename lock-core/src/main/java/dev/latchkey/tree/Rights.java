@@ -56,6 +56,11 @@ final class Rights {
         return ancestry().missing(request);
     }
 
+    /** What a request has to take besides what is given, by id. */
+    Map<String, LockMode> ancestors(Map<String, LockMode> wanted) {
+        return ancestry().ancestors(wanted);
+    }
+
     private Ancestry ancestry() {
         Map<String, Key> keys = custody.keys();
         return new Ancestry(

@@ -94,14 +94,15 @@ final class Savepoints {
      * Remembers that all up to a savepoint is held again.
      *
      * @param held before that
+     * @param ancestors what was taken besides, for what the tree is now: kept as long as the first of what is reinstated
      */
-    void reinstate(TreeSavepoint savepoint, Map<String, LockMode> held) {
+    void reinstate(TreeSavepoint savepoint, Map<String, LockMode> held, Map<String, LockMode> ancestors) {
         Map<String, LockMode> state = held;
         Step step;
         do {
             step = undone.removeFirst();
             done.addLast(new Step(step.savepoint, state, Map.of()));
-            state = together(state, step.after);
+            state = together(together(state, step.after), ancestors);
         } while (step.savepoint != savepoint);
     }
 

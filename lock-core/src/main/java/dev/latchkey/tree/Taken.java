@@ -3,8 +3,8 @@ package dev.latchkey.tree;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.util.List;
 import java.util.Optional;
@@ -37,15 +37,15 @@ record Taken(Request request, OptionalLong fencingToken) {
     }
 
     private boolean isPromoted() {
+        return promotes(request);
+    }
+
+    static boolean promotes(Request request) {
         return request.mode() == LockMode.EXCLUSIVE
                 && request.key()
                         .held()
                         .filter(held -> held.mode() == LockMode.SHARED)
                         .isPresent();
-    }
-
-    private Request demotion() {
-        return new Request(key(), LockMode.SHARED, request.ttl(), Patience.ONCE);
     }
 
     /**
@@ -55,9 +55,9 @@ record Taken(Request request, OptionalLong fencingToken) {
      * @param cause why; what goes wrong with giving back is added to it
      * @throws dev.latchkey.LockStorageException if there is no cause, and the store failed
      */
-    static void undo(BatchStore store, List<Taken> all, @Nullable RuntimeException cause) {
+    static void undo(BatchStore store, Demotions demotions, List<Taken> all, @Nullable RuntimeException cause) {
         Runnable delete = () -> deleteFresh(store, all);
-        Runnable demote = () -> demotePromoted(store, all);
+        Runnable demote = () -> demotePromoted(store, demotions, all);
         if (cause == null) {
             try {
                 delete.run();
@@ -82,13 +82,13 @@ record Taken(Request request, OptionalLong fencingToken) {
         }
     }
 
-    private static void demotePromoted(BatchStore store, List<Taken> all) {
+    private static void demotePromoted(BatchStore store, Demotions demotions, List<Taken> all) {
         List<Request> promoted = all.stream()
                 .filter(taken -> taken.isPromoted() && taken.fencingToken.isPresent())
-                .map(Taken::demotion)
+                .map(Demotions::of)
                 .toList();
         if (!promoted.isEmpty()) {
-            store.saveAll(promoted);
+            BatchAttempt unused = demotions.send(store, promoted);
         }
     }
 }

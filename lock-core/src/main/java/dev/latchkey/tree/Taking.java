@@ -33,7 +33,15 @@ final class Taking {
         if (requests.isEmpty()) {
             return new BatchAttempt.Granted(List.of());
         }
-        BatchAttempt attempt = exchange.take(requests, known);
+        custody.takingBegins();
+        try {
+            return taken(requests, exchange.take(requests, known), known);
+        } finally {
+            custody.takingEnds();
+        }
+    }
+
+    private BatchAttempt taken(List<Request> requests, BatchAttempt attempt, long known) {
         if (attempt instanceof BatchAttempt.Granted granted) {
             custody.add(requests, granted);
         } else if (attempt instanceof BatchAttempt.Stale stale) {

@@ -2,11 +2,13 @@ package dev.latchkey.tree;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
@@ -19,26 +21,40 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All that an editor holds, as one hold of one store: so that a {@link dev.latchkey.Lock} watches over it, renews it, and
  * tells its loss as it does with any other. The holds depend on each other, for an exclusive one is worth nothing without
  * the shared ones above it: when one is lost, all are.
  *
- * <p>The turn is taken for everything that asks the store, by the editor's threads and by the renewal of the Lock, but not to
- * give up all: when the JVM exits, that is done in the turn of the Lock, which an editor's thread may wait for in its own.
+ * <p>What changes a hold is asked in the editor's turn. A renewal is not: it changes nothing but the end of leases, and the
+ * Lock whose renewal it is may be waited for by who has the turn. To give up all takes no turn either: when the JVM exits, that
+ * is done in the turn of the Lock, which an editor's thread may wait for in its own.
  */
 final class Tenure implements ExpiringStore {
+
+    private static final Logger log = LoggerFactory.getLogger(TreeLocks.class);
+    private static final Key.Held SHARED = new Key.Held(LockMode.SHARED, OptionalLong.empty());
 
     private final PersistingStore store;
     private final Exchange exchange;
     private final Duration ttl;
     private final ReentrantLock turn;
 
-    /** Replaced inside the monitor. */
-    private volatile Map<String, Key> keys = Map.of();
+    /** Replaced when all is given up. */
+    private volatile Map<String, Key> keys = new ConcurrentHashMap<>();
+
+    /** Written inside the monitor. */
+    private volatile long changes;
+
+    /** When a request that takes something was sent; empty: none is under way. */
+    private volatile OptionalLong takingSince = OptionalLong.empty();
 
     private CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private @Nullable Lease lease;
@@ -50,9 +66,23 @@ final class Tenure implements ExpiringStore {
         this.turn = turn;
     }
 
-    /** What is held, by resource, each key with how: a snapshot. */
+    /** What is held, by resource, each key with how. Not a copy, for that of all would cost more than what is done with it. */
     Map<String, Key> keys() {
         return keys;
+    }
+
+    /** How often what is held has changed. */
+    long changes() {
+        return changes;
+    }
+
+    /** Something is about to be taken, of which a renewal that is answered meanwhile knows nothing; inside the turn. */
+    void takingBegins() {
+        takingSince = OptionalLong.of(System.nanoTime());
+    }
+
+    void takingEnds() {
+        takingSince = OptionalLong.empty();
     }
 
     /** How each is held, by resource: a snapshot. */
@@ -72,12 +102,11 @@ final class Tenure implements ExpiringStore {
             lost = new CompletableFuture<>();
         }
         synchronized (this) {
-            Map<String, Key> all = new HashMap<>(keys);
             Exchange.taken(requests, granted)
-                    .forEach(taken -> all.put(taken.key().resource(), taken.key()));
-            keys = Map.copyOf(all);
+                    .forEach(taken -> keys.put(taken.key().resource(), taken.key()));
+            changes++;
         }
-        lease = leaseOf(granted);
+        lease = leaseOf(granted.grants());
     }
 
     /**
@@ -86,32 +115,30 @@ final class Tenure implements ExpiringStore {
      */
     BatchAttempt returnTo(Map<String, LockMode> then) {
         Map<String, Key> held = keys;
-        Map<String, Key> left = new HashMap<>();
         List<Key> fresh = new ArrayList<>();
         List<Request> demotions = new ArrayList<>();
         held.forEach((resource, key) -> {
             LockMode before = then.get(resource);
             if (before == null) {
                 fresh.add(key);
-            } else if (before == mode(key)) {
-                left.put(resource, key);
-            } else {
+            } else if (before != mode(key)) {
                 demotions.add(request(key, before));
-                left.put(resource, key.holding(Optional.of(new Key.Held(before, OptionalLong.empty()))));
             }
         });
         synchronized (this) {
-            // Unless all has been given up meanwhile.
-            keys = keys.equals(held) ? Map.copyOf(left) : keys;
+            fresh.forEach(key -> held.remove(key.resource()));
+            demotions.forEach(demotion ->
+                    held.replace(demotion.key().resource(), demotion.key().holding(Optional.of(SHARED))));
+            changes++;
         }
         return exchange.giveBack(fresh, demotions);
     }
 
     /** Ends with the first of its leases, and with the first session that is lost. */
-    private Lease leaseOf(BatchAttempt.Granted granted) {
+    private Lease leaseOf(List<Attempt.Granted> grants) {
         CompletableFuture<LossReason> current = lost;
         Lease first = Lease.endless();
-        for (Attempt.Granted grant : granted.grants()) {
+        for (Attempt.Granted grant : grants) {
             Lease other = grant.lease();
             other.lost().ifPresent(stage -> stage.thenAccept(current::complete));
             first = endsSooner(other, first) ? other : first;
@@ -140,17 +167,74 @@ final class Tenure implements ExpiringStore {
     /** Renews all. */
     @Override
     public Attempt refresh(Request request) {
-        turn.lock();
-        try {
-            List<Request> renewals = new ArrayList<>();
-            keys.values().forEach(key -> renewals.add(new Request(key, mode(key), request.ttl(), Patience.ONCE)));
-            BatchAttempt attempt = exchange.renew(renewals);
-            if (attempt instanceof BatchAttempt.Granted granted) {
-                return new Attempt.Granted(request.mode(), OptionalLong.empty(), leaseOf(granted));
+        return refresh(request, ExpiringStore::refreshAll);
+    }
+
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+        return requests.stream()
+                .map(request -> Outcome.of(() -> refresh(request, (holds, all) -> holds.refreshAll(all, within))))
+                .toList();
+    }
+
+    private Attempt refresh(Request request, BiFunction<ExpiringStore, List<Request>, List<Outcome>> asking) {
+        long now = System.nanoTime();
+        long since = Math.min(0, takingSince.orElse(now) - now) + now;
+        List<Key> asked = List.copyOf(keys.values());
+        List<Outcome> outcomes = asking.apply(
+                store.capability(ExpiringStore.class).orElseThrow(),
+                asked.stream()
+                        .map(key -> new Request(key, mode(key), request.ttl(), Patience.ONCE, request.leaseChange()))
+                        .toList());
+        List<Attempt.Granted> grants = new ArrayList<>();
+        RuntimeException failure = null;
+        for (int i = 0; i < asked.size(); i++) {
+            Outcome outcome = outcomes.get(i);
+            if (!isHeldStill(asked.get(i))) {
+                continue;
             }
-            return attempt instanceof BatchAttempt.Lost gone
-                    ? new Attempt.Lost(gone.reasons().values().iterator().next())
-                    : new Attempt.Lost(LossReason.TAKEN_OVER);
+            if (outcome instanceof Outcome.Failed failed) {
+                failure = failed.failure();
+            } else if (outcome instanceof Outcome.Answered answered) {
+                if (!(answered.attempt() instanceof Attempt.Granted granted)) {
+                    return answered.attempt() instanceof Attempt.Lost gone
+                            ? gone
+                            : new Attempt.Lost(LossReason.TAKEN_OVER);
+                }
+                grants.add(granted);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        tidy();
+        return new Attempt.Granted(
+                request.mode(), OptionalLong.empty(), bounded(leaseOf(grants), Lease.timed(since, request.ttl())));
+    }
+
+    /** What was given up, promoted or demoted since it was asked for is not what the answer tells of. */
+    private boolean isHeldStill(Key key) {
+        Key now = keys.get(key.resource());
+        return now != null && now.equals(key) && now.held().equals(key.held());
+    }
+
+    /** What is just being taken ends by a lease of its own, which began when that was sent, and not later. */
+    private Lease bounded(Lease renewed, Lease taken) {
+        boolean isEndless = renewed.since().isEmpty() && !keys.isEmpty();
+        return isEndless || endsSooner(renewed, taken)
+                ? renewed
+                : new Lease(taken.since(), taken.ttl(), renewed.lost());
+    }
+
+    /** Not while the editor does something: the next renewal comes. */
+    private void tidy() {
+        if (!turn.tryLock()) {
+            return;
+        }
+        try {
+            exchange.tidy(store);
+        } catch (LockStorageException e) {
+            log.debug("lock.not-shared-again", e);
         } finally {
             turn.unlock();
         }
@@ -176,7 +260,8 @@ final class Tenure implements ExpiringStore {
         Map<String, Key> all;
         synchronized (this) {
             all = keys;
-            keys = Map.of();
+            keys = new ConcurrentHashMap<>();
+            changes++;
         }
         return exchange.giveUp(List.copyOf(all.values())) == all.size();
     }

@@ -3,8 +3,21 @@ package dev.latchkey.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,6 +52,59 @@ class CombinedDsnTest {
             assertThat(locks.createLock("x").tryAcquire()).isFalse();
             assertThat(lock.release()).isTrue();
             assertThat(locks.createLock("x").tryAcquire()).isTrue();
+        }
+    }
+
+    /** B12: members were closed before the releases that were on their way to them. */
+    @Test
+    void givenAMemberIsSlowToRelease_whenClosed_thenItIsClosedAfterThat() throws Exception {
+        List<Slow> members = List.of(new Slow(), new Slow(), new Slow());
+        CombinedStore combined = new CombinedStore(members, new ConsensusStrategy());
+        PersistingStore store = new CombinedDsn.Owning(combined, List.copyOf(members));
+        Key key = Key.of("x");
+        assertThat(store.save(new Request(key, LockMode.EXCLUSIVE, Duration.ofMinutes(1), Patience.ONCE)))
+                .isInstanceOf(Attempt.Granted.class);
+        Slow slow = members.get(2);
+        slow.mayDelete.drainPermits();
+        assertThat(store.delete(key)).isTrue();
+        FutureTask<Void> close = new FutureTask<>(store::close, null);
+        new Thread(close, "close").start();
+
+        slow.mayDelete.release();
+        close.get(30, TimeUnit.SECONDS);
+
+        assertThat(slow.calls).endsWith("delete", "close");
+        assertThat(members).allSatisfy(member -> assertThat(member.calls).endsWith("close"));
+    }
+
+    /** Says when it may delete. */
+    private static final class Slow implements PersistingStore {
+
+        private final InMemoryStore store = new InMemoryStore();
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+        private final Semaphore mayDelete = new Semaphore(1);
+
+        @Override
+        public Attempt save(Request request) {
+            return store.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            mayDelete.acquireUninterruptibly();
+            calls.add("delete");
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key);
+        }
+
+        @Override
+        public void close() {
+            calls.add("close");
+            store.close();
         }
     }
 

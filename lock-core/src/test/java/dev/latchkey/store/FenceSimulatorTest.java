@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Runs the decisions of the combined store, {@link Tally} and {@link Fence}, against members and a network of its own:
- * messages are late, reordered or lost, clients stop in the middle, leases end at any moment. Each schedule follows from
- * its number.
+ * messages are late, reordered or lost, clients stop in the middle, leases end at any moment, and owners come again that
+ * hold a part of what they held. Each schedule follows from its number.
  */
 class FenceSimulatorTest {
 
@@ -29,6 +29,8 @@ class FenceSimulatorTest {
         AGREED,
         /** The same among members that count by clocks, each by another, of which one may be set back now and then. */
         AGREED_BY_THE_CLOCKS,
+        /** The same, but who comes again has its old token unless a member says that it has lost that. */
+        AGREED_UNLESS_CONTRADICTED,
         /** The greatest of the members' own. */
         GREATEST,
         /** The sum of the members' own, those of members that did not grant left out. */
@@ -54,7 +56,14 @@ class FenceSimulatorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"3,GREATEST", "5,GREATEST", "3,SUM", "5,SUM"})
+    @CsvSource({
+        "3,GREATEST",
+        "5,GREATEST",
+        "3,SUM",
+        "5,SUM",
+        "3,AGREED_UNLESS_CONTRADICTED",
+        "5,AGREED_UNLESS_CONTRADICTED"
+    })
     void givenTheSameSchedules_whenARuleIsNaive_thenTheSimulatorFindsItOut(int members, Rule rule) {
         Findings findings = run(members, rule, 0, SCHEDULES / 10);
 
@@ -158,7 +167,7 @@ class FenceSimulatorTest {
     }
 
     /** Something on its way; when it arrives is up to chance. */
-    private record Message(int client, int hold, int node, Kind kind, long number) {}
+    private record Message(int client, int hold, int attempt, int node, Kind kind, long number) {}
 
     private enum Kind {
         LOCK,
@@ -168,12 +177,18 @@ class FenceSimulatorTest {
         UNLOCK
     }
 
-    /** A hold that was granted: when its acquire began, and when it returned. */
-    private record Done(long began, long returned, long token) {}
+    /** A hold that was granted: to which owner, when its acquire began, and when it returned. */
+    private record Done(int hold, long began, long returned, long token) {}
 
-    /** One client, which acquires again and again, each time as another owner. */
+    /**
+     * One client, which acquires again and again: as another owner, or as the same, which may hold it still at some members, at
+     * none, or where it is refreshed while the rest of its leases end.
+     */
     private static final class Client {
         private int hold;
+        private int attempt;
+        private Map<Integer, Long> parts = new HashMap<>();
+        private long held;
         private long began;
         private Map<Integer, Long> granted = new HashMap<>();
         private Map<Integer, Tally.Vote> votes = new HashMap<>();
@@ -257,7 +272,12 @@ class FenceSimulatorTest {
                 return;
             }
             client.idle = false;
-            client.hold = nextHold++;
+            client.attempt++;
+            if (client.held == 0 || random.nextInt(3) > 0) {
+                client.hold = nextHold++;
+                client.held = 0;
+                client.parts = new HashMap<>();
+            }
             client.began = now;
             client.granted = new HashMap<>();
             client.votes = new HashMap<>();
@@ -272,7 +292,7 @@ class FenceSimulatorTest {
         private long proposal(int number) {
             boolean known = random.nextBoolean();
             return switch (rule) {
-                case AGREED -> known ? clients[number].last + 1 : 0;
+                case AGREED, AGREED_UNLESS_CONTRADICTED -> known ? clients[number].last + 1 : 0;
                 case AGREED_BY_THE_CLOCKS ->
                     known
                             ? paces[number].at(nanos())
@@ -295,14 +315,14 @@ class FenceSimulatorTest {
 
         private void toAll(int client, Kind kind, long number) {
             for (int node = 0; node < nodes.length; node++) {
-                network.add(new Message(client, clients[client].hold, node, kind, number));
+                network.add(new Message(client, clients[client].hold, clients[client].attempt, node, kind, number));
             }
         }
 
         private void arrive(Message message) {
             Node node = nodes[message.node()];
             Client client = clients[message.client()];
-            boolean current = client.hold == message.hold() && !client.idle;
+            boolean current = client.attempt == message.attempt() && !client.idle;
             switch (message.kind()) {
                 case LOCK -> answer(message, Kind.LOCKED, grant(message));
                 case RAISE -> answer(message, Kind.RAISED, node.raise(message.hold(), message.number()) ? 1 : 0);
@@ -321,7 +341,7 @@ class FenceSimulatorTest {
         }
 
         private void answer(Message to, Kind kind, long number) {
-            network.add(new Message(to.client(), to.hold(), to.node(), kind, number));
+            network.add(new Message(to.client(), to.hold(), to.attempt(), to.node(), kind, number));
         }
 
         private void locked(Client client, Message message) {
@@ -350,7 +370,11 @@ class FenceSimulatorTest {
                             client.granted.values().stream()
                                     .mapToLong(Long::longValue)
                                     .sum());
-                case AGREED, AGREED_BY_THE_CLOCKS -> {
+                case AGREED, AGREED_UNLESS_CONTRADICTED, AGREED_BY_THE_CLOCKS -> {
+                    if (isKept(client)) {
+                        finish(number, client.held);
+                        return;
+                    }
                     client.fence = Fence.of(client.granted);
                     if (client.fence.isSound(Set.of(), nodes.length)) {
                         finish(number, client.fence.token());
@@ -360,10 +384,23 @@ class FenceSimulatorTest {
                             client.proposal, client.fence.token(), client.began * MICROS_A_STEP * 1_000, nanos());
                     client.raising = true;
                     for (int node : client.fence.behind()) {
-                        network.add(new Message(number, client.hold, node, Kind.RAISE, client.fence.token()));
+                        network.add(new Message(
+                                number, client.hold, client.attempt, node, Kind.RAISE, client.fence.token()));
                     }
                 }
             }
+        }
+
+        private boolean isKept(Client client) {
+            if (client.held == 0) {
+                return false;
+            }
+            return rule == Rule.AGREED_UNLESS_CONTRADICTED
+                    ? client.granted.entrySet().stream()
+                            .allMatch(part -> client.parts
+                                    .getOrDefault(part.getKey(), part.getValue())
+                                    .equals(part.getValue()))
+                    : Fence.isKept(client.held, client.granted, nodes.length);
         }
 
         private void raised(Client client, Message message) {
@@ -381,15 +418,20 @@ class FenceSimulatorTest {
         private void giveUp(int number) {
             toAll(number, Kind.UNLOCK, 0);
             clients[number].idle = true;
+            clients[number].held = 0;
         }
 
         private void finish(int number, long token) {
             Client client = clients[number];
             client.last = token;
-            done.add(new Done(client.began, now, token));
+            client.held = token;
+            client.parts.putAll(client.granted);
+            client.raised.forEach(node -> client.parts.put(node, token));
+            done.add(new Done(client.hold, client.began, now, token));
             client.idle = true;
             if (random.nextInt(4) > 0) {
                 toAll(number, Kind.UNLOCK, 0);
+                client.held = random.nextBoolean() ? token : 0;
             }
         }
 
@@ -402,8 +444,9 @@ class FenceSimulatorTest {
                 for (int j = 0; j < i; j++) {
                     Done earlier = done.get(j);
                     Done later = done.get(i);
-                    duplicate |= earlier.token() == later.token();
-                    disorder |= earlier.returned() < later.began() && earlier.token() >= later.token();
+                    boolean isKept = earlier.hold() == later.hold() && earlier.token() == later.token();
+                    duplicate |= earlier.token() == later.token() && !isKept;
+                    disorder |= earlier.returned() < later.began() && earlier.token() >= later.token() && !isKept;
                 }
             }
             findings.duplicates += duplicate ? 1 : 0;

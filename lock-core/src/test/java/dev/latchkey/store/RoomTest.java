@@ -59,6 +59,73 @@ class RoomTest {
         assertThat(room.find(key, NOW)).isEmpty();
     }
 
+    /** A9: the second of two Locks over one key was granted anew, which ended the hold of the first. */
+    @Test
+    void givenOneKeyWaitsTwice_whenItIsServed_thenBothHaveTheSameHold() {
+        Waiter first = waiting(key, LockMode.EXCLUSIVE);
+        Waiter second = waiting(key, LockMode.EXCLUSIVE);
+
+        assertThat(room.delete(reader, NOW)).isTrue();
+
+        assertThat(token(first)).isPresent().isEqualTo(token(second));
+        assertThat(room.refresh(request(key.holding(claim(first)), LockMode.EXCLUSIVE, SHORT), NOW))
+                .isInstanceOf(Attempt.Granted.class);
+    }
+
+    /** A9: the second of two readers with one key was promoted: a shared hold with a fencing token. */
+    @Test
+    void givenOneKeyWaitsTwiceToRead_whenItIsServed_thenNeitherHasAFencingToken() {
+        assertThat(room.save(request(reader, LockMode.EXCLUSIVE, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);
+        Waiter first = new Waiter(request(key, LockMode.SHARED, SHORT), guard.newCondition());
+        Waiter second = new Waiter(request(key, LockMode.SHARED, SHORT), guard.newCondition());
+        assertThat(room.enqueue(first)).isTrue();
+        assertThat(room.enqueue(second)).isTrue();
+
+        assertThat(room.delete(reader, NOW)).isTrue();
+
+        assertThat(token(first)).isEmpty();
+        assertThat(token(second)).isEmpty();
+        assertThat(room.find(key, NOW).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
+    }
+
+    /** A9: who gives up its wait must not end what the other Lock over the same key took. */
+    @Test
+    void givenOneKeyWaitsTwice_whenOneDoesNotTakeIt_thenTheOtherHoldsItStill() {
+        Waiter first = waiting(key, LockMode.EXCLUSIVE);
+        Waiter second = waiting(key, LockMode.EXCLUSIVE);
+        assertThat(room.delete(reader, NOW)).isTrue();
+
+        room.leaveWithNothing(first, NOW);
+        assertThat(room.find(key, NOW)).map(Attempt.Granted::fencingToken).contains(token(second));
+        room.leaveWithNothing(second, NOW);
+        assertThat(room.find(key, NOW)).isEmpty();
+    }
+
+    @Test
+    void givenTheKeyOfAPromoterWasSavedAgain_whenThePromoterDoesNotTakeIt_thenItIsNotDemoted() {
+        promoteWhenAlone();
+        assertThat(room.save(request(held(), LockMode.EXCLUSIVE, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);
+
+        room.leaveWithNothing(promoter, NOW);
+
+        assertThat(room.find(key, NOW).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    private Waiter waiting(Key waits, LockMode mode) {
+        assertThat(room.save(request(reader, LockMode.EXCLUSIVE, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);
+        Waiter waiter = new Waiter(request(waits, mode, SHORT), guard.newCondition());
+        assertThat(room.enqueue(waiter)).isTrue();
+        return waiter;
+    }
+
+    private static Optional<Key.Held> claim(Waiter waiter) {
+        return Optional.of(new Key.Held(LockMode.EXCLUSIVE, token(waiter)));
+    }
+
+    private static OptionalLong token(Waiter waiter) {
+        return waiter.answer().map(Attempt.Granted.class::cast).orElseThrow().fencingToken();
+    }
+
     private void promoteWhenAlone() {
         assertThat(room.save(request(key, LockMode.SHARED, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);
         assertThat(room.save(request(reader, LockMode.SHARED, SHORT), NOW)).isInstanceOf(Attempt.Granted.class);

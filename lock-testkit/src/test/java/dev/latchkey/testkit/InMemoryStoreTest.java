@@ -1,5 +1,9 @@
 package dev.latchkey.testkit;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
 import org.junit.jupiter.api.Test;
@@ -34,6 +38,24 @@ class InMemoryStoreTest
     @Override
     public String dsnOfItsKind() {
         return "in-memory";
+    }
+
+    /** A9: the second was granted anew, so that the first one's refresh found its hold lost. */
+    @Test
+    void givenTwoLocksOverOneKeyWait_whenItIsFree_thenBothHoldItAndCanRefresh(Fixture fixture) throws Exception {
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        Key key = fixture.key();
+        Lock first = fixture.lock(key);
+        Lock second = fixture.lock(key);
+        BackgroundCall<Lock> one = fixture.startWaiting(first::acquire);
+        BackgroundCall<Lock> other = fixture.startWaiting(second::acquire);
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(one.result().refresh().fencingToken())
+                .isPresent()
+                .isEqualTo(other.result().refresh().fencingToken());
     }
 
     @Test

@@ -9,13 +9,16 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.IndexStore;
 import dev.latchkey.spi.IndexedBatchStore;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.store.NullStore;
+import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
@@ -196,7 +199,7 @@ class TreeLocksTest {
 
         editor.refresh();
 
-        assertThat(store.asked()).containsExactly("4 shared 1 exclusive");
+        assertThat(store.asked()).containsExactly("refreshed 5");
     }
 
     @Test
@@ -330,6 +333,109 @@ class TreeLocksTest {
         assertThat(editor.held()).isEmpty();
     }
 
+    /** F2: what is above an id was not looked at anew, so that another editor had the right to it as well. */
+    @Test
+    void givenMovedWhileUndone_whenReinstated_thenWhatIsAboveItNowIsNeeded() {
+        Map<String, List<String>> parents =
+                new HashMap<>(Map.of("plant", List.of(), "hall", List.of("plant"), "yard", List.of("plant")));
+        parents.put("pump", List.of("hall"));
+        TreeLocks mover = tree(parents).create();
+        TreeLocks undoer = tree(parents).create();
+        TreeSavepoint savepoint = undoer.savepoint();
+        undoer.acquire(TreeRequest.exclusive("pump"));
+        undoer.rollback(savepoint);
+        mover.acquire(new TreeRequest(Set.of("pump"), Set.of("yard")));
+        parents.put("pump", List.of("yard"));
+        mover.pushed(1);
+        undoer.pulled(1);
+        mover.acquire(TreeRequest.exclusive("yard"));
+
+        assertThatThrownBy(() -> undoer.reinstate(savepoint)).isInstanceOf(TreeConflictException.class);
+
+        assertThat(mover.holdsExclusive("pump")).isTrue();
+        mover.releaseAll();
+        undoer.reinstate(savepoint);
+        assertThat(undoer.held()).containsOnlyKeys("plant", "hall", "yard", "pump");
+        undoer.rollback(savepoint);
+        assertThat(undoer.held()).isEmpty();
+    }
+
+    /** F3: its own push made it believe to know a change that it had not pulled. */
+    @Test
+    void givenAnotherPushedBefore_whenPushed_thenWhatWasNotPulledIsNotKnown() {
+        TreeLocks author = tree(TreeLocksContract.PARENTS).create();
+        author.acquire(TreeRequest.exclusive("child2"));
+        editor.acquire(TreeRequest.exclusive("child1"));
+        author.pushed(1);
+
+        editor.pushed(2);
+
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child2")))
+                .isInstanceOf(PullRequiredException.class);
+        editor.pulled(2);
+        editor.acquire(TreeRequest.exclusive("child2"));
+        editor.pushed(3);
+        editor.acquire(TreeRequest.exclusive("child2"));
+    }
+
+    /** F8: a function that takes long kept what is held from being renewed. */
+    @Test
+    void givenTheParentsFunctionHangs_whenRefreshed_thenItIsRefreshed() throws Exception {
+        Pause pause = new Pause();
+        TreeLocks one = TreeLocks.of(store, "tree", id -> {
+                    if (id.equals("child2")) {
+                        pause.pass();
+                    }
+                    return TreeLocksContract.PARENTS.getOrDefault(id, List.of());
+                })
+                .create();
+        one.acquire(TreeRequest.exclusive("child1"));
+        BackgroundCall<Boolean> acquire = BackgroundCall.start(() -> {
+            one.acquire(TreeRequest.exclusive("child2"));
+            return true;
+        });
+        pause.awaitReached();
+
+        BackgroundCall<Boolean> refresh = BackgroundCall.start(() -> {
+            one.refresh();
+            return acquire.isDone();
+        });
+
+        assertThat(refresh.result()).isFalse();
+        pause.end();
+        assertThat(acquire.result()).isTrue();
+        assertThat(one.holdsExclusive("child1") && one.holdsExclusive("child2")).isTrue();
+    }
+
+    /** F10: it threw, since what was held was given up between the look and the call. */
+    @Test
+    void givenReleasedAgainAndAgain_whenRefreshed_thenItDoesNothing() throws Exception {
+        BackgroundCall<Integer> refreshes = BackgroundCall.start(() -> {
+            for (int i = 0; i < 20_000; i++) {
+                editor.refresh();
+            }
+            return 20_000;
+        });
+
+        while (!refreshes.isDone()) {
+            editor.acquire(TreeRequest.shared("root"));
+            editor.releaseAll();
+        }
+
+        assertThat(refreshes.result()).isEqualTo(20_000);
+    }
+
+    /** C17: it was a bare NullPointerException. */
+    @Test
+    void givenIdTheParentsFunctionAnswersNullFor_whenUsed_thenAClearErrorAndNothingIsAsked() {
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("nowhere")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("unknown id \"nowhere\"");
+        assertThatThrownBy(() -> editor.checkShared("nowhere")).isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(store.asked()).isEmpty();
+    }
+
     @Test
     void givenPushedIndex_whenItIsNotGreaterThanWhatIsKnown_thenRefused() {
         editor.pulled(5);
@@ -386,7 +492,7 @@ class TreeLocksTest {
     }
 
     /** Records batches, and loses answers. */
-    private static final class Recorder implements SharedStore, BatchStore {
+    private static final class Recorder implements SharedStore, BatchStore, ExpiringStore {
 
         private final InMemoryStore store = new InMemoryStore();
         private final List<String> asked = new ArrayList<>();
@@ -416,6 +522,17 @@ class TreeLocksTest {
                 throw new LockStorageException("tree", "the answer was lost", null);
             }
             return attempt;
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            throw new AssertionError("refreshed one resource alone");
+        }
+
+        @Override
+        public List<Outcome> refreshAll(List<Request> requests) {
+            asked.add("refreshed " + requests.size());
+            return store.refreshAll(requests);
         }
 
         @Override

@@ -1,0 +1,159 @@
+package dev.latchkey.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockConflictedException;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Waiting over a combined store, and closing it while members hang. */
+@Timeout(120)
+class CombinedWaitsTest {
+
+    private static final Duration TTL = Duration.ofMinutes(5);
+
+    private final List<InMemoryStore> memories =
+            Stream.generate(InMemoryStore::new).limit(3).toList();
+
+    /** B11: the two waited for each other for ever, as long as their leases were renewed. */
+    @Test
+    void givenTwoReadersWaitToPromote_whenTheSecondAsks_thenItIsRefusedAndTheFirstIsNext() throws Exception {
+        try (CombinedStore one = combined();
+                CombinedStore other = combined();
+                LockFactory here = new LockFactory(one);
+                LockFactory there = new LockFactory(other)) {
+            Lock first = here.createLock("x", TTL);
+            Lock second = there.createLock("x", TTL);
+            assertThat(first.tryAcquireShared()).isTrue();
+            assertThat(second.tryAcquireShared()).isTrue();
+            BackgroundCall<Lock> promotion = BackgroundCall.start(first::acquire);
+            await().until(this::isMarked);
+
+            assertThatExceptionOfType(LockConflictedException.class)
+                    .isThrownBy(() -> second.acquire(Duration.ofMinutes(1)))
+                    .withMessageContaining("waits to promote");
+
+            assertThat(second.isAcquired()).isTrue();
+            assertThat(second.release()).isTrue();
+            assertThat(promotion.result().key().held().orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
+            await().until(() -> !isMarked());
+        }
+    }
+
+    @Test
+    void givenAPromoterGaveUp_whenAnotherWaits_thenItIsNotRefused() throws Exception {
+        try (CombinedStore one = combined();
+                CombinedStore other = combined();
+                LockFactory here = new LockFactory(one);
+                LockFactory there = new LockFactory(other)) {
+            Lock first = here.createLock("x", TTL);
+            Lock second = there.createLock("x", TTL);
+            assertThat(first.tryAcquireShared()).isTrue();
+            assertThat(second.tryAcquireShared()).isTrue();
+            assertThat(first.tryAcquire(Duration.ofMillis(50))).isFalse();
+            await().until(() -> !isMarked());
+
+            BackgroundCall<Lock> promotion = BackgroundCall.start(second::acquire);
+            await().until(this::isMarked);
+
+            assertThat(first.release()).isTrue();
+            assertThat(promotion.result().isAcquired()).isTrue();
+        }
+    }
+
+    private boolean isMarked() {
+        return memories.stream()
+                        .filter(memory -> !memory.holders("latchkey:promotes:x").isEmpty())
+                        .count()
+                >= 2;
+    }
+
+    /** B22: each of its calls kept a thread, also after close. */
+    @Test
+    void givenAMemberHangs_whenClosed_thenItsThreadsEnd() {
+        Hanging hanging = new Hanging();
+        CombinedStore store = new CombinedStore(
+                List.of(memories.get(0), memories.get(1), hanging), new ConsensusStrategy(), Duration.ofMillis(500));
+        for (int i = 0; i < 20; i++) {
+            Requests.granted(store.save(Requests.exclusive(Key.of("x" + i))));
+        }
+        await().until(() -> !hanging.asked.isEmpty());
+
+        store.close();
+
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> hanging.asked.stream().noneMatch(Thread::isAlive));
+    }
+
+    /** B22: what it was asked was kept without a bound. */
+    @Test
+    void givenAMemberHangs_whenAskedAgainAndAgain_thenItsQueueHasABound() {
+        Hanging hanging = new Hanging();
+        try (CombinedStore store = new CombinedStore(
+                List.of(memories.get(0), memories.get(1), hanging), new ConsensusStrategy(), Duration.ofMinutes(1))) {
+            for (int i = 0; i < 5_000; i++) {
+                Requests.granted(store.save(Requests.exclusive(Key.of("x" + i))));
+            }
+
+            memories.get(0).close();
+            assertThatExceptionOfType(LockStorageException.class)
+                    .isThrownBy(() -> store.save(Requests.exclusive(Key.of("y"))))
+                    .withMessageContaining("2 failed");
+        }
+    }
+
+    private CombinedStore combined() {
+        return new CombinedStore(memories, new ConsensusStrategy());
+    }
+
+    /** Answers nothing until it is interrupted. */
+    private static final class Hanging implements PersistingStore {
+
+        private final Set<Thread> asked = ConcurrentHashMap.newKeySet();
+
+        @Override
+        public Attempt save(Request request) {
+            throw hang(request.key());
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            throw hang(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            throw hang(key);
+        }
+
+        private LockStorageException hang(Key key) {
+            asked.add(Thread.currentThread());
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return new LockStorageException(key.resource(), "interrupted", null);
+        }
+    }
+}
