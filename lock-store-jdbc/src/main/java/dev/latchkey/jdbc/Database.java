@@ -1,6 +1,7 @@
 package dev.latchkey.jdbc;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -9,6 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs work on connections of its own, each for one call. What the database only asks to try again, a deadlock or a
@@ -21,6 +24,11 @@ final class Database {
 
     /** How many broken connections of a pool one call takes, before it says so. */
     private static final int BROKEN = 3;
+
+    /** How long a driver without a limit of its own may wait for an answer. */
+    private static final Duration SILENCE = Duration.ofSeconds(10);
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
@@ -41,28 +49,31 @@ final class Database {
     /** What is known once the first connection was had, and the table is there. */
     record Known(Dialect dialect, Statements statements, PoolDefaults defaults) {}
 
-    private final DataSource dataSource;
+    private final Connections connections;
     private final TableName table;
     private final Schema.Owner tableOwner;
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
 
     Database(DataSource dataSource, TableName table, Schema.Owner tableOwner) {
-        this.dataSource = dataSource;
+        this.connections = new Connections(dataSource);
         this.table = table;
         this.tableOwner = tableOwner;
     }
 
-    /** Works with the interrupt flag set, and keeps it: pools and drivers would give up, or forget it. */
+    /** Works with the interrupt flag set, and keeps it. */
     <T> T call(String resource, Repeat repeat, Work<T> work) {
-        boolean interrupted = Thread.interrupted();
+        return Uninterrupted.call(
+                () -> forgetsInterrupts() ? apart(resource, repeat, work) : retrying(resource, repeat, work));
+    }
+
+    /** Its driver has no limit for a server that does not answer, either. */
+    private <T> T apart(String resource, Repeat repeat, Work<T> work) {
         try {
-            return forgetsInterrupts()
-                    ? Apart.call(() -> retrying(resource, repeat, work))
-                    : retrying(resource, repeat, work);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            return Apart.call(() -> retrying(resource, repeat, work), SILENCE);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw Failures.failure(resource, "it did not answer for " + SILENCE.toSeconds() + " s");
         }
     }
 
@@ -72,98 +83,102 @@ final class Database {
         for (int attempt = 0; ; attempt++) {
             boolean isLast = System.nanoTime() - end > 0;
             try {
-                T result = tryOnce(resource, work);
+                T result = tryOnce(work);
                 if (result != null) {
                     return result;
                 }
                 if (isLast) {
-                    throw failure(
+                    throw Failures.failure(
                             resource, "others changed it again and again, for " + RETRY_NANOS / 1_000_000 + " ms");
                 }
+            } catch (NoConnectionException e) {
+                // What an earlier attempt has sent may have been done.
+                throw e.failure(resource, attempt == 0 ? Failure.NOT_SENT : Failure.IN_DOUBT);
             } catch (SQLException e) {
-                boolean isMissing = isMissingTable(e) && !tableWasMissing;
+                boolean isMissing = isMissingTable(e) && tableOwner == Schema.Owner.STORE && !tableWasMissing;
                 if (isMissing) {
                     tableWasMissing = true;
                     known.set(null);
                 } else if (isLast || !(isTransient(e) || mayRepeat(e, repeat, attempt))) {
-                    throw failure(resource, e);
+                    throw isMissingTable(e) ? Failures.missing(resource, table, e) : Failures.failure(resource, e);
                 }
             }
             pause(attempt);
         }
     }
 
-    private <T> @Nullable T tryOnce(String resource, Work<T> work) throws SQLException {
-        Known now = known(resource);
-        try (OwnConnection own = new OwnConnection(connect(resource), now.defaults(), now.dialect())) {
+    private <T> @Nullable T tryOnce(Work<T> work) throws SQLException, NoConnectionException {
+        Known now = known();
+        try (OwnConnection own = new OwnConnection(connections.get(), now.defaults(), now.dialect())) {
             return work.on(own.get(), now.statements());
         }
     }
 
     /** Finds out what database it is, and has the table there. Two threads at once do it twice, which hurts nobody. */
-    Known known(String resource) throws SQLException {
+    private Known known() throws SQLException, NoConnectionException {
         Known before = known.get();
         if (before != null) {
             return before;
         }
-        Known found;
-        try (Connection connection = connect(resource)) {
-            Dialect dialect = Dialects.of(connection);
-            PoolDefaults defaults = PoolDefaults.of(connection);
-            if (!connection.getAutoCommit()) {
-                // Some drivers have begun a transaction by now, in which nothing was done.
-                connection.rollback();
-            }
-            found = new Known(dialect, new Statements(dialect, table), defaults);
-        }
+        Known found = look();
         if (tableOwner == Schema.Owner.STORE) {
-            createTable(resource, found);
+            createTable(found);
         }
         known.set(found);
         return found;
     }
 
-    void createTable() {
-        try {
-            createTable("", known(""));
-        } catch (SQLException e) {
-            throw failure("", e);
+    private Known look() throws SQLException, NoConnectionException {
+        try (Connection connection = connections.first()) {
+            Dialect dialect = Dialects.of(connection);
+            PoolDefaults defaults = PoolDefaults.of(connection);
+            dialect.severalClocks(connection)
+                    .ifPresent(which -> log.warn(
+                            "lock.several-clocks database={} problem={}: two can hold at once if the clocks of its"
+                                    + " servers differ. Let all who lock write to one server",
+                            dialect.name(),
+                            which));
+            if (!connection.getAutoCommit()) {
+                // Some drivers have begun a transaction by now, in which nothing was done.
+                connection.rollback();
+            }
+            return new Known(dialect, new Statements(dialect, table), defaults);
         }
     }
 
-    private void createTable(String resource, Known database) throws SQLException {
-        try (OwnConnection own = new OwnConnection(connect(resource), database.defaults(), database.dialect())) {
+    /** For a caller in a transaction, which none of the connections for this is a part of. */
+    Statements statements(String resource) {
+        return Uninterrupted.call(() -> {
+            try {
+                return known().statements();
+            } catch (NoConnectionException e) {
+                throw e.failure(resource, Failure.NOT_SENT);
+            } catch (SQLException e) {
+                throw Failures.failure(resource, e);
+            }
+        });
+    }
+
+    void createTable() {
+        Uninterrupted.run(() -> {
+            try {
+                createTable(known());
+            } catch (NoConnectionException e) {
+                throw e.failure("", Failure.NOT_SENT);
+            } catch (SQLException e) {
+                throw Failures.failure("", e);
+            }
+        });
+    }
+
+    private void createTable(Known database) throws SQLException, NoConnectionException {
+        try (OwnConnection own = new OwnConnection(connections.get(), database.defaults(), database.dialect())) {
             Schema.ofLocks(database.dialect(), table).create(own.get());
         }
     }
 
-    /** A pool that is interrupted while it waits for a connection is asked again, and the flag is kept. */
-    Connection connect(String resource) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return dataSource.getConnection();
-                } catch (SQLException e) {
-                    if (!(e.getCause() instanceof InterruptedException)) {
-                        throw noConnection(resource, e);
-                    }
-                    interrupted |= Thread.interrupted();
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private static LockStorageException noConnection(String resource, SQLException e) {
-        return new LockStorageException(
-                resource,
-                "no connection to the database: " + e.getMessage() + ". If its pool is shared with transactions that"
-                        + " take locks, it may be exhausted by them: give the store a pool of its own",
-                e);
+    Connections connections() {
+        return connections;
     }
 
     /** Whether a hold can be passed on here; false as long as nothing was asked of the database yet. */
@@ -189,27 +204,12 @@ final class Database {
     }
 
     private static boolean mayRepeat(SQLException e, Repeat repeat, int attempt) {
-        return repeat == Repeat.HARMLESS && attempt < BROKEN && isBroken(e);
-    }
-
-    /** The connection was gone, or is: the server was stopped, or its administrator ended the session. */
-    private static boolean isBroken(SQLException e) {
-        String state = String.valueOf(e.getSQLState());
-        return state.startsWith("08") || state.startsWith("57P0");
+        return repeat == Repeat.HARMLESS && attempt < BROKEN && Failures.isBroken(e) && !Failures.isSilent(e);
     }
 
     private boolean isMissingTable(SQLException e) {
         Known now = known.get();
-        return now != null && tableOwner == Schema.Owner.STORE && now.dialect().isMissingTable(e);
-    }
-
-    static LockStorageException failure(String resource, SQLException e) {
-        return new LockStorageException(
-                resource, "the database failed (SQLSTATE " + e.getSQLState() + "): " + e.getMessage(), e);
-    }
-
-    private static LockStorageException failure(String resource, String problem) {
-        return new LockStorageException(resource, problem, null);
+        return now != null && now.dialect().isMissingTable(e);
     }
 
     private static void pause(int attempt) {

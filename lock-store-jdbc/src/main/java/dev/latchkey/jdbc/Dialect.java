@@ -98,12 +98,9 @@ interface Dialect {
         return Optional.empty();
     }
 
-    /** Deletes what has been over for long: the clock is past its fencing tokens, so that none can come again. */
-    default String prune() {
-        return """
-                DELETE FROM latchkey_lock
-                WHERE expires_at < :before AND readers_until < :before AND acquired_at < :before
-                  AND fencing_token < :before""";
+    /** Reads the last fencing token of a resource as it is now, whatever the caller's transaction saw when it began. */
+    default String readFence() {
+        return "SELECT fencing_token FROM latchkey_fence WHERE resource = :resource";
     }
 
     /** Records the first fencing token of a resource, in a transaction of the caller. */
@@ -119,6 +116,11 @@ interface Dialect {
 
     default boolean isMissingTable(SQLException e) {
         return "42S02".equals(e.getSQLState());
+    }
+
+    /** Says what makes it several servers that all write, each with a clock of its own. */
+    default Optional<String> severalClocks(Connection connection) throws SQLException {
+        return Optional.empty();
     }
 
     /** Tells whether single statements at this isolation see what others have committed, and fail for no other reason. */

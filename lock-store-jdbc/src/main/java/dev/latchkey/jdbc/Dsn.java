@@ -5,12 +5,17 @@ import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** A JDBC URL, with the credentials apart if the DSN had them before the host. No message repeats any of it. */
 record Dsn(String url, Optional<String> user, Optional<String> password) {
 
+    /** An {@code @} behind the slashes and before what ends a host; Oracle has its own before the slashes. */
+    private static final Pattern CREDENTIALS = Pattern.compile("^jdbc:[a-z0-9:+]+://[^/?;]*@");
+
     static Dsn parse(String dsn) {
         if (dsn.startsWith("jdbc:")) {
+            checkAuthority(dsn);
             return new Dsn(dsn, Optional.empty(), Optional.empty());
         }
         try {
@@ -18,6 +23,16 @@ record Dsn(String url, Optional<String> user, Optional<String> password) {
         } catch (URISyntaxException e) {
             // Its message and its input hold the password.
             throw wrong(dsn);
+        }
+    }
+
+    /** Drivers do not read credentials there, and some print what they cannot read. */
+    private static void checkAuthority(String url) {
+        if (CREDENTIALS.matcher(url).find()) {
+            throw new IllegalArgumentException(
+                    "a JDBC URL has no credentials before the host: write them as options, as in"
+                            + " jdbc:postgresql://host/database?user=…&password=…, or use the form"
+                            + " postgresql://user:password@host/database");
         }
     }
 

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Refuses writes of a holder whose time was over: remembers, for each resource, the greatest fencing token a transaction
@@ -23,8 +24,6 @@ public final class FencingGuard {
     static final String RAISE = """
             UPDATE latchkey_fence SET fencing_token = :fencing_token
             WHERE resource = :resource AND fencing_token <= :fencing_token""";
-
-    static final String READ = "SELECT fencing_token FROM latchkey_fence WHERE resource = :resource";
 
     private final TableName table;
 
@@ -60,8 +59,7 @@ public final class FencingGuard {
                 throw new IllegalArgumentException("the connection is in autocommit mode: what is written afterwards"
                         + " would not be part of what was checked");
             }
-            Map<String, Object> values = Map.of("resource", ResourceName.of(resource), "fencing_token", fencingToken);
-            if (!passes(connection, values)) {
+            if (!passes(connection, ResourceName.of(resource), fencingToken)) {
                 throw new LockLostException(
                         resource,
                         "the transaction must be rolled back: a greater fencing token than " + fencingToken
@@ -69,27 +67,31 @@ public final class FencingGuard {
                         LossReason.TAKEN_OVER);
             }
         } catch (SQLException e) {
-            throw Database.failure(resource, e);
+            throw Failures.failure(resource, e);
         }
     }
 
-    private boolean passes(Connection connection, Map<String, ?> values) throws SQLException {
+    private boolean passes(Connection connection, String name, long fencingToken) throws SQLException {
         Dialect dialect = Dialects.of(connection);
+        Map<String, Object> values = Map.of("resource", name, "fencing_token", fencingToken);
         Sql raise = Sql.of(RAISE, dialect, table);
         if (raise.count(connection, values) == 1) {
             return true;
         }
-        if (isKnown(connection, dialect, values)) {
-            return false;
+        OptionalLong known = known(connection, dialect, values);
+        if (known.isPresent()) {
+            // With useAffectedRows, MySQL's drivers do not count a row that was the same already.
+            return known.getAsLong() == fencingToken;
         }
         Sql insert = Sql.of(dialect.insertFence(), dialect, table);
         return insert.count(connection, values) == 1 || raise.count(connection, values) == 1;
     }
 
-    private boolean isKnown(Connection connection, Dialect dialect, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement statement = Sql.of(READ, dialect, table).prepare(connection, values);
+    private OptionalLong known(Connection connection, Dialect dialect, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement statement =
+                        Sql.of(dialect.readFence(), dialect, table).prepare(connection, values);
                 ResultSet row = statement.executeQuery()) {
-            return row.next();
+            return row.next() ? OptionalLong.of(row.getLong(1)) : OptionalLong.empty();
         }
     }
 
@@ -98,12 +100,18 @@ public final class FencingGuard {
      *
      * @param connection in autocommit mode, on the database with the data
      * @throws LockStorageException if that failed
+     * @throws IllegalArgumentException if the connection is in a transaction, which the statement would commit on most
+     *     databases; nothing was done then
      */
     public void createTable(Connection connection) {
         try {
+            if (!connection.getAutoCommit()) {
+                throw new IllegalArgumentException("the connection is not in autocommit mode: to create a table would"
+                        + " commit what its transaction has done so far");
+            }
             Schema.ofFences(Dialects.of(connection), table).create(connection);
         } catch (SQLException e) {
-            throw Database.failure(table.table(), e);
+            throw Failures.failure(table.table(), e);
         }
     }
 }

@@ -21,12 +21,12 @@ record Guard(Database database) {
             }
             check(connection, key, fencingToken);
         } catch (SQLException e) {
-            throw Database.failure(resource, e);
+            throw Failures.failure(resource, e);
         }
     }
 
     private void check(Connection connection, Key key, long fencingToken) throws SQLException {
-        Statements statements = database.known(key.resource()).statements();
+        Statements statements = database.statements(key.resource());
         String name = ResourceName.of(key.resource());
         Map<String, Object> values = Map.of("resource", name, "token", key.token(), "fencing_token", fencingToken);
         if (!statements.guard(connection, values)) {

@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.sql.Connection;
@@ -26,7 +27,8 @@ record Holds(Database database, Pruning pruning) {
         if (exclusiveClaim(request.key()).isPresent() && request.mode() == LockMode.EXCLUSIVE) {
             return renew(request, Rules::save);
         }
-        if (request.key().held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
+        boolean isOneStatement = request.leaseChange() == LeaseChange.EXTEND && request.mode() == LockMode.EXCLUSIVE;
+        if (request.key().held().isEmpty() && isOneStatement) {
             return database.call(
                     resource, Repeat.HARMLESS, (connection, statements) -> take(connection, statements, request));
         }
@@ -65,8 +67,10 @@ record Holds(Database database, Pruning pruning) {
                 : new Attempt.Conflicted(Rules.micros(Math.max(0, seen.get().remainingMicros())));
     }
 
+    /** What may end a lease sooner depends on the row as it was read: done late, or twice, it does nothing. */
     private Attempt renew(Request request, Function<Rules, Decision<Attempt>> otherwise) {
-        OptionalLong claim = exclusiveClaim(request.key());
+        OptionalLong claim =
+                request.leaseChange() == LeaseChange.EXTEND ? exclusiveClaim(request.key()) : OptionalLong.empty();
         return database.call(request.key().resource(), Repeat.HARMLESS, (connection, statements) -> {
             long since = System.nanoTime();
             return claim.isPresent() && statements.renew(connection, values(request, claim.getAsLong()))

@@ -22,7 +22,7 @@ final class HsqldbDialect implements Dialect {
                             UNIX_MILLIS() * 1000) END,
                     token = :token, holder = :holder, readers = '-', version = version + 1,
                     acquired_at = UNIX_MILLIS() * 1000,
-                    expires_at = UNIX_MILLIS() * 1000 + :ttl
+                    expires_at = GREATEST(expires_at, UNIX_MILLIS() * 1000 + :ttl)
                 WHERE resource = :resource
                   AND (token = :token
                        OR expires_at <= UNIX_MILLIS() * 1000)
@@ -53,7 +53,7 @@ final class HsqldbDialect implements Dialect {
     public String renew() {
         return """
                 UPDATE latchkey_lock
-                SET expires_at = UNIX_MILLIS() * 1000 + :ttl,
+                SET expires_at = GREATEST(expires_at, UNIX_MILLIS() * 1000 + :ttl),
                     version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > UNIX_MILLIS() * 1000""";

@@ -9,8 +9,10 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -76,14 +78,18 @@ final class Indexes {
         // In one order everywhere, so that no two transactions lock rows crosswise.
         Map<String, StateIndex> ordered = new TreeMap<>();
         raised.forEach((resource, index) -> ordered.put(ResourceName.of(resource), index));
+        // Which rows were found to be there: they have these indexes already if a driver counts none of them as
+        // changed.
+        Set<String> there = new HashSet<>();
         boolean unused = database.call(raised.keySet().iterator().next(), Repeat.HARMLESS, (connection, statements) -> {
             createIfNew(connection, statements);
-            return raise(connection, statements.dialect(), ordered);
+            return raise(connection, statements.dialect(), ordered, there);
         });
     }
 
     /** Empty hands (null): somebody else has inserted one of the rows first. */
-    private @Nullable Boolean raise(Connection connection, Dialect dialect, Map<String, StateIndex> ordered)
+    private @Nullable Boolean raise(
+            Connection connection, Dialect dialect, Map<String, StateIndex> ordered, Set<String> there)
             throws SQLException {
         Sql raise = Sql.of(RAISE, dialect, table);
         Sql insert = Sql.of(INSERT, dialect, table);
@@ -95,7 +101,7 @@ final class Indexes {
                             "resource", one.getKey(),
                             "exclusive", one.getValue().exclusive(),
                             "shared", one.getValue().shared());
-                    if (raise.count(connection, values) == 0) {
+                    if (raise.count(connection, values) == 0 && !there.contains(one.getKey())) {
                         inserted.add(one.getKey());
                         insert.count(connection, values);
                     }
@@ -105,6 +111,7 @@ final class Indexes {
         } catch (SQLException e) {
             boolean isThere = !inserted.isEmpty() && isThere(connection, dialect, inserted.get(inserted.size() - 1));
             if (isThere) {
+                there.add(inserted.get(inserted.size() - 1));
                 return null;
             }
             throw e;

@@ -51,6 +51,7 @@ public final class JdbcStore
     private final Holds holds;
     private final Batches batches;
     private final Indexes indexes;
+    private final Listener listener;
     private final Wakeups wakeups;
     private final Runnable end;
 
@@ -73,7 +74,8 @@ public final class JdbcStore
         this.holds = new Holds(database, pruning);
         this.indexes = new Indexes(database, table.ofIndexes(), builder.owner);
         this.batches = new Batches(database, indexes, pruning);
-        this.wakeups = new Wakeups("latchkey-jdbc-listener", new Listener(database, builder.table));
+        this.listener = new Listener(database.connections(), builder.table);
+        this.wakeups = new Wakeups("latchkey-jdbc-listener", listener);
         this.end = builder.end;
     }
 
@@ -186,8 +188,11 @@ public final class JdbcStore
     /** Ends listening, and closes the pool if a DSN opened it. */
     @Override
     public void close() {
-        wakeups.close();
-        end.run();
+        Uninterrupted.run(() -> {
+            wakeups.close();
+            listener.awaitEnd();
+            end.run();
+        });
     }
 
     /** What a {@link JdbcStore} can be told. Not thread-safe. */
@@ -275,7 +280,8 @@ public final class JdbcStore
 
     /**
      * Opens {@code jdbc:…}, any URL of a JDBC driver on the class path, and {@code postgresql://user:password@host/database},
-     * {@code mysql://…}, {@code mariadb://…} in the form other tools use, with the driver's options after a question mark.
+     * {@code mysql://…}, {@code mariadb://…} in the form other tools use, with the driver's options after a question mark. An
+     * option that the driver does not know is refused.
      */
     public static final class Provider implements StoreProvider {
 

@@ -50,11 +50,11 @@ final class OracleDialect implements Dialect {
                                 + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
                          FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
                                FROM dual)),
-                    expires_at = (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                    expires_at = GREATEST(expires_at, (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
                                 + EXTRACT(MINUTE FROM since_1970) * 60000000
                                 + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
                          FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
-                               FROM dual)) + :ttl
+                               FROM dual)) + :ttl)
                 WHERE resource = :resource
                   AND (token = :token
                        OR expires_at <= (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
@@ -91,11 +91,11 @@ final class OracleDialect implements Dialect {
     public String renew() {
         return """
                 UPDATE latchkey_lock
-                SET expires_at = (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
+                SET expires_at = GREATEST(expires_at, (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000
                                 + EXTRACT(MINUTE FROM since_1970) * 60000000
                                 + TRUNC(EXTRACT(SECOND FROM since_1970) * 1000000)
                          FROM (SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) - TIMESTAMP '1970-01-01 00:00:00' AS since_1970
-                               FROM dual)) + :ttl,
+                               FROM dual)) + :ttl),
                     version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > (SELECT EXTRACT(DAY FROM since_1970) * 86400000000 + EXTRACT(HOUR FROM since_1970) * 3600000000

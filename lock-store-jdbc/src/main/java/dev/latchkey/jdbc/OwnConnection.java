@@ -33,6 +33,10 @@ final class OwnConnection implements AutoCloseable {
     }
 
     private void prepare() throws SQLException {
+        if (!autoCommit) {
+            // What the pool ran in a new connection has begun a transaction, in which none of this can be set.
+            connection.rollback();
+        }
         if (defaults.readOnly()) {
             connection.setReadOnly(false);
         }

@@ -2,11 +2,17 @@ package dev.latchkey.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /** Opens a pool of the store's own, and looks at those of others. */
@@ -14,52 +20,101 @@ final class Pools {
 
     private static final AtomicInteger NUMBERS = new AtomicInteger();
     private static final Duration CONNECT = Duration.ofSeconds(5);
-    private static final int SOCKET_SECONDS = 10;
+    private static final Duration SILENCE = Duration.ofSeconds(10);
+
+    /** Of Spring, and of Micronaut. */
+    private static final Set<String> TRANSACTION_AWARE =
+            Set.of("TransactionAwareDataSourceProxy", "TransactionAwareDataSource", "ContextualConnectionDataSource");
+
+    private static final List<String> TARGETS =
+            List.of("getTargetDataSource", "getDataSource", "getDelegate", "getTarget");
+    private static final int DEEPEST = 10;
 
     private Pools() {}
 
     static JdbcStore open(Dsn dsn, UnaryOperator<JdbcStore.Builder> options) {
-        checkDriver(dsn);
-        HikariConfig config = new HikariConfig();
-        config.setPoolName("latchkey-jdbc-" + NUMBERS.incrementAndGet());
-        config.setJdbcUrl(dsn.url());
-        dsn.user().ifPresent(config::setUsername);
-        dsn.password().ifPresent(config::setPassword);
-        config.setMinimumIdle(1);
-        config.setConnectionTimeout(CONNECT.toMillis());
-        config.setInitializationFailTimeout(-1);
-        boundSilence(config, dsn);
-        HikariDataSource pool = new HikariDataSource(config);
+        check(dsn);
+        HikariDataSource pool = new HikariDataSource();
+        pool.setPoolName("latchkey-jdbc-" + NUMBERS.incrementAndGet());
+        pool.setJdbcUrl(dsn.url());
+        dsn.user().ifPresent(pool::setUsername);
+        dsn.password().ifPresent(pool::setPassword);
+        pool.setMinimumIdle(1);
+        pool.setConnectionTimeout(CONNECT.toMillis());
+        // The pool connects when it is first asked, and fails then as the driver does.
+        pool.setInitializationFailTimeout(1);
+        boundSilence(pool, dsn);
         return options.apply(JdbcStore.builder(pool)).closing(pool::close).build();
     }
 
     /** A server that does not answer must not hold a caller for ever. Options in the URL win. */
     private static void boundSilence(HikariConfig config, Dsn dsn) {
-        if (dsn.url().startsWith("jdbc:postgresql:")) {
-            config.addDataSourceProperty("socketTimeout", SOCKET_SECONDS);
-            config.addDataSourceProperty("tcpKeepAlive", "true");
-        } else if (dsn.url().startsWith("jdbc:mysql:") || dsn.url().startsWith("jdbc:mariadb:")) {
-            config.addDataSourceProperty("socketTimeout", SOCKET_SECONDS * 1_000);
+        // As texts: drivers do not see a number among properties.
+        String millis = Long.toString(SILENCE.toMillis());
+        switch (UrlOptions.of(dsn.url()).kind()) {
+            case "postgresql" -> {
+                config.addDataSourceProperty("socketTimeout", Long.toString(SILENCE.toSeconds()));
+                config.addDataSourceProperty("tcpKeepAlive", "true");
+            }
+            case "mysql", "mariadb", "sqlserver" -> config.addDataSourceProperty("socketTimeout", millis);
+            case "oracle" -> config.addDataSourceProperty("oracle.jdbc.ReadTimeout", millis);
+            case "h2" -> {
+                if (dsn.url().matches("(?i)jdbc:h2:(tcp|ssl):.*")) {
+                    config.addDataSourceProperty("NETWORK_TIMEOUT", millis);
+                }
+            }
+            default -> {
+                // HSQLDB's driver has none: Database bounds the call. The others have no server.
+            }
         }
     }
 
-    private static void checkDriver(Dsn dsn) {
+    private static void check(Dsn dsn) {
+        UrlOptions.of(dsn.url()).check(driver(dsn));
+    }
+
+    /** PostgreSQL's driver prints a URL that it cannot read, which may hold a password. */
+    private static synchronized Driver driver(Dsn dsn) {
+        Logger printing = Logger.getLogger("org.postgresql.Driver");
+        Level before = printing.getLevel();
+        printing.setLevel(Level.OFF);
         try {
-            DriverManager.getDriver(dsn.url());
+            return DriverManager.getDriver(dsn.url());
         } catch (SQLException e) {
             // The cause repeats the URL, which may hold a password.
             throw new IllegalArgumentException("no JDBC driver on the class path takes a URL that begins with jdbc:"
                     + dsn.url().split(":", 3)[1] + ": add the driver's artifact, or correct the URL");
+        } finally {
+            printing.setLevel(before);
         }
     }
 
-    /** One that hands out the connection of the running transaction would have it committed. */
+    /** One that hands out the connection of the running transaction is of no use, wrapped or not. */
     static DataSource checked(DataSource dataSource) {
-        String name = dataSource.getClass().getSimpleName();
-        if (name.equals("TransactionAwareDataSourceProxy")) {
-            throw new IllegalArgumentException("a " + name + " hands out the connection of the running transaction:"
-                    + " give the store its target");
+        Optional<DataSource> target = Optional.of(dataSource);
+        for (int depth = 0; target.isPresent() && depth < DEEPEST; depth++) {
+            for (Class<?> type = target.get().getClass(); type != null; type = type.getSuperclass()) {
+                if (TRANSACTION_AWARE.contains(type.getSimpleName())) {
+                    throw new IllegalArgumentException("a " + type.getSimpleName()
+                            + " hands out the connection of the running transaction: give the store its target");
+                }
+            }
+            target = target(target.get());
         }
         return dataSource;
+    }
+
+    /** As Spring's and many others name it; empty where there is none to be had. */
+    private static Optional<DataSource> target(DataSource wrapper) {
+        for (String name : TARGETS) {
+            try {
+                if (wrapper.getClass().getMethod(name).invoke(wrapper) instanceof DataSource target) {
+                    return Optional.of(target);
+                }
+            } catch (ReflectiveOperationException | RuntimeException e) {
+                // Not one of those.
+            }
+        }
+        return Optional.empty();
     }
 }

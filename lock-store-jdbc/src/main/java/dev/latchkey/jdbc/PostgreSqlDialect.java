@@ -29,7 +29,7 @@ final class PostgreSqlDialect implements Dialect {
                 FROM (SELECT CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint) AS at) AS asked
                 ON CONFLICT (resource) DO UPDATE
                 SET token = excluded.token, holder = excluded.holder, acquired_at = excluded.acquired_at,
-                    expires_at = excluded.expires_at,
+                    expires_at = GREATEST(held.expires_at, excluded.expires_at),
                     fencing_token = CASE WHEN held.token = excluded.token AND held.expires_at > excluded.acquired_at
                                          THEN held.fencing_token
                                          ELSE GREATEST(held.fencing_token + 1, excluded.fencing_token) END,
@@ -56,7 +56,8 @@ final class PostgreSqlDialect implements Dialect {
     public String renew() {
         return """
                 UPDATE latchkey_lock
-                SET expires_at = CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint) + :ttl,
+                SET expires_at = GREATEST(
+                        expires_at, CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint) + :ttl),
                     version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > CAST(date_part('epoch', clock_timestamp()) * 1000000 AS bigint)""";

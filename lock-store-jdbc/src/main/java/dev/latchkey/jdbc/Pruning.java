@@ -16,6 +16,9 @@ final class Pruning {
 
     private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
+    /** How many rows one release deletes beside what it is called for. */
+    private static final int BATCH = 50;
+
     private final Duration retention;
     private final AtomicLong dueNanos;
 
@@ -37,8 +40,12 @@ final class Pruning {
     private void prune(Connection connection, Statements statements) {
         try {
             long clock = statements.read(connection, Row.NOBODY).now();
-            int rows = statements.prune(connection, clock - retention.toNanos() / 1_000);
+            int rows = statements.prune(connection, clock - retention.toNanos() / 1_000, BATCH);
             log.debug("lock.pruned rows={}", rows);
+            if (rows == BATCH) {
+                // There may be more, for the release after this one.
+                dueNanos.set(System.nanoTime());
+            }
         } catch (SQLException e) {
             log.warn("lock.not-pruned sqlState={} problem={}", e.getSQLState(), e.getMessage());
         }

@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.time.Duration;
@@ -47,12 +48,15 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         if (promotes) {
             return othersRead() ? promotionRefused() : promote(own.get());
         }
-        return request.mode() == own.get().mode() ? renew(own.get()) : demote();
+        return request.mode() == own.get().mode()
+                ? renew(own.get(), withoutMark(row, request.key()))
+                : demote(own.get());
     }
 
+    /** Of whatever mode the hold is: the request may be older than a promotion or a demotion. */
     Decision<Attempt> refresh() {
         Optional<Own> own = own(row, request.key());
-        return own.isEmpty() || !isAsClaimed(own) ? Decision.leave(lost(own)) : renew(own.get());
+        return own.isEmpty() || !isAsClaimed(own) ? Decision.leave(lost(own)) : renew(own.get(), row);
     }
 
     static Optional<Attempt.Granted> find(Row row, Key key, long sinceNanos) {
@@ -119,16 +123,15 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     private Decision<Attempt> grant() {
         if (request.mode() == LockMode.SHARED) {
             List<Reader> readers = new ArrayList<>(row.liveReaders());
-            readers.add(reader());
+            readers.add(reader(newEnd()));
             Row shared = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(readers);
-            return Decision.write(granted(LockMode.SHARED, OptionalLong.empty()), shared);
+            return Decision.write(granted(LockMode.SHARED, OptionalLong.empty(), newEnd()), shared);
         }
-        return write(end());
+        return write(newEnd());
     }
 
-    /** A promotion never shortens the lease: its holder may not learn of it in time, and believes in the shared one. */
     private Decision<Attempt> promote(Own own) {
-        return write(Math.max(end(), own.expiresAt()));
+        return write(endOf(own));
     }
 
     private Decision<Attempt> write(long end) {
@@ -137,27 +140,29 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         Row written = row.withWriter(Optional.of(writer), fencingToken)
                 .withReaders(List.of())
                 .withPromoter(Optional.empty());
-        Attempt granted = new Attempt.Granted(
-                LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.timed(sinceNanos, micros(end - row.now())));
-        return Decision.write(granted, written);
+        return Decision.write(granted(LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), end), written);
     }
 
-    private Decision<Attempt> renew(Own own) {
+    private Decision<Attempt> renew(Own own, Row before) {
         if (own.mode() == LockMode.SHARED) {
             List<Reader> readers = new ArrayList<>(without(row.readers(), request.key()));
-            readers.add(reader());
-            Row renewed = row.withReaders(readers);
-            return Decision.write(granted(LockMode.SHARED, OptionalLong.empty()), withoutMark(renewed, request.key()));
+            readers.add(reader(endOf(own)));
+            return renewed(own, before.withReaders(readers));
         }
-        Row renewed = row.withWriter(
-                row.writer().map(one -> new Row.Writer(one.token(), one.holder(), one.acquiredAt(), end())),
-                row.fencingToken());
-        return Decision.write(granted(LockMode.EXCLUSIVE, own.fencingToken()), renewed);
+        Optional<Row.Writer> writer =
+                row.writer().map(one -> new Row.Writer(one.token(), one.holder(), one.acquiredAt(), endOf(own)));
+        return renewed(own, before.withWriter(writer, row.fencingToken()));
     }
 
-    private Decision<Attempt> demote() {
-        Row demoted = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(List.of(reader()));
-        return Decision.free(granted(LockMode.SHARED, OptionalLong.empty()), demoted);
+    /** Who waits goes by the end of the lease that it was told. */
+    private Decision<Attempt> renewed(Own own, Row after) {
+        Attempt granted = granted(own.mode(), own.fencingToken(), endOf(own));
+        return endOf(own) < own.expiresAt() ? Decision.free(granted, after) : Decision.write(granted, after);
+    }
+
+    private Decision<Attempt> demote(Own own) {
+        Row demoted = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(List.of(reader(endOf(own))));
+        return Decision.free(granted(LockMode.SHARED, OptionalLong.empty(), endOf(own)), demoted);
     }
 
     private Decision<Attempt> conflict() {
@@ -190,16 +195,21 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return readers.stream().filter(one -> !one.token().equals(key.token())).toList();
     }
 
-    private Attempt granted(LockMode mode, OptionalLong fencingToken) {
-        return new Attempt.Granted(mode, fencingToken, Lease.timed(sinceNanos, request.ttl()));
+    private Attempt granted(LockMode mode, OptionalLong fencingToken, long end) {
+        return new Attempt.Granted(mode, fencingToken, Lease.timed(sinceNanos, micros(end - row.now())));
     }
 
-    private Reader reader() {
-        return new Reader(request.key().token(), end(), holder);
+    private Reader reader(long end) {
+        return new Reader(request.key().token(), end, holder);
     }
 
-    private long end() {
+    private long newEnd() {
         return row.now() + request.ttl().toNanos() / 1_000;
+    }
+
+    /** When the lease of a hold that is there ends: not sooner than it would, unless that is asked for. */
+    private long endOf(Own own) {
+        return request.leaseChange() == LeaseChange.SET ? newEnd() : Math.max(newEnd(), own.expiresAt());
     }
 
     static Duration micros(long micros) {

@@ -28,7 +28,9 @@ final class SqlServerDialect implements Dialect {
                             WHEN held.token = :token AND held.expires_at > asked.at THEN held.fencing_token
                             WHEN held.fencing_token >= asked.at THEN held.fencing_token + 1
                             ELSE asked.at END,
-                        token = :token, holder = :holder, acquired_at = asked.at, expires_at = asked.at + :ttl,
+                        token = :token, holder = :holder, acquired_at = asked.at,
+                        expires_at = CASE WHEN held.expires_at > asked.at + :ttl THEN held.expires_at
+                                          ELSE asked.at + :ttl END,
                         readers = '-', version = held.version + 1
                 WHEN NOT MATCHED
                     THEN INSERT
@@ -57,7 +59,10 @@ final class SqlServerDialect implements Dialect {
     public String renew() {
         return """
                 UPDATE latchkey_lock
-                SET expires_at = DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME()) + :ttl,
+                SET expires_at = CASE
+                        WHEN expires_at > DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME()) + :ttl
+                        THEN expires_at
+                        ELSE DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME()) + :ttl END,
                     version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME())""";

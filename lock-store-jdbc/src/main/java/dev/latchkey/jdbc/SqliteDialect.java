@@ -24,7 +24,7 @@ final class SqliteDialect implements Dialect {
                 WHERE TRUE
                 ON CONFLICT (resource) DO UPDATE
                 SET token = excluded.token, holder = excluded.holder, acquired_at = excluded.acquired_at,
-                    expires_at = excluded.expires_at,
+                    expires_at = MAX(held.expires_at, excluded.expires_at),
                     fencing_token = CASE WHEN held.token = excluded.token AND held.expires_at > excluded.acquired_at
                                          THEN held.fencing_token
                                          ELSE MAX(held.fencing_token + 1, excluded.fencing_token) END,
@@ -52,7 +52,8 @@ final class SqliteDialect implements Dialect {
     public String renew() {
         return """
                 UPDATE latchkey_lock
-                SET expires_at = CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 1000 + :ttl,
+                SET expires_at = MAX(
+                        expires_at, CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 1000 + :ttl),
                     version = version + 1
                 WHERE resource = :resource AND token = :token AND fencing_token = :fencing_token
                   AND expires_at > CAST(ROUND(unixepoch('now', 'subsec') * 1000) AS INTEGER) * 1000""";

@@ -19,6 +19,18 @@ final class Statements {
             FROM latchkey_lock
             WHERE resource IN (%s)""";
 
+    /** What has been over for long: the clock is past its fencing tokens, so that none can come again. */
+    static final String READ_UNUSED = """
+            SELECT resource, version
+            FROM latchkey_lock
+            WHERE expires_at < :before AND readers_until < :before AND acquired_at < :before
+              AND fencing_token < :before""";
+
+    /** One row by its key: a statement for all would wait for every row it meets on MySQL, also that of a guard. */
+    static final String DELETE_UNUSED = "DELETE FROM latchkey_lock WHERE resource = :resource AND version = :version";
+
+    private static final int LONGEST_DELETE_SECONDS = 1;
+
     private final Dialect dialect;
     private final TableName table;
     private final Acquire acquire;
@@ -30,7 +42,9 @@ final class Statements {
     private final Optional<Sql> mark;
     private final Optional<Sql> pass;
     private final Sql guard;
-    private final Sql prune;
+    private final Clocks clocks = new Clocks();
+    private final Sql readUnused;
+    private final Sql deleteUnused;
 
     Statements(Dialect dialect, TableName table) {
         this.dialect = dialect;
@@ -44,7 +58,8 @@ final class Statements {
         this.mark = dialect.mark().map(statement -> Sql.of(statement, dialect, table));
         this.pass = dialect.pass().map(statement -> Sql.of(statement, dialect, table));
         this.guard = Sql.of(dialect.guard(), dialect, table);
-        this.prune = Sql.of(dialect.prune(), dialect, table);
+        this.readUnused = Sql.of(READ_UNUSED, dialect, table);
+        this.deleteUnused = Sql.of(DELETE_UNUSED, dialect, table);
     }
 
     Dialect dialect() {
@@ -61,7 +76,9 @@ final class Statements {
             if (!row.next()) {
                 throw new SQLException("the database did not tell its time");
             }
-            return Row.read(row);
+            Row read = Row.read(row);
+            clocks.look(resource, read);
+            return read;
         }
     }
 
@@ -126,7 +143,24 @@ final class Statements {
         return guard.count(connection, values) == 1;
     }
 
-    int prune(Connection connection, long beforeMicros) throws SQLException {
-        return prune.count(connection, Map.of("before", beforeMicros));
+    /** Deletes so many rows that were last used before that, and returns how many there were, at most. */
+    int prune(Connection connection, long beforeMicros, int most) throws SQLException {
+        Map<String, Long> unused = new HashMap<>();
+        try (PreparedStatement prepared = readUnused.prepare(connection, Map.of("before", beforeMicros))) {
+            prepared.setMaxRows(most);
+            try (ResultSet rows = prepared.executeQuery()) {
+                while (rows.next()) {
+                    unused.put(rows.getString(1), rows.getLong(2));
+                }
+            }
+        }
+        for (Map.Entry<String, Long> row : unused.entrySet()) {
+            Map<String, Object> values = Map.of("resource", row.getKey(), "version", row.getValue());
+            try (PreparedStatement prepared = deleteUnused.prepare(connection, values)) {
+                prepared.setQueryTimeout(LONGEST_DELETE_SECONDS);
+                int unusedCount = prepared.executeUpdate();
+            }
+        }
+        return unused.size();
     }
 }

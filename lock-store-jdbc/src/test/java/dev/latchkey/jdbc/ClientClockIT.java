@@ -11,7 +11,9 @@ import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,6 +66,26 @@ class ClientClockIT {
             assertThat(next.fencingToken().orElseThrow() - between)
                     .isBetween(SHORT.toNanos() / 1_000, Duration.ofMinutes(10).toNanos() / 1_000);
         }
+    }
+
+    /** C20: SQLite has no server, and reads the clock of the process that asks. */
+    @Test
+    void givenAProcessWhoseClockIsAhead_whenItHoldsInASqliteFile_thenTheOtherIsWarned(@TempDir Path directory)
+            throws Exception {
+        String dsn = "jdbc:sqlite:" + directory.resolve("locks.db");
+        PrintStream before = System.err;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try (LockFactory locks = LockFactory.connect(dsn);
+                SecondProcess other = SecondProcess.connect(dsn, clock("+1h"))) {
+            awaitConnected(other.lock("sqlite", LONG));
+
+            assertThat(locks.createLock("sqlite").tryAcquire()).isFalse();
+            assertThat(locks.createLock("sqlite").tryAcquire()).isFalse();
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.clocks-differ");
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import static dev.latchkey.testkit.Requests.holding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,6 +12,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
@@ -21,6 +23,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
@@ -191,6 +194,51 @@ interface DatabaseFaults {
 
             assertThat(lock.isAcquired()).isTrue();
             assertThat(database.count("SELECT count(*) FROM mine")).isZero();
+        }
+    }
+
+    /** A18: asked again while the first statement waited still, the two were done in any order. */
+    @Test
+    default void givenARowIsLocked_whenTheServerDoesNotAnswerInTime_thenTheStatementIsNotSentAgain() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.impatientDsn());
+                LockFactory locks = new LockFactory(store);
+                Connection others = database.connect();
+                Statement transaction = others.createStatement()) {
+            Lock lock = locks.createLock("slow", LONG).acquire();
+            others.setAutoCommit(false);
+            lockRow(transaction, "slow");
+
+            assertThatThrownBy(lock::refresh).isInstanceOf(LockStorageException.class);
+            assertThat(database.running("UPDATE latchkey_lock")).isEqualTo(1);
+            assertThatThrownBy(() -> store.save(exclusive("slow"))).isInstanceOf(LockStorageException.class);
+            assertThat(database.running("INSERT INTO latchkey_lock")).isEqualTo(1);
+            others.rollback();
+
+            assertThat(lock.refresh().isAcquired()).isTrue();
+            assertThat(lock.isAcquired()).isTrue();
+        }
+    }
+
+    /** F1: what a demotion or a shortening has to write counts only while the row is the one that was read. */
+    @Test
+    default void givenADemotionWasDecided_whenTheRowChangedMeanwhile_thenItsStatementDoesNothing() throws Exception {
+        try (FaultyDatabase database = start();
+                JdbcStore store = Stores.open(database.dsn())) {
+            Key key = Key.of("late");
+            Request first = new Request(key, LockMode.EXCLUSIVE, LONG, Patience.ONCE);
+            Key claim = holding(key, store.save(first));
+            Request demotion = new Request(claim, LockMode.SHARED, LONG, Patience.ONCE);
+            try (Connection late = database.connect()) {
+                Statements statements = new Statements(Dialects.of(late), new TableName(Optional.empty(), Sql.TABLE));
+                Decision<Attempt> decided =
+                        new Rules(statements.read(late, "late"), demotion, System.nanoTime(), "late").save();
+                Attempt renewed = store.refresh(new Request(claim, LockMode.EXCLUSIVE, LONG, Patience.ONCE));
+                assertThat(renewed).isInstanceOf(Attempt.Granted.class);
+
+                assertThat(statements.write(late, "late", decided)).isFalse();
+            }
+            assertThat(store.find(claim).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
         }
     }
 

@@ -79,7 +79,8 @@ class DialectTest {
         assertThat(names(dialect, dialect.insert())).containsAll(ROW).contains("version");
         assertThat(names(dialect, dialect.change())).containsAll(ROW).contains("version");
         assertThat(names(dialect, dialect.release())).contains("resource", "token");
-        assertThat(names(dialect, dialect.prune())).containsExactly("before");
+        assertThat(names(dialect, Statements.READ_UNUSED)).containsExactly("before");
+        assertThat(names(dialect, Statements.DELETE_UNUSED)).containsExactlyInAnyOrder("resource", "version");
     }
 
     /** Both sides of each comparison come from one clock, and no time zone has a part in it. */
@@ -113,7 +114,7 @@ class DialectTest {
                 Indexes.INSERT,
                 Indexes.READ,
                 FencingGuard.RAISE,
-                FencingGuard.READ,
+                oracle.readFence(),
                 oracle.insertFence());
         Stream<String> sent = Stream.concat(statements(oracle).stream(), shared).map(oracle::adapt);
         Stream<String> files = Stream.of(
@@ -136,7 +137,8 @@ class DialectTest {
                 dialect.insert(),
                 dialect.change(),
                 dialect.release(),
-                dialect.prune());
+                Statements.READ_UNUSED,
+                Statements.DELETE_UNUSED);
     }
 
     private static Set<String> names(Dialect dialect, String statement) {

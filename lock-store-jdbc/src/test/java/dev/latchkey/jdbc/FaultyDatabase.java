@@ -32,6 +32,12 @@ interface FaultyDatabase extends AutoCloseable {
     /** Has the server take others for the victim of a deadlock with this transaction. */
     void spareInDeadlocks(Statement transaction) throws SQLException;
 
+    /** The DSN of this server, with one second to answer. */
+    String impatientDsn();
+
+    /** How many statements that begin so the server is working at now, or has waiting for a row. */
+    long running(String beginning) throws SQLException;
+
     void kill();
 
     void restart();

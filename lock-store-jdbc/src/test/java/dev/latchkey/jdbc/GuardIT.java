@@ -8,6 +8,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.io.BufferedReader;
@@ -23,6 +24,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** "Still mine", inside the caller's own transaction. */
 @Timeout(120)
@@ -189,6 +192,79 @@ class GuardIT {
             connection.rollback();
             guard.check(connection, stock, 7);
             connection.rollback();
+        }
+    }
+
+    /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
+    @ParameterizedTest
+    @EnumSource
+    void givenATransaction_whenTheGuardsTableIsToBeCreated_thenRefusedAndTheTransactionIsAsItWas(On database)
+            throws Exception {
+        String table = "fence_" + UUID.randomUUID().toString().replace("-", "");
+        try (Connection plain = DriverManager.getConnection(database.url());
+                Statement other = plain.createStatement();
+                Connection connection = database.transaction();
+                Statement statement = connection.createStatement()) {
+            other.execute("CREATE TABLE work_" + table + " (x int)");
+            statement.execute("INSERT INTO work_" + table + " VALUES (1)");
+
+            assertThatThrownBy(() -> new FencingGuard(table).createTable(connection))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("autocommit");
+
+            assertThat(connection.getAutoCommit()).isFalse();
+            connection.rollback();
+            try (ResultSet rows = other.executeQuery("SELECT count(*) FROM work_" + table)) {
+                rows.next();
+                assertThat(rows.getInt(1)).isZero();
+            }
+        }
+    }
+
+    /** C30: where rows count only if they changed, the same token looked like one that was too late. */
+    @ParameterizedTest
+    @ValueSource(strings = {"mariadb", "mysql"})
+    void givenOnlyChangedRowsAreCounted_whenTheSameTokenComesAgain_thenItPassesAndAnOlderOneDoesNot(String driver)
+            throws Exception {
+        String url = On.MARIADB.url().replace("jdbc:mariadb:", "jdbc:" + driver + ":") + "&useAffectedRows=true";
+        String changed = driver.equals("mysql") ? url.replace("sslMode=disable", "sslMode=DISABLED") : url;
+        String stock = "stock " + UUID.randomUUID();
+        FencingGuard guard = new FencingGuard();
+        try (Connection connection = DriverManager.getConnection(changed);
+                Connection rival = DriverManager.getConnection(changed)) {
+            guard.createTable(connection);
+            connection.setAutoCommit(false);
+            rival.setAutoCommit(false);
+            guard.check(connection, stock, 7);
+            guard.check(connection, stock, 7);
+            connection.commit();
+            guard.check(connection, stock, 7);
+            connection.commit();
+            // A snapshot of the rival in which its own token is the greatest.
+            try (Statement statement = rival.createStatement();
+                    ResultSet rows = statement.executeQuery("SELECT count(*) FROM latchkey_fence")) {
+                assertThat(rows.next()).isTrue();
+            }
+            guard.check(connection, stock, 8);
+            connection.commit();
+
+            assertThatThrownBy(() -> guard.check(rival, stock, 7)).isInstanceOf(LockLostException.class);
+            rival.rollback();
+        }
+    }
+
+    /** C30: as above, of state indexes. */
+    @Test
+    void givenOnlyChangedRowsAreCounted_whenIndexesAreRaisedToWhatTheyAre_thenDone() {
+        String url = On.MARIADB.url() + "&useAffectedRows=true";
+        try (JdbcStore store = Stores.open(url)) {
+            Map<String, StateIndex> raised = Map.of(
+                    "a " + UUID.randomUUID(), new StateIndex(3, 2), "b " + UUID.randomUUID(), new StateIndex(1, 1));
+            store.raise(raised);
+            store.raise(raised);
+            store.raise(Map.of(raised.keySet().iterator().next(), new StateIndex(1, 1)));
+
+            assertThat(store.indexes(raised.keySet())).isEqualTo(raised);
         }
     }
 

@@ -87,6 +87,16 @@ class MariaDbFaultIT implements DatabaseFaults {
         }
 
         @Override
+        public String impatientDsn() {
+            return dsn() + "&socketTimeout=1000";
+        }
+
+        @Override
+        public long running(String beginning) throws SQLException {
+            return count("SELECT count(*) FROM information_schema.processlist WHERE info LIKE '" + beginning + "%'");
+        }
+
+        @Override
         public void kill() {
             server.kill();
         }

@@ -60,7 +60,7 @@ class NamesTest {
     @Test
     void givenNoDriver_thenAMessageThatNamesTheKindAndNothingSecret() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new JdbcStore.Provider().open("jdbc:nosuch://me:secret@host/db"))
+                .isThrownBy(() -> new JdbcStore.Provider().open("jdbc:nosuch://host/db?password=secret"))
                 .withMessageContaining("jdbc:nosuch:")
                 .withMessageNotContaining("secret");
     }

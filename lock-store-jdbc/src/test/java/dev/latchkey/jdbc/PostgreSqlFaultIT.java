@@ -73,6 +73,17 @@ class PostgreSqlFaultIT implements DatabaseFaults {
         }
 
         @Override
+        public String impatientDsn() {
+            return dsn() + "?socketTimeout=1";
+        }
+
+        @Override
+        public long running(String beginning) throws SQLException {
+            return count(
+                    "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '" + beginning + "%'");
+        }
+
+        @Override
         public void kill() {
             server.kill();
         }

@@ -53,6 +53,54 @@ class PruningIT {
         }
     }
 
+    /** B16: on MySQL and MariaDB the statement met every row, also that of a guard, and waited for its transaction. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "h2"})
+    void givenATransactionHasARowLocked_whenPruned_thenItDoesNotWaitForIt(String name) throws Exception {
+        try (HikariDataSource pool = pool(name)) {
+            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
+            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            for (int i = 0; i < 3; i++) {
+                cycle(lasting, "old-" + i);
+            }
+            cycle(lasting, "locked");
+            granted(lasting.save(exclusive(Key.of("held"))));
+            try (Connection guard = pool.getConnection();
+                    Statement statement = guard.createStatement()) {
+                guard.setAutoCommit(false);
+                statement.execute("UPDATE pruned SET version = version + 1 WHERE resource IN ('locked', 'held')");
+                long start = System.nanoTime();
+
+                while (!Set.of("locked", "held", "pruner").containsAll(rows(pool))) {
+                    cycle(pruning, "pruner");
+                }
+
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(25));
+                guard.commit();
+            }
+            assertThat(rows(pool)).contains("held");
+        }
+    }
+
+    /** B16: as many rows as one has left behind are deleted by and by, a few after each release. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "h2"})
+    void givenManyOldRows_whenPruned_thenAllGoInTheEnd(String name) throws Exception {
+        try (HikariDataSource pool = pool(name)) {
+            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
+            for (int i = 0; i < 120; i++) {
+                cycle(lasting, "old-" + i);
+            }
+            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            while (rows(pool).stream().anyMatch(row -> row.startsWith("old"))) {
+                cycle(pruning, "pruner");
+            }
+            assertThat(rows(pool)).isSubsetOf("pruner");
+        }
+    }
+
     /** A row whose token is ahead of the clock, as after a clock was set back, stays: the next token would be smaller. */
     @ParameterizedTest
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})

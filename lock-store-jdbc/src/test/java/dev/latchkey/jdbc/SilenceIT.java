@@ -1,0 +1,98 @@
+package dev.latchkey.jdbc;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.ServerAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.hsqldb.Server;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** B15: a server that falls silent held a caller for ever, where the driver has no limit of its own. */
+@Timeout(180)
+class SilenceIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(40);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void givenAnH2Server_whenItFallsSilent_thenAFailureWithinTheLimit() throws Exception {
+        org.h2.tools.Server server = org.h2.tools.Server.createTcpServer(
+                        "-tcpPort", "0", "-baseDir", directory.toString(), "-ifNotExists")
+                .start();
+        try (FaultProxy proxy = FaultProxy.to(new ServerAddress("127.0.0.1", server.getPort()))) {
+            assertFailsInSilence(proxy, "jdbc:h2:tcp://" + proxy.address() + "/./locks");
+        } finally {
+            server.stop();
+        }
+    }
+
+    @Test
+    void givenAnHsqldbServer_whenItFallsSilent_thenAFailureWithinTheLimit() throws Exception {
+        int port = ServerAddress.unused().port();
+        Server server = new Server();
+        server.setPort(port);
+        server.setDatabaseName(0, "locks");
+        server.setDatabasePath(0, "mem:silence");
+        server.setSilent(true);
+        server.setLogWriter(null);
+        server.start();
+        try (FaultProxy proxy = FaultProxy.to(new ServerAddress("127.0.0.1", port))) {
+            assertFailsInSilence(proxy, "jdbc:hsqldb:hsql://" + proxy.address() + "/locks;user=SA");
+        } finally {
+            server.stop();
+        }
+    }
+
+    /** The driver takes the limit from the pool as a text alone. */
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "mariadb", "mysql"})
+    void givenAServer_whenItFallsSilent_thenAFailureWithinTheLimit(String scheme) throws Exception {
+        if (scheme.equals("postgresql")) {
+            try (PostgresServer server = PostgresServer.start();
+                    FaultProxy proxy = FaultProxy.to(server.address())) {
+                assertFailsInSilence(proxy, PostgresServer.dsn(proxy.address()));
+            }
+            return;
+        }
+        String tls = scheme.equals("mysql") ? "DISABLED" : "disable";
+        try (MariaDbServer server = MariaDbServer.start();
+                FaultProxy proxy = FaultProxy.to(server.address())) {
+            assertFailsInSilence(proxy, scheme + "://root@" + proxy.address() + "/test?sslMode=" + tls);
+        }
+    }
+
+    private static void assertFailsInSilence(FaultProxy proxy, String dsn) throws Exception {
+        try (JdbcStore store = Stores.open(dsn)) {
+            granted(store.save(exclusive(Key.of("warm-up"))));
+            proxy.silence();
+            long start = System.nanoTime();
+
+            Task<Attempt> asked = Task.start(() -> store.save(exclusive(Key.of("silent"))));
+
+            assertThatThrownBy(asked::result).hasCauseInstanceOf(LockStorageException.class);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
+            proxy.heal();
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(() -> store.save(exclusive(Key.of("healed"))) instanceof Attempt.Granted);
+        }
+    }
+}
