@@ -1,7 +1,14 @@
 package dev.latchkey.documents;
 
+import com.mongodb.ErrorCategory;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoSocketOpenException;
+import com.mongodb.MongoTimeoutException;
+import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.AggregateIterable;
@@ -10,10 +17,14 @@ import com.mongodb.client.FindIterable;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.Projections;
 import com.mongodb.client.model.ReturnDocument;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
 import org.bson.codecs.configuration.CodecRegistries;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
@@ -26,6 +37,12 @@ final class Commands {
             new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER);
     private static final FindOneAndUpdateOptions AFTER_OR_INSERT =
             new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER).upsert(true);
+
+    private static final WriteConcern DURABLE =
+            WriteConcern.MAJORITY.withJournal(true).withWTimeout(5, TimeUnit.SECONDS);
+
+    /** How often two who insert at once may get into each other's way: after the first time the document is there. */
+    private static final int COLLISIONS = 5;
 
     private final MongoCollection<BsonDocument> collection;
     private final @Nullable ClientSession session;
@@ -50,11 +67,26 @@ final class Commands {
         return new Commands(collection, unit);
     }
 
-    /** What a failover must not undo. The transaction decides about that in a session. */
+    /**
+     * What a failover must not undo, and that is neither waited for without end nor believed before a majority has it. The
+     * transaction decides about that in a session.
+     */
     Commands durable() {
         return session != null
                 ? this
-                : new Commands(collection.withWriteConcern(WriteConcern.MAJORITY.withJournal(true)), null);
+                : new Commands(collection.withWriteConcern(DURABLE).withReadConcern(ReadConcern.MAJORITY), null);
+    }
+
+    /** Whether nothing can have been done. The driver tells of the first attempt if it made two. */
+    static boolean isNotSent(MongoException failure) {
+        return failure instanceof MongoSocketOpenException
+                || (failure instanceof MongoTimeoutException && !(failure instanceof MongoOperationTimeoutException));
+    }
+
+    /** Whether what the server said leaves open what it did, as while a primary steps down. */
+    static boolean isInDoubt(MongoCommandException failure) {
+        return failure.hasErrorLabel("RetryableWriteError")
+                || failure.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
     }
 
     boolean isInSession() {
@@ -82,6 +114,15 @@ final class Commands {
         return Optional.ofNullable(found.first());
     }
 
+    /** Only where no session is: recovery has none. */
+    List<BsonValue> ids(Bson filter) {
+        return collection
+                .find(filter)
+                .projection(Projections.include(Mapping.ID))
+                .map(document -> document.get(Mapping.ID))
+                .into(new ArrayList<>());
+    }
+
     void insert(BsonDocument document) {
         if (session == null) {
             collection.insertOne(document);
@@ -105,12 +146,18 @@ final class Commands {
                         : collection.findOneAndUpdate(session, filter, stages, AFTER));
     }
 
-    /** As {@link #change}, but makes the document if there is none. */
+    /** As {@link #change}, but makes the document if there is none. Not in a session, which a collision would end. */
     Optional<BsonDocument> changeOrInsert(Bson filter, List<? extends Bson> stages) {
-        return Optional.ofNullable(
-                session == null
-                        ? collection.findOneAndUpdate(filter, stages, AFTER_OR_INSERT)
-                        : collection.findOneAndUpdate(session, filter, stages, AFTER_OR_INSERT));
+        for (int collisions = 0; ; collisions++) {
+            try {
+                return Optional.ofNullable(collection.findOneAndUpdate(filter, stages, AFTER_OR_INSERT));
+            } catch (MongoCommandException e) {
+                boolean isCollision = ErrorCategory.fromErrorCode(e.getErrorCode()) == ErrorCategory.DUPLICATE_KEY;
+                if (!isCollision || collisions == COLLISIONS) {
+                    throw e;
+                }
+            }
+        }
     }
 
     boolean delete(Bson filter) {

@@ -1,29 +1,64 @@
 package dev.latchkey.documents;
 
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
-/** The fields of a document that are set, or taken away, to make it another. */
+/**
+ * The fields of a document that are set, or taken away, to make it another: also single fields of embedded documents, so that
+ * what the application has no place for stays there too. A list is one value.
+ */
 record Difference(BsonDocument set, Set<String> unset) {
 
-    /** All but the id and the version. */
-    static Difference between(BsonDocument before, BsonDocument after, String versionField) {
-        BsonDocument set = new BsonDocument();
-        Set<String> unset = new LinkedHashSet<>(before.keySet());
-        unset.removeAll(after.keySet());
+    /**
+     * Finds all but the id and the version.
+     *
+     * @param stored as it is in the database
+     * @param before as the application saw that
+     */
+    static Difference between(BsonDocument stored, BsonDocument before, BsonDocument after, String versionField) {
+        Difference difference = new Difference(new BsonDocument(), new LinkedHashSet<>());
+        difference.add("", stored, without(before, versionField), without(after, versionField));
+        return difference;
+    }
+
+    private static BsonDocument without(BsonDocument document, String versionField) {
+        BsonDocument rest = document.clone();
+        rest.keySet().removeAll(List.of(Mapping.ID, versionField));
+        return rest;
+    }
+
+    private void add(String path, BsonDocument stored, BsonDocument before, BsonDocument after) {
+        before.keySet().stream()
+                .filter(name -> !after.containsKey(name))
+                .forEach(name -> unset.add(checked(path, name)));
         after.forEach((name, value) -> {
-            if (!Objects.equals(value, before.get(name))) {
-                set.put(name, value);
+            BsonValue old = before.get(name);
+            if (Objects.equals(value, old)) {
+                return;
+            }
+            if (canBeReachedInto(stored.get(name)) && canBeReachedInto(old) && canBeReachedInto(value)) {
+                add(
+                        checked(path, name) + ".",
+                        stored.getDocument(name),
+                        before.getDocument(name),
+                        after.getDocument(name));
+            } else {
+                set.put(checked(path, name), value);
             }
         });
-        for (String own : new String[] {Mapping.ID, versionField}) {
-            set.remove(own);
-            unset.remove(own);
-        }
-        return new Difference(set, unset);
+    }
+
+    /** An embedded document with other names is set as a whole. */
+    private static boolean canBeReachedInto(@Nullable BsonValue value) {
+        return value != null
+                && value.isDocument()
+                && value.asDocument().keySet().stream().allMatch(Difference::isPlain);
     }
 
     boolean isEmpty() {
@@ -32,8 +67,6 @@ record Difference(BsonDocument set, Set<String> unset) {
 
     /** As update operators. */
     BsonDocument update() {
-        set.keySet().forEach(Difference::checkPlain);
-        unset.forEach(Difference::checkPlain);
         BsonDocument update = new BsonDocument();
         if (!set.isEmpty()) {
             update.put("$set", set.clone());
@@ -47,10 +80,15 @@ record Difference(BsonDocument set, Set<String> unset) {
     }
 
     /** Others would be taken for a path, and change something else. */
-    private static void checkPlain(String name) {
-        if (name.isEmpty() || name.startsWith("$") || name.contains(".")) {
+    private static String checked(String path, String name) {
+        if (!isPlain(name)) {
             throw new IllegalArgumentException("the field \"" + name
                     + "\" cannot be changed by itself, because of its name: replace the document instead");
         }
+        return path + name;
+    }
+
+    private static boolean isPlain(String name) {
+        return !name.isEmpty() && !name.startsWith("$") && !name.contains(".");
     }
 }

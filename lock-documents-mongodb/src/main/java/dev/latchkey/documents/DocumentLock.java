@@ -3,6 +3,7 @@ package dev.latchkey.documents;
 import static dev.latchkey.documents.Expressions.object;
 import static dev.latchkey.documents.Expressions.to;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.client.model.Filters;
 import dev.latchkey.LockConflictedException;
@@ -13,39 +14,39 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 
 /**
- * The lock of one document under one token, and what this process knows of its lease: counted on the monotonic clock from
- * before each request, less a margin, so that it is over here before it is over on the server.
+ * The lock of one document under one token. One request at a time changes what is held; what a request gives up is no longer
+ * believed in from before it is sent, and stays given up when no answer comes.
  */
 final class DocumentLock {
 
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final long DRIFT_NANOS = Duration.ofMillis(2).toNanos();
 
     /** In what is read, and never stored. */
     private static final String LOCKED = "_isLocked";
-
-    /** What is held, and until when on the monotonic clock. */
-    private record Hold(DocumentLockMode mode, long end, long fencingToken) {}
-
-    private static final Hold NOTHING = new Hold(DocumentLockMode.NONE, 0, 0);
 
     private final Commands commands;
     private final BsonValue id;
     private final String name;
     private final Duration ttl;
+    private final Duration skew;
     private final String token = newToken();
-    private volatile Hold hold = NOTHING;
+    private final ReentrantLock turn = new ReentrantLock();
+    private volatile DocumentHold hold = DocumentHold.NONE;
 
-    DocumentLock(Commands commands, BsonValue id, String name, Duration ttl) {
+    DocumentLock(Commands commands, BsonValue id, String name, Duration ttl, Duration skew) {
         this.commands = commands;
         this.id = id;
         this.name = name;
         this.ttl = ttl;
+        this.skew = skew;
     }
 
     private static String newToken() {
@@ -54,30 +55,17 @@ final class DocumentLock {
         return HexFormat.of().formatHex(bytes);
     }
 
-    String token() {
-        return token;
-    }
-
     String name() {
         return name;
     }
 
-    DocumentLockMode mode() {
-        return hold.mode();
-    }
-
-    long fencingToken() {
-        return hold.fencingToken();
-    }
-
-    long remainingNanos() {
-        Hold now = hold;
-        return now.mode() == DocumentLockMode.NONE ? 0 : Math.max(0, now.end() - System.nanoTime());
+    DocumentHold hold() {
+        return hold;
     }
 
     /** Loads without a lock, unless somebody writes. */
     Optional<BsonDocument> read() {
-        BsonDocument look = object(to(LOCKED, LockFields.isWrittenByOther(token)));
+        BsonDocument look = object(to(LOCKED, rules().isWrittenByOther()));
         Optional<BsonDocument> found = commands.find(Filters.eq(Mapping.ID, id), new BsonDocument("$addFields", look));
         if (found.isPresent() && found.get().getBoolean(LOCKED).getValue()) {
             throw conflict();
@@ -98,7 +86,7 @@ final class DocumentLock {
         if (found.isPresent() && !LockFields.names(found.get(), token)) {
             throw conflict();
         }
-        found.ifPresent(document -> granted(mode, start, document));
+        found.ifPresent(document -> hold = DocumentHold.granted(mode, start, ttl, document));
         return found;
     }
 
@@ -108,44 +96,56 @@ final class DocumentLock {
 
     /** What may have been granted must not stay. */
     private void giveBackAfter(MongoException failure) {
+        if (Commands.isNotSent(failure)) {
+            return;
+        }
         try {
-            release();
+            boolean unused = releaseOnServer();
         } catch (MongoException e) {
             failure.addSuppressed(e);
         }
     }
 
-    private void granted(DocumentLockMode mode, long start, BsonDocument document) {
-        long nanos = ttl.toNanos();
-        long fencingToken = LockFields.fencingToken(document);
-        hold = new Hold(mode, start + nanos - nanos / 100 - DRIFT_NANOS, fencingToken);
-    }
-
     /** Renews, and loads what is there now. */
     BsonDocument refresh() {
-        return change("could not be refreshed", mode(), rules().isHolder(), rules().refresh());
+        return inTurn(() -> change("could not be refreshed", hold.mode(), rules().isHolder(), rules().refresh()));
     }
 
     BsonDocument promote() {
-        return change(
-                "could not be promoted", DocumentLockMode.PESSIMISTIC_WRITE, rules().mayPromote(), rules().promote());
+        return inTurn(() -> {
+            if (hold.state() == DocumentHold.State.DEMOTING) {
+                throw new LockConflictedException(
+                        name, "could not be promoted, a demotion was not answered: release it, and lock it anew");
+            }
+            return change(
+                    "could not be promoted",
+                    DocumentLockMode.PESSIMISTIC_WRITE,
+                    rules().mayPromote(),
+                    rules().promote());
+        });
     }
 
     BsonDocument demote() {
-        return change("could not be demoted", DocumentLockMode.PESSIMISTIC_READ, rules().isHolder(), rules().demote());
+        return inTurn(() -> {
+            hold.check(name);
+            hold = hold.demoting();
+            BsonDocument changed = change(
+                    "could not be demoted", DocumentLockMode.PESSIMISTIC_READ, rules().isHolder(), rules().demote());
+            hold = hold.in(DocumentHold.State.HELD);
+            return changed;
+        });
     }
 
+    /** A hold whose demotion is in doubt stays so when it is renewed. */
     private BsonDocument change(String problem, DocumentLockMode mode, Bson test, List<BsonDocument> stages) {
-        if (mode() == DocumentLockMode.NONE) {
-            throw new IllegalStateException(name + " is not locked: load it with a lock first");
-        }
+        hold.check(name);
         long start = System.nanoTime();
         Bson filter = Filters.and(Filters.eq(Mapping.ID, id), test);
         Optional<BsonDocument> changed = commands.change(filter, stages);
         if (changed.isEmpty()) {
             throw refused(problem);
         }
-        granted(mode, start, changed.get());
+        hold = DocumentHold.granted(mode, start, ttl, changed.get()).in(hold.state());
         return changed.get();
     }
 
@@ -157,14 +157,81 @@ final class DocumentLock {
         }
         boolean isNamed = commands.find(Filters.and(Filters.eq(Mapping.ID, id), rules().isNamed()))
                 .isPresent();
-        hold = NOTHING;
         LossReason reason = isNamed ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
+        hold = DocumentHold.lost(reason);
         return new LockLostException(name, problem + ", it is no longer held", reason);
     }
 
+    /** Writes while the lock is held. Not in turn: a renewal must not wait for a write that is repeated. */
+    <R> R write(Work<R> work) throws InterruptedException {
+        hold.checkWritable(name);
+        try {
+            return work.with(guard(Guard.Owner.After.KEPT));
+        } catch (LockLostException e) {
+            hold = DocumentHold.lost(e.reason());
+            throw e;
+        }
+    }
+
+    /** What is done under a guard. */
+    interface Work<R> {
+        R with(Guard guard) throws InterruptedException;
+    }
+
+    /** Writes for the last time: with the write the lock is given up, or gone with its document. */
+    <R> R writeAndRelease(Guard.Owner.After after, Function<Guard, R> write) {
+        return inTurn(() -> {
+            hold.checkWritable(name);
+            DocumentHold before = hold;
+            hold = before.in(DocumentHold.State.RELEASING);
+            try {
+                R result = write.apply(guard(after));
+                hold = before.in(before.isHeld() ? DocumentHold.State.RELEASED : before.state());
+                return result;
+            } catch (LockLostException e) {
+                hold = DocumentHold.lost(e.reason());
+                throw e;
+            } catch (LockConflictedException | OptimisticLockException | IllegalArgumentException e) {
+                hold = before;
+                throw e;
+            } catch (MongoCommandException e) {
+                hold = Commands.isInDoubt(e) ? hold : before;
+                throw e;
+            }
+        });
+    }
+
+    private Guard guard(Guard.Owner.After after) {
+        return hold.state() == DocumentHold.State.NONE ? new Guard.Unlocked(skew) : new Guard.Owner(token, skew, after);
+    }
+
+    /**
+     * Gives up the lock.
+     *
+     * @return what the holder must be told, if it was lost and that is not known yet
+     */
+    Optional<LockLostException> release() {
+        return inTurn(() -> {
+            DocumentHold before = hold;
+            if (!before.mayBeThere()) {
+                return Optional.empty();
+            }
+            boolean wasOver = before.remainingNanos() == 0;
+            hold = before.in(DocumentHold.State.RELEASING);
+            boolean wasThere = releaseOnServer();
+            hold = before.in(DocumentHold.State.RELEASED);
+            if (!before.isHeld() || (wasThere && !wasOver)) {
+                return Optional.empty();
+            }
+            LossReason reason =
+                    wasThere ? LossReason.EXPIRED : wasOver ? LossReason.TAKEN_OVER : LossReason.RELEASED_ELSEWHERE;
+            hold = DocumentHold.lost(reason);
+            return Optional.of(new LockLostException(name, "found lost when it was released", reason));
+        });
+    }
+
     /** False: somebody else has had it since. Done also for one who was interrupted, for whom the driver sends nothing. */
-    boolean release() {
-        hold = NOTHING;
+    private boolean releaseOnServer() {
         Bson filter = Filters.and(Filters.eq(Mapping.ID, id), rules().isNamed());
         boolean isInterrupted = Thread.interrupted();
         try {
@@ -176,7 +243,16 @@ final class DocumentLock {
         }
     }
 
+    private <R> R inTurn(Supplier<R> request) {
+        turn.lock();
+        try {
+            return request.get();
+        } finally {
+            turn.unlock();
+        }
+    }
+
     private LockRules rules() {
-        return new LockRules(token, ttl);
+        return new LockRules(token, ttl, skew);
     }
 }

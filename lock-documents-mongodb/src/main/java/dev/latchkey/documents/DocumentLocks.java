@@ -2,12 +2,13 @@ package dev.latchkey.documents;
 
 import dev.latchkey.LockConflictedException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
@@ -16,18 +17,19 @@ import org.bson.BsonValue;
 /**
  * Loads documents together with a lock on them, which is a part of the document: one command does both. A lock has an owner,
  * who alone can refresh and release it, and a lease, after which it is free, whatever became of the owner. The server's
- * clock decides.
+ * clock decides; on a sharded cluster that of each {@code mongos}, so that the collection must
+ * {@linkplain VersionedCollection.Builder#allowedClockSkew be told} by how much these may differ.
  *
  * <pre>{@code
  * DocumentLocks<Document> locks = new DocumentLocks<>(posts, Duration.ofSeconds(30));
  * try (LockedDocument<Document> post =
  *         locks.find(42, DocumentLockMode.PESSIMISTIC_WRITE, Duration.ofSeconds(5)).orElseThrow()) {
- *     post.writes().update(42, document -> document.append("title", "New"));
+ *     post.update(document -> document.append("title", "New"));
  * }
  * }</pre>
  *
  * <p>While somebody holds a lock, the writes of every {@link VersionedCollection} on the same collection are refused, but
- * for those of the owner, by {@link LockedDocument#writes()}. Writes that go past this module are not.
+ * for those of the owner, by {@link LockedDocument}. Writes that go past this module are not.
  *
  * <p>Nobody waits while holding: to lock several documents, use {@link #findAll}. Failures of the server or the network are
  * the driver's own {@link com.mongodb.MongoException}; what may have been granted then is given back as far as possible, and
@@ -75,7 +77,7 @@ public final class DocumentLocks<T> {
 
     private DocumentLock lock(BsonValue id) {
         return new DocumentLock(
-                collection.commands().durable(), id, collection.mapping().name(id), ttl);
+                collection.commands().durable(), id, collection.mapping().name(id), ttl, collection.allowedClockSkew());
     }
 
     private Optional<BsonDocument> load(DocumentLock lock, DocumentLockMode mode) {
@@ -126,7 +128,8 @@ public final class DocumentLocks<T> {
      * Loads several documents, and locks all of them or none. While one is not to be had, none is held: callers that want
      * the same documents in whatever order never wait for each other.
      *
-     * @param ids of any type the collection has a codec for; one that is there twice counts once
+     * @param ids of any type the collection has a codec for; one that is there twice counts once, and numbers of different
+     *     types are one if their values are
      * @param mode what others are kept from
      * @param maxWait how long to try; zero tries once
      * @return the documents, in the order of the ids; each lease is as old as its document's part of the call
@@ -136,8 +139,8 @@ public final class DocumentLocks<T> {
      */
     public LockedDocuments<T> findAll(Collection<?> ids, DocumentLockMode mode, Duration maxWait)
             throws InterruptedException {
-        Map<BsonValue, Object> wanted = new LinkedHashMap<>();
-        ids.forEach(id -> wanted.put(collection.id(id), id));
+        Map<String, BsonValue> wanted = new LinkedHashMap<>();
+        ids.stream().map(collection::id).forEach(id -> wanted.putIfAbsent(Ids.key(id), id));
         Retry.Attempts attempts = Retry.within(maxWait).start();
         while (true) {
             try {
@@ -151,15 +154,14 @@ public final class DocumentLocks<T> {
     }
 
     /** In one order for all callers, so that of two who want the same documents one gets them at the first try. */
-    private List<LockedDocument<T>> tryAll(Map<BsonValue, Object> wanted, DocumentLockMode mode) {
-        Map<String, BsonValue> ordered = new TreeMap<>();
-        wanted.keySet().forEach(id -> ordered.put(collection.mapping().name(id), id));
-        Map<BsonValue, LockedDocument<T>> held = new LinkedHashMap<>();
+    private List<LockedDocument<T>> tryAll(Map<String, BsonValue> wanted, DocumentLockMode mode) {
+        Map<String, LockedDocument<T>> held = new HashMap<>();
         boolean hasAll = false;
         try {
-            for (BsonValue id : ordered.values()) {
+            for (Map.Entry<String, BsonValue> one : new TreeMap<>(wanted).entrySet()) {
+                BsonValue id = one.getValue();
                 held.put(
-                        id,
+                        one.getKey(),
                         find(id, mode)
                                 .orElseThrow(() -> new NoSuchElementException(
                                         collection.mapping().name(id)
@@ -171,8 +173,8 @@ public final class DocumentLocks<T> {
                 held.values().forEach(LockedDocument::giveBack);
             }
         }
-        List<LockedDocument<T>> all = new ArrayList<>();
-        wanted.keySet().forEach(id -> all.add(held.get(id)));
-        return all;
+        return wanted.keySet().stream()
+                .map(key -> Objects.requireNonNull(held.get(key)))
+                .toList();
     }
 }

@@ -1,18 +1,19 @@
 package dev.latchkey.documents;
 
 import static dev.latchkey.documents.Expressions.not;
-import static dev.latchkey.documents.Expressions.where;
 
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockException;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LossReason;
+import java.time.Duration;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
 
 /** Who may write a document, as a part of the write itself: the owner of its lock, or anybody while nobody holds it. */
 sealed interface Guard {
 
-    BsonDocument filter();
+    BsonValue mayWrite();
 
     /** Why a document that has the expected version was not written. */
     LockException refusal(String name, BsonDocument document);
@@ -23,11 +24,11 @@ sealed interface Guard {
     }
 
     /** For those who hold no lock. */
-    record Unlocked() implements Guard {
+    record Unlocked(Duration skew) implements Guard {
 
         @Override
-        public BsonDocument filter() {
-            return where(not(LockFields.isHeld()));
+        public BsonValue mayWrite() {
+            return not(LockFields.isHeld(LockFields.over(skew)));
         }
 
         @Override
@@ -38,19 +39,22 @@ sealed interface Guard {
     }
 
     /** For who has been granted the lock under a token. */
-    record Owner(String token, boolean releases) implements Guard {
+    record Owner(String token, Duration skew, After after) implements Guard {
 
-        static Owner keeping(String token) {
-            return new Owner(token, false);
-        }
-
-        static Owner releasing(String token) {
-            return new Owner(token, true);
+        /** What becomes of the lock with the write. */
+        enum After {
+            KEPT,
+            RELEASED
         }
 
         @Override
-        public BsonDocument filter() {
-            return where(LockFields.mayWrite(token));
+        public boolean releases() {
+            return after == After.RELEASED;
+        }
+
+        @Override
+        public BsonValue mayWrite() {
+            return LockFields.mayWrite(token, LockFields.over(skew));
         }
 
         @Override

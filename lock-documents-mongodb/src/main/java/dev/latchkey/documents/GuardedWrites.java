@@ -6,12 +6,15 @@ import static dev.latchkey.documents.Expressions.merged;
 import static dev.latchkey.documents.Expressions.object;
 import static dev.latchkey.documents.Expressions.stages;
 import static dev.latchkey.documents.Expressions.to;
+import static dev.latchkey.documents.Expressions.where;
 
 import com.mongodb.client.model.Filters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonObjectId;
 import org.bson.BsonValue;
@@ -19,9 +22,15 @@ import org.bson.conversions.Bson;
 
 /**
  * Single writes that happen only while the version is the expected one and the guard lets them: one command each, whose
- * filter is the check. A write that did not happen is an empty result; {@link #refused} tells why.
+ * filter is the check. A write that did not happen is an empty result; {@link #loadRefused} and {@link #required} tell why.
  */
 final class GuardedWrites {
+
+    /** In what is read, and never stored. */
+    private static final String MAY_WRITE = "_mayWrite";
+
+    /** How often a write that would be done by now is tried again. */
+    static final int TRIES = 5;
 
     private final Mapping<?> mapping;
     private final Commands commands;
@@ -41,6 +50,25 @@ final class GuardedWrites {
 
     Optional<BsonDocument> load(BsonValue id) {
         return commands.find(Filters.eq(Mapping.ID, id));
+    }
+
+    /** Loads a document after a write of it did not happen, and throws if that was because of a lock. */
+    Optional<BsonDocument> loadRefused(BsonValue id, Optional<Version> expected) {
+        BsonDocument stage = new BsonDocument("$addFields", object(to(MAY_WRITE, guard.mayWrite())));
+        Optional<BsonDocument> current = commands.find(Filters.eq(Mapping.ID, id), stage);
+        current.ifPresent(document -> {
+            boolean mayWrite = document.getBoolean(MAY_WRITE).getValue();
+            document.remove(MAY_WRITE);
+            boolean lockIsLost = guard instanceof Guard.Owner owner && !LockFields.names(document, owner.token());
+            if (lockIsLost || (!mayWrite && mapping.version(document).equals(expected))) {
+                throw guard.refusal(name(id), document);
+            }
+        });
+        return current;
+    }
+
+    String name(BsonValue id) {
+        return mapping.name(id);
     }
 
     /** Stores a new document, and returns it. */
@@ -75,10 +103,12 @@ final class GuardedWrites {
     /** Puts another document in its place, but for the fields that are ours. */
     Optional<BsonDocument> replace(BsonValue id, Optional<Version> expected, Version next, BsonDocument replacement) {
         BsonDocument document = replacement.clone();
-        document.put(Mapping.ID, id);
         document.put(versionField, next.value());
-        BsonDocument ours =
-                object(to(LockFields.LOCK, field(LockFields.LOCK)), to(Markers.FIELD, field(Markers.FIELD)));
+        // The id stays as it is: one that is equal may be a number of another type.
+        BsonDocument ours = object(
+                to(Mapping.ID, field(Mapping.ID)),
+                to(LockFields.LOCK, field(LockFields.LOCK)),
+                to(Markers.FIELD, field(Markers.FIELD)));
         return commands.change(filter(id, expected), stages(merged(literal(document), ours, released())));
     }
 
@@ -100,24 +130,32 @@ final class GuardedWrites {
     private Bson filter(BsonValue id, Optional<Version> expected) {
         List<Bson> all = new ArrayList<>();
         all.add(Filters.eq(Mapping.ID, id));
-        all.add(Filters.eq(versionField, expected.map(Version::value).orElse(BsonNull.VALUE)));
-        all.add(guard.filter());
+        // Null fits as well where there is no such field, and zero is what objects have that know no null.
+        all.add(
+                expected.isPresent()
+                        ? Filters.eq(versionField, expected.get().value())
+                        : Filters.in(versionField, BsonNull.VALUE, new BsonInt32(0)));
+        all.add(where(guard.mayWrite()));
         return Filters.and(all);
     }
 
-    /** Throws if a write did not happen although the version is still the expected one: because of a lock. */
-    void refuse(Optional<Version> expected, BsonDocument current) {
-        boolean lockIsLost = guard instanceof Guard.Owner owner && !LockFields.names(current, owner.token());
-        if (lockIsLost || mapping.version(current).equals(expected)) {
-            throw guard.refusal(mapping.name(Mapping.idOf(current)), current);
+    /**
+     * Does a write, and throws why it was not done. One that would be done by now, since a lock was released or the document
+     * made again, is tried again.
+     */
+    BsonDocument required(BsonValue id, Optional<Version> expected, Supplier<Optional<BsonDocument>> write) {
+        for (int tries = 1; ; tries++) {
+            Optional<BsonDocument> written = write.get();
+            if (written.isPresent()) {
+                return written.get();
+            }
+            Optional<BsonDocument> current = loadRefused(id, expected);
+            boolean fitsNow =
+                    current.isPresent() && mapping.version(current.get()).equals(expected);
+            if (!fitsNow || tries == TRIES) {
+                throw conflict(id, expected, current);
+            }
         }
-    }
-
-    /** Why a write did not happen: returned, or thrown if it is because of a lock. */
-    OptimisticLockException refused(BsonValue id, Optional<Version> expected) {
-        Optional<BsonDocument> current = load(id);
-        current.ifPresent(document -> refuse(expected, document));
-        return conflict(id, expected, current);
     }
 
     OptimisticLockException conflict(BsonValue id, Optional<Version> expected, Optional<BsonDocument> current) {

@@ -9,11 +9,14 @@ import static dev.latchkey.documents.Expressions.field;
 import static dev.latchkey.documents.Expressions.filter;
 import static dev.latchkey.documents.Expressions.later;
 import static dev.latchkey.documents.Expressions.not;
+import static dev.latchkey.documents.Expressions.number;
 import static dev.latchkey.documents.Expressions.or;
 import static dev.latchkey.documents.Expressions.orElse;
+import static dev.latchkey.documents.Expressions.sum;
 import static dev.latchkey.documents.Expressions.text;
 import static dev.latchkey.documents.Expressions.variable;
 
+import java.time.Duration;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -42,34 +45,42 @@ final class LockFields {
         return field(LOCK + "." + name);
     }
 
-    static BsonValue isHeld() {
-        return or(isWritten(), differ(filter(readers(), isLive()), NONE));
+    /**
+     * When leases of others must have ended to be over: now, or earlier by as much as the clocks of a cluster's routers may
+     * differ.
+     */
+    static BsonValue over(Duration skew) {
+        return skew.isZero() ? NOW : sum(NOW, number(-skew.plusNanos(999_999).toMillis()));
+    }
+
+    static BsonValue isHeld(BsonValue over) {
+        return or(isWritten(over), differ(filter(readers(), isLive(over)), NONE));
     }
 
     /** What is not there is less than any date. */
-    private static BsonValue isWritten() {
-        return later(of(UNTIL), NOW);
+    private static BsonValue isWritten(BsonValue over) {
+        return later(of(UNTIL), over);
     }
 
     static BsonValue isWriter(String token) {
-        return and(isWritten(), equal(of(WRITER), text(token)));
+        return and(isWritten(NOW), equal(of(WRITER), text(token)));
     }
 
-    static BsonValue isWrittenByOther(String token) {
-        return and(isWritten(), differ(of(WRITER), text(token)));
+    static BsonValue isWrittenByOther(String token, BsonValue over) {
+        return and(isWritten(over), differ(of(WRITER), text(token)));
     }
 
     static BsonValue isReader(String token) {
-        return differ(filter(readers(), and(isOwn(token), isLive())), NONE);
+        return differ(filter(readers(), and(isOwn(token), isLive(NOW))), NONE);
     }
 
-    static BsonValue otherReaders(String token) {
-        return filter(readers(), and(not(isOwn(token)), isLive()));
+    static BsonValue otherReaders(String token, BsonValue over) {
+        return filter(readers(), and(not(isOwn(token)), isLive(over)));
     }
 
     /** Whether a token's holder may write: nobody else holds. */
-    static BsonValue mayWrite(String token) {
-        return or(isWriter(token), and(isReader(token), equal(otherReaders(token), NONE)));
+    static BsonValue mayWrite(String token, BsonValue over) {
+        return or(isWriter(token), and(isReader(token), equal(otherReaders(token, over), NONE)));
     }
 
     private static BsonValue readers() {
@@ -80,8 +91,8 @@ final class LockFields {
         return equal(variable("one." + TOKEN), text(token));
     }
 
-    private static BsonValue isLive() {
-        return later(variable("one." + UNTIL), NOW);
+    private static BsonValue isLive(BsonValue over) {
+        return later(variable("one." + UNTIL), over);
     }
 
     /** Whether a token is written in a document that was read, be its lease over or not. */

@@ -45,28 +45,31 @@ final class LockRules {
 
     private final String token;
     private final long ttlMillis;
+    private final BsonValue over;
 
     /**
      * Begins with one call.
      *
      * @param token of who asks: 32 hexadecimal digits
      * @param ttl of what is granted; a date has whole milliseconds, and a lease must not end before it should
+     * @param skew how long after its end a lease of another counts still
      */
-    LockRules(String token, Duration ttl) {
+    LockRules(String token, Duration ttl, Duration skew) {
         this.token = token;
+        this.over = LockFields.over(skew);
         this.ttlMillis = ttl.plusNanos(999_999).toMillis();
     }
 
     /** Takes the lock where it is free, and leaves the document as it is where not. */
     List<BsonDocument> take(DocumentLockMode mode) {
         return mode == DocumentLockMode.PESSIMISTIC_WRITE
-                ? stages(cond(not(LockFields.isHeld()), with(writing(nextFencingToken())), UNCHANGED))
-                : stages(cond(LockFields.isWrittenByOther(token), UNCHANGED, with(reading())));
+                ? stages(cond(not(LockFields.isHeld(over)), with(writing(nextFencingToken())), UNCHANGED))
+                : stages(cond(LockFields.isWrittenByOther(token, over), UNCHANGED, with(reading())));
     }
 
     /** Holds where nobody else reads. */
     Bson mayPromote() {
-        return where(LockFields.mayWrite(token));
+        return where(LockFields.mayWrite(token, over));
     }
 
     List<BsonDocument> promote() {
@@ -80,6 +83,11 @@ final class LockRules {
 
     List<BsonDocument> demote() {
         return stages(with(reading()));
+    }
+
+    /** For who loads without a lock. */
+    BsonValue isWrittenByOther() {
+        return LockFields.isWrittenByOther(token, over);
     }
 
     /** Renews what is held, in its mode. */
@@ -102,7 +110,8 @@ final class LockRules {
                 to(LockFields.READERS, NONE),
                 to(LockFields.FENCING_TOKEN, LockFields.of(LockFields.FENCING_TOKEN)));
         BsonDocument left = merged(
-                Expressions.field(LockFields.LOCK), object(to(LockFields.READERS, LockFields.otherReaders(token))));
+                Expressions.field(LockFields.LOCK),
+                object(to(LockFields.READERS, LockFields.otherReaders(token, over))));
         BsonValue isWriter = equal(LockFields.of(LockFields.WRITER), text(token));
         return stages(with(cond(isWriter, freed, left)));
     }
@@ -126,7 +135,7 @@ final class LockRules {
         return object(
                 to(LockFields.WRITER, BsonNull.VALUE),
                 to(LockFields.UNTIL, BsonNull.VALUE),
-                to(LockFields.READERS, concat(LockFields.otherReaders(token), array(own))),
+                to(LockFields.READERS, concat(LockFields.otherReaders(token, over), array(own))),
                 to(LockFields.FENCING_TOKEN, orElse(LockFields.of(LockFields.FENCING_TOKEN), number(0))));
     }
 

@@ -1,19 +1,24 @@
 package dev.latchkey.documents;
 
 import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
 import dev.latchkey.LockLostException;
-import dev.latchkey.LossReason;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.bson.conversions.Bson;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A document as it was loaded, and the lock it was loaded with, if any. Closing it releases the lock. Failures of the server
- * or the network are the driver's own {@link MongoException}. Thread-safe.
+ * A document as it was loaded, and the lock it was loaded with, if any. Closing it releases the lock. Once any call has found
+ * the lock lost, all writes throw. Failures of the server or the network are the driver's own {@link MongoException}.
+ *
+ * <p>Thread-safe: renewing, changing the mode and releasing wait for each other, writes do not wait for them.
  *
  * @param <T> the documents
  */
@@ -24,7 +29,6 @@ public final class LockedDocument<T> implements AutoCloseable {
     private final VersionedCollection<T> collection;
     private final DocumentLock lock;
     private final BsonDocument loaded;
-    private volatile boolean isGivenUpByWrite;
 
     LockedDocument(VersionedCollection<T> collection, DocumentLock lock, BsonDocument loaded) {
         this.collection = collection;
@@ -48,7 +52,7 @@ public final class LockedDocument<T> implements AutoCloseable {
      *     {@link DocumentLockMode#OPTIMISTIC}
      */
     public DocumentLockMode mode() {
-        return lock.mode();
+        return lock.hold().mode();
     }
 
     /**
@@ -57,7 +61,7 @@ public final class LockedDocument<T> implements AutoCloseable {
      * @return zero if there is none, or if its lease may be over
      */
     public Duration remainingLifetime() {
-        return Duration.ofNanos(lock.remainingNanos());
+        return Duration.ofNanos(lock.hold().remainingNanos());
     }
 
     /**
@@ -67,11 +71,12 @@ public final class LockedDocument<T> implements AutoCloseable {
      * @throws IllegalStateException unless the document is locked for writing
      */
     public long fencingToken() {
-        if (mode() != DocumentLockMode.PESSIMISTIC_WRITE) {
+        DocumentHold hold = lock.hold();
+        if (hold.mode() != DocumentLockMode.PESSIMISTIC_WRITE) {
             throw new IllegalStateException(
                     lock.name() + " is not locked for writing: only a write lock has a fencing token");
         }
-        return lock.fencingToken();
+        return hold.fencingToken();
     }
 
     /**
@@ -98,29 +103,116 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Returns the collection for the owner of this lock: its writes happen only while the lock is held, which is checked
-     * within each write. With a read lock they happen while nobody else reads. Without a lock it is the plain collection.
+     * Loads the document, has it changed, and saves it, while the lock is held, which is checked within the write. With a read
+     * lock that is while nobody else reads. If it was loaded without a lock, it is as
+     * {@link VersionedCollection#update(Object, UnaryOperator)}.
      *
-     * <p>A write that is refused because the lock is no longer held throws {@link LockLostException}; one of a reader among
-     * others, {@link dev.latchkey.LockConflictedException}. Versions are checked as ever.
-     *
-     * @return a view, of which only the document of this lock can be written
+     * @param change called once in each attempt, so without effects elsewhere; may change what it is given, or return another
+     *     object with the same id
+     * @return what became of it
+     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
+     * @throws dev.latchkey.LockConflictedException if others read the document too
+     * @throws IllegalStateException if the lock was given up
+     * @throws InterruptedException while pausing; nothing was written then
      */
-    public VersionedCollection<T> writes() {
-        return mode() == DocumentLockMode.NONE ? collection : guarded(Guard.Owner.keeping(lock.token()));
+    public Outcome<T> update(UnaryOperator<T> change) throws InterruptedException {
+        return lock.write(guard -> guarded(guard).update(Mapping.idOf(loaded), change));
     }
 
     /**
-     * Returns the collection as {@link #writes()} does, but each write gives up the lock together with what it changes.
+     * Changes the document by update operators, which may reach into what is embedded, while the lock is held.
      *
-     * @return a view for one last write of the document
+     * @param expected what the caller has seen
+     * @param update operators such as {@link Updates} makes, none of which names the version
+     * @return as it is stored
+     * @throws OptimisticLockException if the stored one has another version
+     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
+     * @throws dev.latchkey.LockConflictedException if others read the document too
+     * @throws IllegalArgumentException if the update names the version, or has no operators
+     * @throws IllegalStateException if the lock was given up
      */
-    public VersionedCollection<T> lastWrite() {
-        if (mode() == DocumentLockMode.NONE) {
-            return collection;
+    public T update(Version expected, Bson update) {
+        return written(guard -> guarded(guard).update(Mapping.idOf(loaded), expected, update));
+    }
+
+    /**
+     * Puts a document in the place of this one, while the lock is held. The version is checked as ever.
+     *
+     * @param document with the id of this one, and the version it had when it was loaded or returned
+     * @return as it is stored
+     * @throws OptimisticLockException if the stored one has another version
+     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
+     * @throws dev.latchkey.LockConflictedException if others read the document too
+     * @throws IllegalArgumentException if it has another id
+     * @throws IllegalStateException if the lock was given up
+     */
+    public T replace(T document) {
+        checkId(document);
+        return written(guard -> guarded(guard).replace(document));
+    }
+
+    /**
+     * Does as {@link #replace} and gives up the lock, both by one write. If that is refused the lock is held still; if it is
+     * not answered the lock is believed to be given up, and {@link #close()} makes sure of it.
+     *
+     * @param document with the id of this one, and the version it had when it was loaded or returned
+     * @return as it is stored
+     * @throws OptimisticLockException if the stored one has another version
+     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
+     * @throws dev.latchkey.LockConflictedException if others read the document too
+     * @throws IllegalArgumentException if it has another id
+     * @throws IllegalStateException if the lock was given up; also within a transaction, which may be aborted
+     */
+    public T saveAndRelease(T document) {
+        checkId(document);
+        checkNotInSession();
+        return lock.writeAndRelease(
+                Guard.Owner.After.RELEASED, guard -> guarded(guard).replace(document));
+    }
+
+    /**
+     * Deletes the document, and the lock with it, while that is held.
+     *
+     * @param document with the id of this one, and the version it had when it was loaded or returned
+     * @return false if it was gone already
+     * @throws OptimisticLockException if the stored one has another version
+     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
+     * @throws dev.latchkey.LockConflictedException if others read the document too
+     * @throws IllegalArgumentException if it has another id
+     * @throws IllegalStateException if the lock was given up; also within a transaction, which may be aborted
+     */
+    public boolean delete(T document) {
+        checkId(document);
+        checkNotInSession();
+        return lock.writeAndRelease(
+                Guard.Owner.After.KEPT, guard -> guarded(guard).delete(document));
+    }
+
+    /** The same lock, whose writes are part of a transaction. */
+    LockedDocument<T> in(ClientSession session) {
+        return new LockedDocument<>(collection.in(session), lock, loaded);
+    }
+
+    private <R> R written(Function<Guard, R> write) {
+        try {
+            return lock.write(write::apply);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("a single write does not wait", e);
         }
-        isGivenUpByWrite = true;
-        return guarded(Guard.Owner.releasing(lock.token()));
+    }
+
+    private void checkId(T document) {
+        if (!Ids.areSame(Mapping.idOf(collection.mapping().encode(document)), Mapping.idOf(loaded))) {
+            throw new IllegalArgumentException(
+                    lock.name() + " is locked: the lock is no right to write another document");
+        }
+    }
+
+    private void checkNotInSession() {
+        if (collection.commands().isInSession()) {
+            throw new IllegalStateException(
+                    lock.name() + ": a transaction may be aborted, release the lock after its end");
+        }
     }
 
     private VersionedCollection<T> guarded(Guard guard) {
@@ -142,7 +234,8 @@ public final class LockedDocument<T> implements AutoCloseable {
      * Makes a write lock of a read lock, without a gap, and begins the lease anew.
      *
      * @return the document as it is now
-     * @throws dev.latchkey.LockConflictedException if others have read locks; this one is kept as it is
+     * @throws dev.latchkey.LockConflictedException if others have read locks; this one is kept as it is. Also after a demotion
+     *     that was not answered, which the server may still do
      * @throws LockLostException if the lock is no longer held
      * @throws IllegalStateException if none was held
      */
@@ -151,7 +244,8 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Makes a read lock of a write lock, without a gap, and begins the lease anew.
+     * Makes a read lock of a write lock, without a gap, and begins the lease anew. If no answer comes, it is a read lock from
+     * then on.
      *
      * @return the document as it is now
      * @throws LockLostException if the lock is no longer held
@@ -164,32 +258,33 @@ public final class LockedDocument<T> implements AutoCloseable {
     /**
      * Gives up the lock. Never that of somebody else.
      *
-     * @return false if there was none any more: given up, taken over after its lease, or gone with the document
+     * @return false if there was none any more: given up, not relied on any more since its lease is over, taken over, or gone
+     *     with the document
      */
     public boolean release() {
-        return lock.mode() != DocumentLockMode.NONE && lock.release();
+        return lock.hold().mayBeThere() && lock.release().isEmpty();
     }
 
     /**
      * Gives up the lock, if there is one. If the server cannot be reached that is logged, and the lease ends it.
      *
-     * @throws LockLostException if somebody else took it after its lease: what was done since may have overlapped
+     * @throws LockLostException if the lock was lost and no call has told so: its lease is over, or somebody else took or
+     *     removed it, so that what was done since may have overlapped
      */
     @Override
     public void close() {
-        boolean wasOver = lock.mode() != DocumentLockMode.NONE && lock.remainingNanos() == 0;
-        if (!giveBack() && wasOver && !isGivenUpByWrite) {
-            throw new LockLostException(lock.name(), "found lost when closed", LossReason.TAKEN_OVER);
-        }
+        giveBack().ifPresent(lost -> {
+            throw lost;
+        });
     }
 
-    /** False: it was not there any more. */
-    boolean giveBack() {
+    /** Returns what the holder must be told. */
+    Optional<LockLostException> giveBack() {
         try {
-            return release();
+            return lock.release();
         } catch (MongoException e) {
             log.warn("document.release.failed document={}: its lease ends it", lock.name(), e);
-            return true;
+            return Optional.empty();
         }
     }
 

@@ -3,12 +3,8 @@ package dev.latchkey.documents;
 import com.mongodb.MongoNamespace;
 import java.util.Optional;
 import org.bson.BsonDocument;
-import org.bson.BsonDocumentReader;
-import org.bson.BsonDocumentWriter;
+import org.bson.BsonNull;
 import org.bson.BsonValue;
-import org.bson.codecs.Codec;
-import org.bson.codecs.DecoderContext;
-import org.bson.codecs.EncoderContext;
 
 /**
  * What the application's objects are as documents. Our own fields are taken away on the way up, and whatever there is of
@@ -17,34 +13,38 @@ import org.bson.codecs.EncoderContext;
 final class Mapping<T> {
 
     static final String ID = "_id";
-    private static final EncoderContext WITH_ID =
-            EncoderContext.builder().isEncodingCollectibleDocument(true).build();
-    private static final DecoderContext PLAIN = DecoderContext.builder().build();
 
-    private final Codec<T> codec;
+    private final Conversion<T> conversion;
     private final String versionField;
     private final Version.Type versionType;
     private final MongoNamespace namespace;
 
-    Mapping(Codec<T> codec, String versionField, Version.Type versionType, MongoNamespace namespace) {
+    Mapping(Conversion<T> conversion, String versionField, Version.Type versionType, MongoNamespace namespace) {
         if (versionField.isEmpty() || versionField.startsWith("$") || versionField.contains(".")) {
             throw new IllegalArgumentException("\"" + versionField
                     + "\" cannot be a version field: it must be the name of a field of the document itself");
         }
-        this.codec = codec;
+        this.conversion = conversion;
         this.versionField = versionField;
         this.versionType = versionType;
         this.namespace = namespace;
     }
 
     BsonDocument encode(T object) {
-        BsonDocument document = new BsonDocument();
-        codec.encode(new BsonDocumentWriter(document), object, WITH_ID);
-        return own(document);
+        BsonDocument document = own(conversion.encode(object));
+        if (document.get(ID, BsonNull.VALUE).isNull()) {
+            document.remove(ID);
+        }
+        return document;
     }
 
     T decode(BsonDocument document) {
-        return codec.decode(new BsonDocumentReader(own(document)), PLAIN);
+        BsonDocument own = own(document);
+        if (version(document).isEmpty()) {
+            own.remove(versionField);
+            conversion.versionOfNone(versionField, versionType).ifPresent(none -> own.put(versionField, none));
+        }
+        return conversion.decode(own);
     }
 
     /** The document as the application sees it: fields it has no place for are not there. */
@@ -69,9 +69,11 @@ final class Mapping<T> {
 
     Optional<Version> version(BsonDocument document) {
         BsonValue value = document.get(versionField);
-        return value == null || value.isNull()
-                ? Optional.empty()
-                : Optional.of(Version.read(value, versionType, name(idOf(document))));
+        if (value == null || Version.isNone(value)) {
+            return Optional.empty();
+        }
+        String where = document.containsKey(ID) ? name(idOf(document)) : "a new document of " + namespace;
+        return Optional.of(Version.read(value, versionType, where));
     }
 
     Version next(Optional<Version> version) {
@@ -86,7 +88,13 @@ final class Mapping<T> {
         return id;
     }
 
-    void checkType(Version expected) {
+    /** As {@link #version(BsonDocument)} of a document that has it. */
+    Optional<Version> known(Version version) {
+        checkType(version);
+        return Optional.of(version).filter(one -> !Version.isNone(one.value()));
+    }
+
+    private void checkType(Version expected) {
         if (expected.type() != versionType) {
             throw new IllegalArgumentException("version " + expected + " was expected, but versions of " + namespace
                     + " are of the type " + versionType);

@@ -1,7 +1,6 @@
 package dev.latchkey.documents;
 
 import com.mongodb.MongoCommandException;
-import com.mongodb.MongoException;
 import com.mongodb.client.model.Filters;
 import java.util.Optional;
 import org.bson.BsonArray;
@@ -11,14 +10,16 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 
 /**
- * What two-phase transactions do in the documents themselves. A step leaves a mark: first that it is prepared, then, in the
- * same write as its change, that it is applied. Both are taken away in the end.
+ * What two-phase transactions do in the documents themselves. A step leaves a mark: first that a worker has prepared it, then,
+ * in the same write as its change, that it is applied. The first is of that worker alone, so that no other can set it for one
+ * who is late; whoever ends the step takes away those of all workers.
  */
 final class Markers {
 
     static final String FIELD = "_transactions";
     private static final String PREPARED = FIELD + ".prepared";
     private static final String APPLIED = FIELD + ".applied";
+    private static final String STEP = "step";
 
     /** What became of a change. */
     sealed interface Application {
@@ -38,20 +39,19 @@ final class Markers {
     /** Tells whether the document is there. */
     static boolean prepare(Commands commands, Participant one) {
         Bson notApplied = Filters.and(byId(one), Filters.ne(APPLIED, one.marker()));
-        return commands.change(notApplied, with(new BsonDocument(), "$addToSet", PREPARED, one))
+        return commands.change(notApplied, with(new BsonDocument(), "$addToSet", PREPARED, ofWorker(one)))
                         .isPresent()
                 || commands.find(byId(one)).isPresent();
     }
 
     /** Changes the document if that is prepared: never twice, and never after the marks were taken away. */
     static Application apply(Commands commands, Participant one) {
-        Bson ready = Filters.and(byId(one), Filters.eq(PREPARED, one.marker()), one.condition());
-        BsonDocument update = with(with(one.change(), "$pull", PREPARED, one), "$addToSet", APPLIED, one);
+        Bson ready = Filters.and(byId(one), Filters.eq(PREPARED, ofWorker(one)), one.condition());
+        BsonDocument update = with(unprepared(one.change(), one), "$addToSet", APPLIED, marker(one));
         try {
             return commands.change(ready, update).isPresent() ? new Application.Made() : notApplied(commands, one);
         } catch (MongoCommandException e) {
-            if (e.hasErrorLabel("RetryableWriteError")
-                    || e.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)) {
+            if (Commands.isInDoubt(e)) {
                 throw e;
             }
             return new Application.Refused(name(commands, one) + " refuses the change: error " + e.getErrorCode());
@@ -63,34 +63,34 @@ final class Markers {
         if (current.isEmpty()) {
             return new Application.Refused(name(commands, one) + " does not exist");
         }
-        if (has(current.get(), "applied", one)) {
+        if (has(current.get(), "applied", marker(one))) {
             return new Application.Made();
         }
-        return has(current.get(), "prepared", one)
+        return has(current.get(), "prepared", ofWorker(one))
                 ? new Application.Refused(name(commands, one) + " does not meet the condition")
                 : new Application.Overtaken();
     }
 
-    private static boolean has(BsonDocument document, String list, Participant one) {
+    private static boolean has(BsonDocument document, String list, BsonValue mark) {
         BsonDocument marks = document.getDocument(FIELD, new BsonDocument());
-        return marks.getArray(list, new BsonArray()).contains(new BsonString(one.marker()));
+        return marks.getArray(list, new BsonArray()).contains(mark);
     }
 
     /** First takes away what a late change would need, then undoes one that was made before. */
     static void undo(Commands commands, Participant one) {
         unprepare(commands, one);
         Bson applied = Filters.and(byId(one), Filters.eq(APPLIED, one.marker()));
-        commands.change(applied, with(one.inverse(), "$pull", APPLIED, one));
+        commands.change(applied, with(one.inverse(), "$pull", APPLIED, marker(one)));
     }
 
     static void unprepare(Commands commands, Participant one) {
-        Bson prepared = Filters.and(byId(one), Filters.eq(PREPARED, one.marker()));
-        commands.change(prepared, with(new BsonDocument(), "$pull", PREPARED, one));
+        Bson prepared = Filters.and(byId(one), Filters.eq(PREPARED + "." + STEP, one.marker()));
+        commands.change(prepared, unprepared(new BsonDocument(), one));
     }
 
     static void clear(Commands commands, Participant one) {
-        BsonDocument update = with(with(new BsonDocument(), "$pull", PREPARED, one), "$pull", APPLIED, one);
-        Bson marked = Filters.or(Filters.eq(PREPARED, one.marker()), Filters.eq(APPLIED, one.marker()));
+        BsonDocument update = with(unprepared(new BsonDocument(), one), "$pull", APPLIED, marker(one));
+        Bson marked = Filters.or(Filters.eq(PREPARED + "." + STEP, one.marker()), Filters.eq(APPLIED, one.marker()));
         commands.change(Filters.and(byId(one), marked), update);
     }
 
@@ -102,11 +102,23 @@ final class Markers {
         return Mapping.name(commands.namespace(), one.id());
     }
 
-    private static BsonDocument with(BsonDocument update, String operator, String field, Participant one) {
+    private static BsonString marker(Participant one) {
+        return new BsonString(one.marker());
+    }
+
+    private static BsonDocument ofWorker(Participant one) {
+        return new BsonDocument(STEP, marker(one)).append("worker", new BsonString(one.worker()));
+    }
+
+    /** Whoever has prepared the step. */
+    private static BsonDocument unprepared(BsonDocument update, Participant one) {
+        return with(update, "$pull", PREPARED, new BsonDocument(STEP, marker(one)));
+    }
+
+    private static BsonDocument with(BsonDocument update, String operator, String field, BsonValue value) {
         BsonDocument changed = update.clone();
         BsonDocument fields = changed.getDocument(operator, new BsonDocument()).clone();
-        BsonValue marker = new BsonString(one.marker());
-        fields.put(field, marker);
+        fields.put(field, value);
         changed.put(operator, fields);
         return changed;
     }

@@ -1,5 +1,7 @@
 package dev.latchkey.documents;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
@@ -15,24 +17,33 @@ final class Operators {
                 throw new IllegalArgumentException("\"" + operator
                         + "\" is no update operator: an update is made of those, as Updates makes them");
             }
-            for (String own : ownFields) {
-                checkLeavesAlone(fields.asDocument(), own);
+            for (String path : changed(operator, fields.asDocument())) {
+                for (String own : ownFields) {
+                    checkLeavesAlone(path, own);
+                }
+                checkLeavesAlone(path, LockFields.LOCK);
+                checkLeavesAlone(path, Markers.FIELD);
             }
-            checkLeavesAlone(fields.asDocument(), LockFields.LOCK);
-            checkLeavesAlone(fields.asDocument(), Markers.FIELD);
         });
         return update;
     }
 
-    private static void checkLeavesAlone(BsonDocument fields, String own) {
-        for (String name : fields.keySet()) {
-            BsonValue target = fields.get(name);
-            boolean isRenamedTo =
-                    target.isString() && target.asString().getValue().equals(own);
-            if (name.equals(own) || name.startsWith(own + ".") || isRenamedTo) {
-                throw new IllegalArgumentException(
-                        "the update must not change \"" + own + "\": that is done with each write");
-            }
+    /** A renamed field has its new name for a value; all other values are data. */
+    private static List<String> changed(String operator, BsonDocument fields) {
+        List<String> paths = new ArrayList<>(fields.keySet());
+        if (operator.equals("$rename")) {
+            fields.values().stream()
+                    .filter(BsonValue::isString)
+                    .map(target -> target.asString().getValue())
+                    .forEach(paths::add);
+        }
+        return paths;
+    }
+
+    private static void checkLeavesAlone(String path, String own) {
+        if (path.equals(own) || path.startsWith(own + ".")) {
+            throw new IllegalArgumentException(
+                    "the update must not change \"" + own + "\": that is done with each write");
         }
     }
 }

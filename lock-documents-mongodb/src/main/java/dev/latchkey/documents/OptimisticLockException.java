@@ -19,6 +19,14 @@ public final class OptimisticLockException extends RuntimeException {
         this.actual = actual.orElse(null);
     }
 
+    /** When it is known that others were faster, but not which version there is. */
+    OptimisticLockException(String document, String problem) {
+        super(document + ": " + problem);
+        this.document = document;
+        this.expected = null;
+        this.actual = null;
+    }
+
     private static String shown(Optional<Version> version) {
         return version.map(known -> "version " + known).orElse("no version");
     }
@@ -35,7 +43,7 @@ public final class OptimisticLockException extends RuntimeException {
     /**
      * Returns what the writer had seen.
      *
-     * @return empty if that document had no version
+     * @return empty if that document had no version, or if the change was tried with several
      */
     public Optional<Version> expected() {
         return Optional.ofNullable(expected);

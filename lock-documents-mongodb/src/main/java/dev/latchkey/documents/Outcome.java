@@ -44,9 +44,10 @@ public sealed interface Outcome<T> {
     /**
      * Somebody else deleted the document after it was loaded. It was not created again.
      *
+     * @param name of the document: database, collection and id
      * @param <T> the documents
      */
-    record DeletedMeanwhile<T>() implements Outcome<T> {}
+    record DeletedMeanwhile<T>(String name) implements Outcome<T> {}
 
     /**
      * There is no such document, and nothing to create it with.
@@ -58,10 +59,11 @@ public sealed interface Outcome<T> {
     /**
      * Others were faster each time; nothing was written.
      *
+     * @param name of the document: database, collection and id
      * @param attempts how often it was tried
      * @param <T> the documents
      */
-    record GaveUp<T>(int attempts) implements Outcome<T> {}
+    record GaveUp<T>(String name, int attempts) implements Outcome<T> {}
 
     /**
      * Returns the document as it is in the database.
@@ -82,9 +84,19 @@ public sealed interface Outcome<T> {
      * Returns the document as it is in the database.
      *
      * @return the document
-     * @throws NoSuchElementException if it is not there, or if this call gave up: with the outcome
+     * @throws OptimisticLockException if somebody else was faster: {@link GaveUp}, {@link DeletedMeanwhile}
+     * @throws NoSuchElementException if there is none: {@link Absent}, {@link Deleted}
      */
     default T orElseThrow() {
+        if (this instanceof GaveUp<T> gaveUp) {
+            throw new OptimisticLockException(
+                    gaveUp.name(),
+                    "somebody else was faster in each of " + gaveUp.attempts() + " attempts, nothing was written");
+        }
+        if (this instanceof DeletedMeanwhile<T> deleted) {
+            throw new OptimisticLockException(
+                    deleted.name(), "somebody else deleted it since it was loaded, it was not made again");
+        }
         return document().orElseThrow(() -> new NoSuchElementException("no document: " + this));
     }
 }

@@ -5,6 +5,8 @@ import static dev.latchkey.documents.Expressions.to;
 
 import com.mongodb.client.MongoDatabase;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,13 +24,14 @@ import org.bson.BsonString;
  *   <li>The worker makes sure that the transaction is still pending, and its own. Then each document is changed, in one
  *       write with its mark, and only while it is prepared.
  *   <li>pending → applied. The marks are taken away; applied → done.
- *   <li>Or, if a document does not meet its condition, or the transaction is too old: pending → canceling. The marks are
- *       taken away, and changes that were made are undone; canceling → canceled.
+ *   <li>Or, if a document does not meet its condition, or the transaction is too old: pending → canceling. From the last
+ *       document to the first, the marks are taken away, and changes that were made are undone; canceling → canceled.
  * </ol>
  *
- * <p>Why a worker that is late, however late, changes nothing any more: it changes only what is prepared. If its mark was
- * set before the others took the marks away, it is gone; if later, the transaction was no longer pending when the worker
- * made sure. No clock is needed for that; leases only keep workers from doing the same work.
+ * <p>Why a worker that is late, however late, changes nothing any more: it changes only what it has itself prepared under
+ * its present claim. If its mark was set before the others took the marks away, it is gone, and nobody else sets it again; if
+ * later, the transaction was no longer pending, or no longer its own, when the worker made sure. No clock is needed for that;
+ * leases only keep workers from doing the same work.
  */
 final class Progress {
 
@@ -67,7 +70,7 @@ final class Progress {
             case NEW -> transactions.move(transaction, TransactionState.PENDING);
             case PENDING -> apply(transaction);
             case APPLIED -> end(transaction, one -> Markers.clear(participants(one), one), TransactionState.DONE);
-            case CANCELING -> end(transaction, one -> Markers.undo(participants(one), one), TransactionState.CANCELED);
+            case CANCELING -> undo(transaction);
             case DONE, CANCELED -> Optional.of(transaction);
         };
     }
@@ -103,6 +106,14 @@ final class Progress {
     private Optional<BsonDocument> end(BsonDocument transaction, Consumer<Participant> last, TransactionState state) {
         TransactionLog.participants(transaction).forEach(last);
         return transactions.move(transaction, state);
+    }
+
+    /** The last step first: one may have been made on what an earlier one made. */
+    private Optional<BsonDocument> undo(BsonDocument transaction) {
+        List<Participant> all = new ArrayList<>(TransactionLog.participants(transaction));
+        Collections.reverse(all);
+        all.forEach(one -> Markers.undo(participants(one), one));
+        return transactions.move(transaction, TransactionState.CANCELED);
     }
 
     /** Marks that were set too late mean nothing to anybody, but should not stay. */

@@ -1,5 +1,6 @@
 package dev.latchkey.documents;
 
+import com.mongodb.MongoInterruptedException;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -30,7 +31,10 @@ public final class RecoveryWorker implements AutoCloseable {
     private static void recover(TwoPhaseTransactions transactions) {
         try {
             transactions.recover().forEach(outcome -> log.debug("transaction.recovered outcome={}", outcome));
-        } catch (RuntimeException e) {
+        } catch (MongoInterruptedException e) {
+            // Closed, or to be closed: the executor sees the flag, which the driver has set again.
+            log.debug("transaction.recovery.interrupted");
+        } catch (RuntimeException | Error e) {
             log.warn("transaction.recovery.failed: tried again after the pause", e);
         }
     }

@@ -36,7 +36,7 @@ final class Saving<T> {
                 return outcome.get();
             }
         } while (attempts.again());
-        return new Outcome.GaveUp<>(attempts.made());
+        return new Outcome.GaveUp<>(writes.name(id), attempts.made());
     }
 
     Outcome<T> change(BsonValue id, Optional<Supplier<T>> factory, UnaryOperator<T> change)
@@ -44,7 +44,7 @@ final class Saving<T> {
         return repeat(id, stored -> {
             if (stored.isPresent()) {
                 BsonDocument changed = changed(id, mapping.decode(stored.get()), change);
-                return save(stored.get(), difference(mapping.seen(stored.get()), changed));
+                return save(stored.get(), changed);
             }
             if (factory.isEmpty()) {
                 return Optional.of(new Outcome.Absent<>());
@@ -61,7 +61,7 @@ final class Saving<T> {
 
     private BsonDocument withId(BsonValue id, BsonDocument document) {
         document.putIfAbsent(Mapping.ID, id);
-        if (!Mapping.idOf(document).equals(id)) {
+        if (!Ids.areSame(Mapping.idOf(document), id)) {
             throw new IllegalArgumentException(mapping.name(id) + ": the change must not give it another _id");
         }
         return document;
@@ -69,7 +69,7 @@ final class Saving<T> {
 
     Outcome<T> merge(BsonDocument base, Optional<BsonDocument> mine, MergePolicy policy) throws InterruptedException {
         BsonValue id = Mapping.idOf(base);
-        ThreeWay threeWay = new ThreeWay(policy);
+        ThreeWay threeWay = new ThreeWay(policy, mapping.versionField());
         Optional<BsonDocument> wanted = mine.map(document -> withId(id, document));
         return repeat(id, stored -> {
             try {
@@ -85,18 +85,17 @@ final class Saving<T> {
     private Optional<Outcome<T>> merge(
             ThreeWay threeWay, BsonDocument base, BsonDocument mine, Optional<BsonDocument> stored) {
         if (stored.isPresent()) {
-            BsonDocument theirs = mapping.seen(stored.get());
-            return save(stored.get(), difference(theirs, threeWay.merge(base, mine, theirs)));
+            return save(stored.get(), threeWay.merge(base, mine, mapping.seen(stored.get())));
         }
         Optional<BsonValue> decided = threeWay.wholeDocument(base, Optional.of(mine), Optional.empty());
         return decided.isEmpty()
-                ? Optional.of(new Outcome.DeletedMeanwhile<>())
+                ? Optional.of(deletedMeanwhile(Mapping.idOf(base)))
                 : create(Mapping.idOf(base), decided.get().asDocument(), mapping.next(mapping.version(base)));
     }
 
     private Optional<Outcome<T>> mergeDeletion(ThreeWay threeWay, BsonDocument base, Optional<BsonDocument> stored) {
         if (stored.isEmpty()) {
-            return Optional.of(new Outcome.DeletedMeanwhile<>());
+            return Optional.of(deletedMeanwhile(Mapping.idOf(base)));
         }
         BsonDocument theirs = mapping.seen(stored.get());
         boolean isKept = !theirs.equals(base)
@@ -126,11 +125,12 @@ final class Saving<T> {
                         || (!writes.areInSession() && writes.load(id).isPresent()));
     }
 
-    private Difference difference(BsonDocument before, BsonDocument after) {
-        return Difference.between(before, after, mapping.versionField());
+    private Outcome<T> deletedMeanwhile(BsonValue id) {
+        return new Outcome.DeletedMeanwhile<>(writes.name(id));
     }
 
-    private Optional<Outcome<T>> save(BsonDocument stored, Difference difference) {
+    private Optional<Outcome<T>> save(BsonDocument stored, BsonDocument wanted) {
+        Difference difference = Difference.between(stored, mapping.seen(stored), wanted, mapping.versionField());
         if (difference.isEmpty()) {
             return Optional.of(new Outcome.Unchanged<>(mapping.decode(stored)));
         }
@@ -140,9 +140,7 @@ final class Saving<T> {
         if (saved.isPresent()) {
             return Optional.of(new Outcome.Updated<>(mapping.decode(saved.get())));
         }
-        Optional<BsonDocument> current = writes.load(id);
-        current.ifPresent(document -> writes.refuse(expected, document));
-        return current.isEmpty() ? Optional.of(new Outcome.DeletedMeanwhile<>()) : Optional.empty();
+        return writes.loadRefused(id, expected).isEmpty() ? Optional.of(deletedMeanwhile(id)) : Optional.empty();
     }
 
     private Optional<Outcome<T>> delete(BsonDocument stored) {
@@ -150,7 +148,7 @@ final class Saving<T> {
         if (writes.delete(Mapping.idOf(stored), expected)) {
             return Optional.of(new Outcome.Deleted<>());
         }
-        writes.load(Mapping.idOf(stored)).ifPresent(current -> writes.refuse(expected, current));
+        Optional<BsonDocument> unused = writes.loadRefused(Mapping.idOf(stored), expected);
         return Optional.empty();
     }
 }

@@ -10,13 +10,23 @@ import org.bson.BsonValue;
 final class ThreeWay {
 
     private final MergePolicy policy;
+    private final String versionField;
 
-    ThreeWay(MergePolicy policy) {
+    ThreeWay(MergePolicy policy, String versionField) {
         this.policy = policy;
+        this.versionField = versionField;
     }
 
+    /** The id and the version are no properties: they are given with the write. */
     BsonDocument merge(BsonDocument base, BsonDocument mine, BsonDocument theirs) {
-        return merge("", base, mine, theirs);
+        return merge("", own(base), own(mine), own(theirs));
+    }
+
+    private BsonDocument own(BsonDocument document) {
+        BsonDocument rest = document.clone();
+        rest.remove(Mapping.ID);
+        rest.remove(versionField);
+        return rest;
     }
 
     /** Decides about the whole document, which one deleted. */

@@ -87,10 +87,13 @@ final class TransactionLog {
                 .orElseGet(() -> load(id));
     }
 
-    /** Claims any transaction that is not over and has no claim that is alive. */
-    Optional<BsonDocument> claimNext(String worker) {
+    /** Those that are not over and have no claim that is alive: to be claimed one by one, by the id that routes the command. */
+    List<ObjectId> left() {
         Bson left = Filters.and(Filters.in(STATE, OPEN), where(not(isClaimed())));
-        return commands.change(left, stages(merged(UNCHANGED, claim(worker))));
+        return commands.ids(left).stream()
+                .filter(BsonValue::isObjectId)
+                .map(id -> id.asObjectId().getValue())
+                .toList();
     }
 
     private static BsonValue isClaimed() {
@@ -133,8 +136,9 @@ final class TransactionLog {
     static List<Participant> participants(BsonDocument transaction) {
         BsonArray steps = transaction.getArray(STEPS);
         String id = id(transaction).toHexString();
+        String worker = transaction.getString(WORKER).getValue();
         return Stream.iterate(0, number -> number < steps.size(), number -> number + 1)
-                .map(number -> Participant.read(steps.get(number).asDocument(), id + "/" + number))
+                .map(number -> Participant.read(steps.get(number).asDocument(), id + "/" + number, worker))
                 .toList();
     }
 }

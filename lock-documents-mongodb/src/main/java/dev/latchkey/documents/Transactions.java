@@ -1,6 +1,8 @@
 package dev.latchkey.documents;
 
 import com.mongodb.MongoClientException;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
 import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
@@ -8,6 +10,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.connection.ClusterType;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +28,9 @@ import org.jspecify.annotations.Nullable;
  * });
  * }</pre>
  *
- * <p>The work is repeated, and the commit is, by the rules of the driver: while the server says that an error is transient,
- * for two minutes at most. So the work must have no effects but its writes; others go into {@link UnitOfWork#once} and
+ * <p>The work is repeated, and the commit is, by the rules of the driver: while the server labels an error as transient,
+ * or the commit's outcome as unknown, for two minutes at most. So let {@link com.mongodb.MongoException}s through: whoever
+ * catches one in the work hides its label. And the work must have no effects but its writes; others go into {@link UnitOfWork#once} and
  * {@link UnitOfWork#afterCommit}. What was loaded before the work began is not protected by the transaction but by its
  * version.
  *
@@ -71,8 +75,15 @@ public final class Transactions {
         }
     }
 
-    private static final TransactionOptions DURABLE =
-            TransactionOptions.builder().writeConcern(WriteConcern.MAJORITY).build();
+    /**
+     * What options that say less are completed by. A client that prefers secondaries would have each transaction fail, and a
+     * majority that does not answer would be waited for without end: the driver repeats the commit then.
+     */
+    private static final TransactionOptions DURABLE = TransactionOptions.builder()
+            .readPreference(ReadPreference.primary())
+            .readConcern(ReadConcern.SNAPSHOT)
+            .writeConcern(WriteConcern.MAJORITY.withWTimeout(10, TimeUnit.SECONDS))
+            .build();
 
     private final MongoClient client;
     private final Use byDefault;
@@ -80,7 +91,8 @@ public final class Transactions {
     private final ThreadLocal<Boolean> isRunning = ThreadLocal.withInitial(() -> false);
 
     /**
-     * Runs units of work as transactions, with majority write concern, unless a call says otherwise.
+     * Runs units of work as transactions, unless a call says otherwise: they read a snapshot from the primary, and a commit
+     * counts when a majority has it. What the client, its databases or collections prefer does not matter.
      *
      * @param client of all collections that are written
      */
@@ -93,12 +105,17 @@ public final class Transactions {
      *
      * @param client of all collections that are written
      * @param byDefault what calls have that do not say
-     * @param options of the transactions, such as the maximal time of a commit; not of single writes
+     * @param options of the transactions, such as the maximal time of a commit; not of single writes. What they do not say
+     *     is as for {@link #Transactions(MongoClient)}
      */
     public Transactions(MongoClient client, Use byDefault, TransactionOptions options) {
         this.client = client;
         this.byDefault = byDefault;
-        this.options = options;
+        this.options = completed(options);
+    }
+
+    static TransactionOptions completed(TransactionOptions options) {
+        return TransactionOptions.merge(options, DURABLE);
     }
 
     /**

@@ -1,7 +1,8 @@
 package dev.latchkey.documents;
 
 import com.mongodb.MongoCommandException;
-import com.mongodb.MongoExecutionTimeoutException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoInterruptedException;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.CreateIndexOptions;
@@ -47,6 +48,7 @@ public final class TwoPhaseTransactions {
     private final MongoCollection<Document> collection;
     private final TransactionLog transactions;
     private final Progress progress;
+    private volatile boolean isIndexDue = true;
 
     private TwoPhaseTransactions(Builder settings) {
         this.collection = settings.database.getCollection(settings.collection);
@@ -69,7 +71,8 @@ public final class TwoPhaseTransactions {
      *
      * @param steps in any order; several may be about one document
      * @return how it ended
-     * @throws IllegalArgumentException if a change or an inverse does not consist of update operators
+     * @throws IllegalArgumentException if a change or an inverse does not consist of update operators, or has the positional
+     *     operator {@code $}
      * @throws InterruptedException while waiting for another worker that goes on with it
      */
     public TwoPhaseOutcome run(List<TransactionStep> steps) throws InterruptedException {
@@ -78,7 +81,8 @@ public final class TwoPhaseTransactions {
 
     /**
      * Runs a transaction, or finds out how it ended, or goes on with it: whoever did not get an answer can ask again with
-     * the same id, and nothing happens twice.
+     * the same id, and nothing happens twice as long as the document of the transaction is kept. Once it is deleted, the
+     * id is that of a new transaction.
      *
      * @param id of this transaction
      * @param steps the same whenever the id is
@@ -112,39 +116,55 @@ public final class TwoPhaseTransactions {
 
     /**
      * Goes on with all transactions that are not over and that nobody is working on: finishes them, or undoes those that
-     * are too old.
+     * are too old. One that cannot be gone on with is logged, and tried again by the next recovery after its lease.
      *
      * @return how they ended; those are left out that another worker has taken over
      */
     public List<TwoPhaseOutcome> recover() {
-        createIndex();
+        createIndexIfDue();
         List<TwoPhaseOutcome> outcomes = new ArrayList<>();
-        Optional<BsonDocument> next = transactions.claimNext(newWorker());
-        while (next.isPresent() && !Thread.currentThread().isInterrupted()) {
-            recover(next.get()).ifPresent(outcomes::add);
-            next = transactions.claimNext(newWorker());
+        for (ObjectId id : transactions.left()) {
+            if (Thread.currentThread().isInterrupted()) {
+                return outcomes;
+            }
+            recover(id).ifPresent(outcomes::add);
         }
         return outcomes;
     }
 
     /** From 4.4 on the server waits for all voting members to have built it, also for one that is down. */
-    private void createIndex() {
+    private void createIndexIfDue() {
+        if (!isIndexDue) {
+            return;
+        }
         IndexModel index = new IndexModel(Indexes.ascending(TransactionLog.STATE, TransactionLog.LEASE_END));
         CreateIndexOptions options = new CreateIndexOptions().maxTime(INDEX_SECONDS, TimeUnit.SECONDS);
         try {
             collection.createIndexes(List.of(index), options);
-        } catch (MongoExecutionTimeoutException e) {
+            isIndexDue = false;
+        } catch (MongoInterruptedException e) {
+            throw e;
+        } catch (MongoException e) {
             log.warn("transaction.no-index problem={}: looked for without it", e.getMessage());
         }
     }
 
-    /** One that the server refuses to finish must not keep the others from being finished. */
-    private Optional<TwoPhaseOutcome> recover(BsonDocument claimed) {
+    /** One that the server refuses to finish, or that nobody can read, must not keep the others from being finished. */
+    private Optional<TwoPhaseOutcome> recover(ObjectId id) {
+        String worker = newWorker();
         try {
+            BsonDocument claimed = transactions.claim(id, worker);
+            if (!TransactionLog.isClaimedBy(claimed, worker)) {
+                return Optional.empty();
+            }
             BsonDocument ended = progress.proceed(claimed);
             return TransactionLog.state(ended).isOver() ? Optional.of(outcome(ended)) : Optional.empty();
-        } catch (MongoCommandException e) {
-            log.warn("transaction.recovery.failed id={}: tried again after its lease", TransactionLog.id(claimed), e);
+        } catch (RuntimeException e) {
+            if (e instanceof MongoException && !(e instanceof MongoCommandException)) {
+                // The network, or an interrupt: the others would fail alike.
+                throw e;
+            }
+            log.warn("transaction.recovery.failed id={}: tried again after its lease", id, e);
             return Optional.empty();
         }
     }

@@ -55,22 +55,31 @@ public final class UnitOfWork {
     }
 
     /**
+     * Makes a view of a locked document whose writes are part of the transaction.
+     *
+     * @param held its lock is neither taken, renewed nor released by the transaction
+     * @param <T> the documents
+     * @return the document itself if this is done without a transaction
+     */
+    public <T> LockedDocument<T> in(LockedDocument<T> held) {
+        return session == null ? held : held.in(session);
+    }
+
+    /**
      * Does something in the first attempt only, and gives its result again in later ones: for hooks that others must not
      * see twice, and for values that must stay the same.
      *
      * @param name different for each use in this work
-     * @param hook what to do, without writes that are to be part of the transaction: those must be repeated
+     * @param hook what to do, which may give null, without writes that are to be part of the transaction: those must be repeated
      * @param <V> what it gives
      * @return what the hook gave when it was called
      */
     @SuppressWarnings("unchecked") // the name stands for one use
     public <V> V once(String name, Supplier<V> hook) {
-        Object value = made.get(name);
-        if (value == null) {
-            value = hook.get();
-            made.put(name, value);
+        if (!made.containsKey(name)) {
+            made.put(name, hook.get());
         }
-        return (V) value;
+        return (V) made.get(name);
     }
 
     /**

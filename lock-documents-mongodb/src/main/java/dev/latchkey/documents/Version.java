@@ -156,6 +156,11 @@ public final class Version {
         return type;
     }
 
+    /** A number of nothing: what an object has that was never stored, or made from a document without a version. */
+    static boolean isNone(BsonValue value) {
+        return value.isNull() || (value.isNumber() && value.asNumber().doubleValue() == 0);
+    }
+
     BsonValue value() {
         return value;
     }

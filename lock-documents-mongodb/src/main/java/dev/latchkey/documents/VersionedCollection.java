@@ -8,10 +8,13 @@ import com.mongodb.client.model.Filters;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
+import org.bson.Document;
+import org.bson.codecs.Codec;
 import org.bson.conversions.Bson;
 
 /**
@@ -24,12 +27,12 @@ import org.bson.conversions.Bson;
  *         42, Document::new, post -> post.append("reads", post.getInteger("reads", 0) + 1));
  * }</pre>
  *
- * <p>Objects given to a method are not changed by it, but for an id that the codec generates: what is stored, with its new
- * version, is returned. So an attempt that fails, or a transaction that is aborted, leaves no wrong version in memory. An
+ * <p>Objects given to a method are not changed by it: what is stored, with its new version, and its id if it had none, is
+ * returned. So an attempt that fails, or a transaction that is aborted, leaves no wrong version in memory. An
  * object that was returned by one method can be given to the next.
  *
  * <p>Writes are also refused while somebody else holds the {@linkplain DocumentLocks lock} of the document. A version that
- * is {@code null} or missing in a stored document, from before it was versioned, is a version of its own.
+ * is {@code null}, missing or 0 is that of a document that was not versioned yet, or never stored.
  *
  * <p>Only the root of a document has a version; a change of what is embedded in it is a change of the root. All who write
  * must do so through this class, or raise the version themselves.
@@ -37,7 +40,7 @@ import org.bson.conversions.Bson;
  * <p>Failures of the server or the network are the driver's own {@link com.mongodb.MongoException}. Thread-safe if the
  * codecs are.
  *
- * @param <T> the documents: {@link org.bson.Document} or whatever the collection has a codec for
+ * @param <T> the documents: {@link Document} or whatever the collection has a codec for
  */
 public final class VersionedCollection<T> {
 
@@ -45,14 +48,17 @@ public final class VersionedCollection<T> {
     private final Commands commands;
     private final Guard guard;
     private final Retry retry;
+    private final Duration allowedClockSkew;
     private final GuardedWrites writes;
     private final Saving<T> saving;
 
-    private VersionedCollection(Mapping<T> mapping, Commands commands, Guard guard, Retry retry) {
+    private VersionedCollection(
+            Mapping<T> mapping, Commands commands, Guard guard, Retry retry, Duration allowedClockSkew) {
         this.mapping = mapping;
         this.commands = commands;
         this.guard = guard;
         this.retry = retry;
+        this.allowedClockSkew = allowedClockSkew;
         this.writes = new GuardedWrites(mapping, commands, guard);
         this.saving = new Saving<>(mapping, writes, retry);
     }
@@ -69,22 +75,63 @@ public final class VersionedCollection<T> {
     }
 
     /**
+     * Makes a collection of objects that the driver has no codec for, versioned as by {@link #of(MongoCollection)}.
+     *
+     * @param collection with the write concern to be used; reads go to the primary
+     * @param decode makes an object of a document, and needs to keep its id and its version
+     * @param encode makes a document of an object, with that id and version
+     * @param <T> the objects
+     * @return a view of it
+     */
+    public static <T> VersionedCollection<T> of(
+            MongoCollection<Document> collection, Function<Document, T> decode, Function<T, Document> encode) {
+        return builder(collection, decode, encode).build();
+    }
+
+    /**
      * Begins to say how a collection is versioned.
      *
      * @param collection with the codecs and the write concern to be used; reads go to the primary
      * @param <T> the documents
-     * @return a builder with what {@link #of} has
+     * @return a builder with what {@link #of(MongoCollection)} has
      */
     public static <T> Builder<T> builder(MongoCollection<T> collection) {
-        return new Builder<>(collection);
+        Codec<T> codec = collection.getCodecRegistry().get(collection.getDocumentClass());
+        return new Builder<>(collection, Conversion.of(codec));
+    }
+
+    /**
+     * Begins to say how a collection is versioned, of objects that the driver has no codec for.
+     *
+     * @param collection with the write concern to be used; reads go to the primary
+     * @param decode makes an object of a document, and needs to keep its id and its version
+     * @param encode makes a document of an object, with that id and version
+     * @param <T> the objects
+     * @return a builder with what {@link #of(MongoCollection, Function, Function)} has
+     */
+    public static <T> Builder<T> builder(
+            MongoCollection<Document> collection, Function<Document, T> decode, Function<T, Document> encode) {
+        Codec<Document> codec = collection.getCodecRegistry().get(Document.class);
+        return new Builder<>(collection, Conversion.of(codec, decode, encode));
     }
 
     VersionedCollection<T> guardedBy(Guard other) {
-        return new VersionedCollection<>(mapping, commands, other, retry);
+        return new VersionedCollection<>(mapping, commands, other, retry, allowedClockSkew);
     }
 
-    VersionedCollection<T> in(ClientSession session) {
-        return new VersionedCollection<>(mapping, commands.in(session), guard, retry);
+    /**
+     * Makes a view whose reads and writes are done in a session, and so in its transaction while it has one. Within a unit of
+     * work of {@link Transactions} this is what {@link UnitOfWork#in(VersionedCollection)} does.
+     *
+     * @param session of the client of this collection; it is for one thread, and so is the view
+     * @return the view
+     */
+    public VersionedCollection<T> in(ClientSession session) {
+        return new VersionedCollection<>(mapping, commands.in(session), guard, retry, allowedClockSkew);
+    }
+
+    Duration allowedClockSkew() {
+        return allowedClockSkew;
     }
 
     Mapping<T> mapping() {
@@ -115,11 +162,11 @@ public final class VersionedCollection<T> {
      * @throws IllegalArgumentException if versions of this collection are of another type
      */
     public Optional<T> find(Object id, Version expected) {
-        mapping.checkType(expected);
+        Optional<Version> known = mapping.known(expected);
         Optional<BsonDocument> found = writes.load(id(id));
         found.ifPresent(document -> {
-            if (!mapping.version(document).equals(Optional.of(expected))) {
-                throw writes.conflict(id(id), Optional.of(expected), found);
+            if (!mapping.version(document).equals(known)) {
+                throw writes.conflict(id(id), known, found);
             }
         });
         return found.map(mapping::decode);
@@ -160,8 +207,8 @@ public final class VersionedCollection<T> {
         BsonDocument encoded = mapping.encode(document);
         BsonValue id = Mapping.idOf(encoded);
         Optional<Version> expected = mapping.version(encoded);
-        return mapping.decode(writes.replace(id, expected, mapping.next(expected), encoded)
-                .orElseThrow(() -> writes.refused(id, expected)));
+        return mapping.decode(
+                writes.required(id, expected, () -> writes.replace(id, expected, mapping.next(expected), encoded)));
     }
 
     /**
@@ -176,10 +223,10 @@ public final class VersionedCollection<T> {
      * @throws IllegalArgumentException if the update names the version, or has no operators
      */
     public T update(Object id, Version expected, Bson update) {
-        mapping.checkType(expected);
+        Optional<Version> known = mapping.known(expected);
         BsonDocument operators = Operators.check(commands.toBson(update), mapping.versionField());
-        return mapping.decode(writes.update(id(id), Optional.of(expected), expected.next(), operators)
-                .orElseThrow(() -> writes.refused(id(id), Optional.of(expected))));
+        return mapping.decode(
+                writes.required(id(id), known, () -> writes.update(id(id), known, mapping.next(known), operators)));
     }
 
     /**
@@ -196,13 +243,18 @@ public final class VersionedCollection<T> {
     }
 
     private boolean delete(BsonValue id, Optional<Version> expected) {
-        if (writes.delete(id, expected)) {
-            return true;
+        for (int tries = 1; ; tries++) {
+            if (writes.delete(id, expected)) {
+                return true;
+            }
+            Optional<BsonDocument> current = writes.loadRefused(id, expected);
+            if (current.isEmpty()) {
+                return false;
+            }
+            if (tries == GuardedWrites.TRIES || !mapping.version(current.get()).equals(expected)) {
+                throw writes.conflict(id, expected, current);
+            }
         }
-        if (writes.load(id).isEmpty()) {
-            return false;
-        }
-        throw writes.refused(id, expected);
     }
 
     /**
@@ -292,13 +344,16 @@ public final class VersionedCollection<T> {
      */
     public static final class Builder<T> {
 
-        private final MongoCollection<T> collection;
+        private final MongoCollection<?> collection;
+        private final Conversion<T> conversion;
         private String versionField = "version";
         private Version.Type type = Version.Type.INT;
         private Retry retry = new Retry(200, Duration.ofSeconds(30));
+        private Duration allowedClockSkew = Duration.ZERO;
 
-        private Builder(MongoCollection<T> collection) {
+        private Builder(MongoCollection<?> collection, Conversion<T> conversion) {
             this.collection = collection;
+            this.conversion = conversion;
         }
 
         /**
@@ -327,18 +382,33 @@ public final class VersionedCollection<T> {
         }
 
         /**
+         * Says by how much the clocks of any two {@code mongos} of a sharded cluster may differ. Each decides by its own which
+         * leases are over: a lock that is not released is then taken over that much later. Needed on a sharded cluster with
+         * {@link DocumentLocks}, where two may hold one lock if the clocks differ by more; a collection does not tell
+         * whether it is on one. The same for all who use the collection. Zero unless set.
+         *
+         * @param difference zero or more
+         * @return this builder
+         * @throws IllegalArgumentException if it is less than zero
+         */
+        public Builder<T> allowedClockSkew(Duration difference) {
+            if (difference.isNegative()) {
+                throw new IllegalArgumentException("an allowed clock skew of " + difference + " must not be negative");
+            }
+            this.allowedClockSkew = difference;
+            return this;
+        }
+
+        /**
          * Makes the view of the collection. Sends nothing.
          *
          * @return the view
          * @throws IllegalArgumentException if the version field is no field of the root
          */
         public VersionedCollection<T> build() {
-            Mapping<T> mapping = new Mapping<>(
-                    collection.getCodecRegistry().get(collection.getDocumentClass()),
-                    versionField,
-                    type,
-                    collection.getNamespace());
-            return new VersionedCollection<>(mapping, Commands.of(collection), new Guard.Unlocked(), retry);
+            Mapping<T> mapping = new Mapping<>(conversion, versionField, type, collection.getNamespace());
+            return new VersionedCollection<>(
+                    mapping, Commands.of(collection), new Guard.Unlocked(allowedClockSkew), retry, allowedClockSkew);
         }
     }
 }

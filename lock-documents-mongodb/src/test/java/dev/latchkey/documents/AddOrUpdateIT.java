@@ -186,6 +186,9 @@ class AddOrUpdateIT {
         });
 
         assertThat(outcome).isInstanceOf(Outcome.DeletedMeanwhile.class);
+        assertThatThrownBy(outcome::orElseThrow)
+                .isInstanceOf(OptimisticLockException.class)
+                .hasMessageContaining("/1");
         assertThat(stored.countDocuments()).isZero();
     }
 
@@ -233,7 +236,10 @@ class AddOrUpdateIT {
             return increment(document);
         });
 
-        assertThat(outcome).isEqualTo(new Outcome.GaveUp<Document>(3));
+        assertThat(outcome).isEqualTo(new Outcome.GaveUp<Document>(stored.getNamespace() + "/1", 3));
+        assertThatThrownBy(outcome::orElseThrow)
+                .isInstanceOf(OptimisticLockException.class)
+                .hasMessageContaining("3 attempts");
         assertThat(load(1)).containsEntry("count", 0);
     }
 
@@ -248,7 +254,7 @@ class AddOrUpdateIT {
             return increment(document);
         });
 
-        assertThat(outcome).isEqualTo(new Outcome.GaveUp<Document>(1));
+        assertThat(outcome).isEqualTo(new Outcome.GaveUp<Document>(stored.getNamespace() + "/1", 1));
     }
 
     @Test

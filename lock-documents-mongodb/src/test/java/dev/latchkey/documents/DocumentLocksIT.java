@@ -138,9 +138,9 @@ class DocumentLocksIT {
     void givenLock_whenTheOwnerWrites_thenWrittenWithANewVersionAndStillLocked(DocumentLockMode mode)
             throws InterruptedException {
         try (LockedDocument<Document> held = lock(1, mode)) {
-            Document second = held.writes().replace(held.document().append("title", "second"));
-            held.writes().update(1, Version.of(2), Updates.set("title", "third"));
-            held.writes().update(1, document -> document.append("title", "fourth"));
+            Document second = held.replace(held.document().append("title", "second"));
+            held.update(Version.of(2), Updates.set("title", "third"));
+            held.update(document -> document.append("title", "fourth"));
 
             assertThat(second).containsEntry("version", 2);
             assertThat(load(1)).containsEntry("title", "fourth").containsEntry("version", 4);
@@ -152,7 +152,7 @@ class DocumentLocksIT {
     @EnumSource(names = {"PESSIMISTIC_READ", "PESSIMISTIC_WRITE"})
     void givenLock_whenTheOwnerWritesForTheLastTime_thenReleasedWithTheWrite(DocumentLockMode mode) {
         try (LockedDocument<Document> held = lock(1, mode)) {
-            held.lastWrite().update(1, Version.of(1), Updates.set("title", "last"));
+            held.saveAndRelease(held.document().append("title", "last"));
 
             assertThat(load(1)).containsEntry("title", "last").containsEntry("version", 2);
             try (LockedDocument<Document> next = lock(1, WRITE)) {
@@ -161,7 +161,7 @@ class DocumentLocksIT {
             }
         }
         try (LockedDocument<Document> held = lock(1, mode)) {
-            held.lastWrite().replace(held.document().append("title", "replaced"));
+            held.saveAndRelease(held.document().append("title", "replaced"));
             assertThat(locks.find(1, WRITE)).isPresent();
         }
     }
@@ -169,9 +169,10 @@ class DocumentLocksIT {
     @Test
     void givenReleasedWithAWrite_whenWrittenAgain_thenRefusedAndTheNextOwnersLockStays() {
         LockedDocument<Document> held = lock(1, WRITE);
-        Document written = held.lastWrite().replace(held.document());
+        Document written = held.saveAndRelease(held.document());
         try (LockedDocument<Document> next = lock(1, WRITE)) {
-            assertThatThrownBy(() -> held.lastWrite().replace(written)).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(() -> held.saveAndRelease(written)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> held.replace(written)).isInstanceOf(IllegalStateException.class);
             assertThat(held.release()).isFalse();
             assertThatCode(next::refresh).doesNotThrowAnyException();
         }
@@ -180,7 +181,7 @@ class DocumentLocksIT {
     @Test
     void givenLock_whenTheOwnerDeletes_thenGoneAndClosingIsQuiet() {
         try (LockedDocument<Document> held = lock(1, WRITE)) {
-            assertThat(held.writes().delete(held.document())).isTrue();
+            assertThat(held.delete(held.document())).isTrue();
         }
         assertThat(posts.find(1)).isEmpty();
     }
@@ -189,7 +190,7 @@ class DocumentLocksIT {
     void givenOneOfTwoReaders_whenItWrites_thenConflictAndItStillReads() {
         try (LockedDocument<Document> one = lock(1, READ);
                 LockedDocument<Document> other = lock(1, READ)) {
-            assertThatThrownBy(() -> one.writes().replace(one.document())).isInstanceOf(LockConflictedException.class);
+            assertThatThrownBy(() -> one.replace(one.document())).isInstanceOf(LockConflictedException.class);
             assertThat(one.refresh()).isEqualTo(other.refresh());
         }
     }
@@ -212,7 +213,7 @@ class DocumentLocksIT {
 
         try (LockedDocument<Document> next = takeOver(1)) {
             assertThat(dead.remainingLifetime()).isZero();
-            assertThatThrownBy(() -> dead.writes().replace(dead.document())).isInstanceOf(LockLostException.class);
+            assertThatThrownBy(() -> dead.replace(dead.document())).isInstanceOf(LockLostException.class);
             assertThat(dead.release()).isFalse();
             assertThatCode(next::refresh).doesNotThrowAnyException();
         }
@@ -338,7 +339,7 @@ class DocumentLocksIT {
         LockedDocument<Document> held = lock(1, WRITE);
         BackgroundCall<LockedDocument<Document>> waiter = BackgroundCall.start(
                 () -> locks.find(1, WRITE, Duration.ofSeconds(30)).orElseThrow());
-        held.writes().update(1, Version.of(1), Updates.set("title", "new"));
+        held.update(Version.of(1), Updates.set("title", "new"));
 
         held.release();
 
@@ -455,7 +456,7 @@ class DocumentLocksIT {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("/3 has no version");
         try (LockedDocument<Document> loaded = lock(1, DocumentLockMode.OPTIMISTIC)) {
-            assertThat(loaded.writes().replace(loaded.document())).containsEntry("version", 2);
+            assertThat(loaded.replace(loaded.document())).containsEntry("version", 2);
             assertThat(loaded.mode()).isEqualTo(NONE);
             assertThatThrownBy(loaded::refresh).isInstanceOf(IllegalStateException.class);
         }

@@ -22,6 +22,7 @@ final class Interposed {
         private final int at;
         private final CountDownLatch there = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);
+        private volatile IntConsumer later = number -> {};
 
         Stop(int at) {
             this.at = at;
@@ -35,8 +36,15 @@ final class Interposed {
             goOn.countDown();
         }
 
+        /** Goes on until another stop. */
+        void goOnTo(Stop next) {
+            later = next;
+            goOn();
+        }
+
         @Override
         public void accept(int number) {
+            later.accept(number);
             if (number == at) {
                 there.countDown();
                 try {
@@ -48,7 +56,8 @@ final class Interposed {
         }
     }
 
-    private static final Set<String> COMMANDS = Set.of("findOneAndUpdate", "find", "insertOne", "deleteOne");
+    private static final Set<String> COMMANDS =
+            Set.of("findOneAndUpdate", "find", "aggregate", "insertOne", "deleteOne");
 
     private final IntConsumer beforeEach;
     private final AtomicInteger number = new AtomicInteger();

@@ -7,11 +7,10 @@ import com.mongodb.connection.ClusterType;
 import dev.latchkey.testkit.MongoDbServer;
 import java.util.Optional;
 import org.bson.Document;
-import org.testcontainers.DockerClientFactory;
 
 /**
- * A MongoDB that has transactions: the one the environment names, if it is a replica set or a sharded cluster, or one in a
- * container. The embedded server has none. Where there is none the tests do not run, and say so.
+ * A MongoDB that has transactions: the one the environment names, if it is a replica set or a sharded cluster, or one that is
+ * started, of the {@code mongod} of this machine or in a container. The embedded server has none. Where there is none the tests do not run, and say so.
  */
 final class ReplicaSet {
 
@@ -20,11 +19,12 @@ final class ReplicaSet {
     /** Called by JUnit before anything of the test class is. */
     static boolean isThere() {
         boolean given = named().isPresent();
-        if (given || DockerClientFactory.instance().isDockerAvailable()) {
+        if (given || MongoDbServer.isReal()) {
             return true;
         }
-        System.err.println("NOT RUN: the transactions of MongoDB. To run them, start Docker, or set "
-                + MongoDbServer.ENVIRONMENT + " to a replica set, such as mongodb://host:27017/?replicaSet=rs");
+        System.err.println(
+                "NOT RUN: the transactions of MongoDB. To run them, put a mongod on the PATH, start Docker, or set "
+                        + MongoDbServer.ENVIRONMENT + " to a replica set, such as mongodb://host:27017/?replicaSet=rs");
         return false;
     }
 

@@ -10,6 +10,8 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.Updates;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -75,7 +78,7 @@ class TwoPhaseIT {
         assertThat(accounts.find()).allSatisfy(account -> {
             Document marks = account.get("_transactions", new Document());
             assertThat(marks.getList("applied", String.class, List.of())).isEmpty();
-            assertThat(marks.getList("prepared", String.class, List.of())).isEmpty();
+            assertThat(marks.getList("prepared", Document.class, List.of())).isEmpty();
         });
     }
 
@@ -290,6 +293,179 @@ class TwoPhaseIT {
         return isLate;
     }
 
+    /**
+     * A12: the mark was the step's, so that one late worker set it again for another, who had made sure long ago: the change
+     * was made twice.
+     */
+    @Test
+    void givenTwoLateWorkers_whenOneMarksAgainAfterTheEnd_thenTheOtherChangesNothing() throws Exception {
+        assertThat(twoLate(transactions(database))).isEqualTo("done");
+    }
+
+    /** A12: as above, after the cancellation. */
+    @Test
+    void givenTwoLateWorkers_whenOneMarksAgainAfterTheCancellation_thenTheOtherChangesNothing() throws Exception {
+        TwoPhaseTransactions canceling = TwoPhaseTransactions.builder(database)
+                .lease(Duration.ofMillis(1))
+                .cancelAfter(Duration.ofMillis(1))
+                .build();
+
+        assertThat(twoLate(canceling)).isEqualTo("canceled");
+    }
+
+    /** The first stops before it marks, and later before it makes sure; the second stops before its first change. */
+    private String twoLate(TwoPhaseTransactions others) throws Exception {
+        int firstMark = 3;
+        // It looks at the transaction that the first began, claims it, marks, and makes sure.
+        int firstChangeOfTheSecond = 2 + TRANSFER.size() + 1 + 1;
+        Interposed.Stop beforeMarking = new Interposed.Stop(firstMark);
+        Interposed.Stop beforeMakingSure = new Interposed.Stop(firstMark + TRANSFER.size());
+        BackgroundCall<TwoPhaseOutcome> first = BackgroundCall.start(() ->
+                transactions(new Interposed(beforeMarking).database(database)).run(ID, TRANSFER));
+        Awaitility.await().atMost(LIMIT).until(beforeMarking::isThere);
+        Interposed.Stop beforeChanging = new Interposed.Stop(firstChangeOfTheSecond);
+        BackgroundCall<TwoPhaseOutcome> second = BackgroundCall.start(() ->
+                transactions(new Interposed(beforeChanging).database(database)).run(ID, TRANSFER));
+        Awaitility.await().atMost(LIMIT).until(beforeChanging::isThere);
+        assertThat(accounts.find(Filters.exists("_transactions.prepared.0")))
+                .as("both are marked")
+                .hasSize(2);
+        Awaitility.await().atMost(LIMIT).until(() -> {
+            others.recover();
+            return List.of("done", "canceled").contains(state());
+        });
+        assertOver();
+
+        beforeMarking.goOnTo(beforeMakingSure);
+        Awaitility.await().atMost(LIMIT).until(beforeMakingSure::isThere);
+        beforeChanging.goOn();
+        second.result();
+        assertOver();
+        beforeMakingSure.goOn();
+        first.result();
+        assertOver();
+        assertNoMarks();
+        return state();
+    }
+
+    /** F4: forward, the second step was undone on the name that the first had given back: {a: 8, b: -3}. */
+    @Test
+    void givenStepsThatBuildOnEachOther_whenCanceled_thenTheLastIsUndoneFirst() throws InterruptedException {
+        accounts.insertOne(new Document("_id", "carol").append("a", 5L));
+        List<TransactionStep> steps = List.of(
+                TransactionStep.of("accounts", "carol", Updates.rename("a", "b"), Updates.rename("b", "a")),
+                TransactionStep.increment("accounts", "carol", "b", 3),
+                REFUSED.get(1));
+
+        assertThat(transactions(database).run(steps)).isInstanceOf(TwoPhaseOutcome.Canceled.class);
+
+        assertThat(accounts.find(Filters.eq("carol")).first())
+                .containsEntry("a", 5L)
+                .doesNotContainKey("b");
+    }
+
+    /** F5: it took its index from the marks in the filter, and changed another element. */
+    @Test
+    void givenAPositionalOperator_whenRun_thenArgumentIsRefused() {
+        for (String path : List.of("items.$.n", "items.$")) {
+            for (TransactionStep step : List.of(
+                    TransactionStep.of("accounts", "bob", Updates.inc(path, 1), Updates.inc("n", -1)),
+                    TransactionStep.of("accounts", "bob", Updates.inc("n", 1), Updates.inc(path, -1)))) {
+                assertThatThrownBy(() -> transactions(database).run(List.of(step)))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("positional");
+            }
+        }
+        assertThat(state()).isEqualTo("none");
+    }
+
+    /** B19: where the index is refused, nothing was recovered. Here another one is in its way. */
+    @Test
+    void givenTheIndexIsRefused_whenRecovered_thenRecoveredWithoutIt() {
+        assertThat(crash(6, TRANSFER)).isTrue();
+        database.getCollection("transactions")
+                .createIndex(
+                        Indexes.ascending("state", "leaseUntil"), new IndexOptions().expireAfter(1L, TimeUnit.HOURS));
+
+        recoverAll();
+
+        assertThat(state()).isEqualTo("done");
+    }
+
+    /** B19: without the _id a sharded cluster refuses findAndModify before 7.1. */
+    @Test
+    void givenATransactionIsLeft_whenRecovered_thenEachChangeIsRoutedByAnId() {
+        assertThat(crash(6, TRANSFER)).isTrue();
+        List<BsonDocument> sent = new CopyOnWriteArrayList<>();
+        try (MongoClient client = listened(sent)) {
+            Awaitility.await().atMost(LIMIT).until(() -> {
+                transactions(client.getDatabase(database.getName())).recover();
+                return state().equals("done");
+            });
+        }
+
+        assertThat(sent)
+                .filteredOn(command -> command.getFirstKey().equals("findAndModify"))
+                .isNotEmpty()
+                .allSatisfy(command ->
+                        assertThat(command.getDocument("query").toJson()).contains("\"_id\""));
+    }
+
+    /** F12: the others waited for ever behind one that nobody can read. */
+    @Test
+    void givenATransactionThatCannotBeRead_whenRecovered_thenTheOthersAre() {
+        database.getCollection("transactions")
+                .insertOne(new Document("_id", new ObjectId("000000000000000000000000"))
+                        .append("state", "pending")
+                        .append("steps", "none"));
+        assertThat(crash(6, TRANSFER)).isTrue();
+
+        Awaitility.await().atMost(LIMIT).until(() -> {
+            transactions(database).recover();
+            return database.getCollection("transactions").countDocuments(Filters.eq("state", "done")) == 1;
+        });
+        assertThat(balance("bob")).isEqualTo(130);
+    }
+
+    /** A13: without a limit a write waits for a majority for ever, and what is read locally an election may undo. */
+    @Test
+    void givenTransferOrLock_whenDone_thenEachCommandAsksForAMajorityAndWaitsFiveSecondsAtMost()
+            throws InterruptedException {
+        List<BsonDocument> sent = new CopyOnWriteArrayList<>();
+        try (MongoClient client = listened(sent)) {
+            MongoDatabase heard = client.getDatabase(database.getName());
+            transactions(heard).run(ID, REFUSED);
+            new DocumentLocks<>(VersionedCollection.of(heard.getCollection("accounts")), Duration.ofMinutes(1))
+                    .find("bob", DocumentLockMode.PESSIMISTIC_WRITE)
+                    .orElseThrow()
+                    .close();
+        }
+
+        assertThat(sent)
+                .filteredOn(command -> command.getFirstKey().equals("findAndModify"))
+                .hasSizeGreaterThan(8)
+                .extracting(command -> command.getDocument("writeConcern"))
+                .containsOnly(BsonDocument.parse("{w: 'majority', wtimeout: 5000, j: true}"));
+        assertThat(sent)
+                .filteredOn(command -> command.getFirstKey().equals("find"))
+                .isNotEmpty()
+                .extracting(command -> command.getDocument("readConcern"))
+                .containsOnly(BsonDocument.parse("{level: 'majority'}"));
+    }
+
+    private static MongoClient listened(List<BsonDocument> sent) {
+        CommandListener listener = new CommandListener() {
+            @Override
+            public void commandStarted(CommandStartedEvent event) {
+                sent.add(event.getCommand().clone());
+            }
+        };
+        return MongoClients.create(MongoClientSettings.builder()
+                .applyConnectionString(new ConnectionString(TestDatabase.URI))
+                .addCommandListener(listener)
+                .build());
+    }
+
     @Test
     void givenManyWorkersOnOneTransaction_whenAllRunIt_thenItHappensOnce() throws Exception {
         List<BackgroundCall<TwoPhaseOutcome>> workers = new ArrayList<>();
@@ -326,17 +502,7 @@ class TwoPhaseIT {
     @Test
     void givenTheIndexIsDue_whenRecovered_thenItMayTakeFiveSecondsAtMost() {
         List<BsonDocument> sent = new CopyOnWriteArrayList<>();
-        CommandListener listener = new CommandListener() {
-            @Override
-            public void commandStarted(CommandStartedEvent event) {
-                sent.add(event.getCommand().clone());
-            }
-        };
-        MongoClientSettings settings = MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(TestDatabase.URI))
-                .addCommandListener(listener)
-                .build();
-        try (MongoClient client = MongoClients.create(settings)) {
+        try (MongoClient client = listened(sent)) {
             assertThat(transactions(client.getDatabase(database.getName())).recover())
                     .isEmpty();
         }

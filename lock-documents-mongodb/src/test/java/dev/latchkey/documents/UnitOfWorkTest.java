@@ -40,6 +40,21 @@ class UnitOfWorkTest {
         assertThat(List.of(first, again, another)).containsExactly(1, 1, 2);
     }
 
+    /** C16: a hook that gave null was called again. */
+    @Test
+    void givenAHookThatGivesNull_whenDoneOnce_thenCalledOnceAllTheSame() {
+        Map<String, Object> attempts = UnitOfWork.memory();
+        AtomicInteger calls = new AtomicInteger();
+        for (int attempt = 0; attempt < 3; attempt++) {
+            Object nothing = new UnitOfWork(null, attempts).once("mail", () -> {
+                calls.incrementAndGet();
+                return null;
+            });
+            assertThat(nothing).isNull();
+        }
+        assertThat(calls).hasValue(1);
+    }
+
     @Test
     void givenHookThatFails_whenCommitted_thenTheOthersRunAndTheCallerLearnsThatAllIsCommitted() {
         UnitOfWork unit = new UnitOfWork(null, memory);

@@ -265,9 +265,10 @@ class VersionedCollectionIT {
         Post inserted = pojos().insert(post);
         Post second = pojos().replace(inserted);
 
-        assertThat(inserted.getVersion()).isZero();
-        assertThat(second.getVersion()).isEqualTo(1);
-        assertThat(pojos().version(second)).isEqualTo(Optional.of(Version.of(1)));
+        assertThat(post.getVersion()).isZero();
+        assertThat(inserted.getVersion()).isEqualTo(1);
+        assertThat(second.getVersion()).isEqualTo(2);
+        assertThat(pojos().version(second)).isEqualTo(Optional.of(Version.of(2)));
         assertThatThrownBy(() -> pojos().replace(inserted)).isInstanceOf(OptimisticLockException.class);
     }
 

@@ -29,6 +29,9 @@ record Arguments(BsonDocument values) {
     /** Who asks, for people. */
     static final BsonValue HOLDER = variable("holder");
 
+    /** Leases of others that ended before it are over: now, less how far the clocks of routers may differ. */
+    static final BsonValue OVER = variable("over");
+
     /** When a lease ends that begins now. */
     static final BsonValue END = variable("end");
 
@@ -38,9 +41,10 @@ record Arguments(BsonDocument values) {
     /** How long a document stays when it is no longer used. */
     static final BsonValue RETENTION = variable("retention");
 
-    static Arguments of(Request request, long number, String holder, Duration retention) {
+    static Arguments of(Request request, long number, String holder, Duration retention, Duration skew) {
         BsonDocument values = of(request.key(), retention)
                 .values
+                .append("over", skew.isZero() ? NOW : sum(NOW, number(-roundedUp(skew))))
                 .append("request", number(number))
                 .append("holder", text(holder))
                 .append("end", sum(NOW, number(roundedUp(request.ttl()))));

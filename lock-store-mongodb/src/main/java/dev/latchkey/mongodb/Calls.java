@@ -1,13 +1,19 @@
 package dev.latchkey.mongodb;
 
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoInterruptedException;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoSocketOpenException;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class Calls implements AutoCloseable {
 
     private static final int VALIDATION_FAILED = 121;
+
+    /** Unauthorized, AuthenticationFailed, and what Atlas says instead of the latter. */
+    private static final Set<Integer> DENIALS = Set.of(13, 18, 8_000);
 
     private final PlatformThreads threads = new PlatformThreads();
 
@@ -32,14 +41,35 @@ final class Calls implements AutoCloseable {
                         if (e instanceof MongoSocketReadTimeoutException || e instanceof MongoSocketOpenException) {
                             throw e;
                         }
-                        return call.get();
+                        return again(call, e);
                     }
                 }));
     }
 
-    /** Calls what would tell another thing the second time: on a thread that nobody interrupts. */
-    <T> T once(String resource, Supplier<T> call) {
+    /** What was not sent this time may have been done the first time. */
+    private static <T extends @Nullable Object> T again(Supplier<T> call, MongoException first) {
+        try {
+            return call.get();
+        } catch (MongoException e) {
+            if (failureOf(e) == Failure.NOT_SENT) {
+                first.addSuppressed(e);
+                throw first;
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Calls what would tell another thing the second time, or whose first copy could undo what came after: on a thread that
+     * nobody interrupts.
+     */
+    <T extends @Nullable Object> T once(String resource, Supplier<T> call) {
         return described(resource, () -> threads.call(call));
+    }
+
+    /** Calls on a thread that nobody interrupts, and lets what it throws through. */
+    <T> T apart(Supplier<T> call) {
+        return threads.call(call);
     }
 
     private <T extends @Nullable Object> T uninterrupted(Supplier<T> call) {
@@ -47,13 +77,15 @@ final class Calls implements AutoCloseable {
             return threads.call(call);
         }
         boolean interrupted = Thread.interrupted();
+        Optional<MongoException> first = Optional.empty();
         try {
             while (true) {
                 try {
-                    return call.get();
+                    return first.isPresent() ? again(call, first.get()) : call.get();
                 } catch (MongoInterruptedException e) {
                     // The driver has set the flag again.
                     interrupted |= Thread.interrupted();
+                    first = Optional.of(new MongoException("interrupted", e));
                 }
             }
         } finally {
@@ -78,20 +110,33 @@ final class Calls implements AutoCloseable {
             // The answer repeats what was refused, token and all.
             return new LockStorageException(resource, "a validator of the collection refuses its document", null);
         }
+        return new LockStorageException(resource, problem(e), e, failureOf(e));
+    }
+
+    private static String problem(MongoException e) {
         if (e instanceof MongoCommandException refusal) {
-            return new LockStorageException(
-                    resource,
-                    "MongoDB refused (" + refusal.getErrorCode() + " " + refusal.getErrorCodeName() + "): "
-                            + refusal.getErrorMessage() + remedy(refusal),
-                    e);
+            return "MongoDB refused (" + refusal.getErrorCode() + " " + refusal.getErrorCodeName() + "): "
+                    + refusal.getErrorMessage() + remedy(refusal);
+        }
+        if (e instanceof MongoSecurityException && e.getCause() instanceof MongoCommandException refusal) {
+            return "MongoDB refused the credentials (" + refusal.getErrorCode() + " " + refusal.getErrorCodeName()
+                    + "): " + refusal.getErrorMessage();
         }
         if (e instanceof MongoTimeoutException) {
-            return new LockStorageException(
-                    resource,
-                    "no MongoDB server to ask: " + e.getMessage() + ". Is it running, and has it a primary?",
-                    e);
+            return "no MongoDB server to ask: " + e.getMessage() + ". Is it running, and has it a primary?";
         }
-        return new LockStorageException(resource, "MongoDB failed: " + e.getMessage(), e);
+        return "MongoDB failed: " + e.getMessage();
+    }
+
+    /** How far a call came that was made once. The driver itself tells of its first attempt if a later one is not sent. */
+    static Failure failureOf(MongoException e) {
+        if (e instanceof MongoSecurityException || DENIALS.contains(e.getCode())) {
+            return Failure.DENIED;
+        }
+        boolean isNotSent = e instanceof MongoSocketOpenException
+                || e instanceof MongoConnectionPoolClearedException
+                || (e instanceof MongoTimeoutException && !(e instanceof MongoOperationTimeoutException));
+        return isNotSent ? Failure.NOT_SENT : Failure.IN_DOUBT;
     }
 
     private static String remedy(MongoException e) {

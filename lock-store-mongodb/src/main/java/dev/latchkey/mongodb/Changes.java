@@ -18,6 +18,7 @@ import static dev.latchkey.mongodb.Expressions.to;
 import static dev.latchkey.mongodb.Expressions.toLong;
 import static dev.latchkey.mongodb.Expressions.variable;
 
+import dev.latchkey.spi.LeaseChange;
 import java.time.Duration;
 import org.bson.BsonElement;
 import org.bson.BsonInt32;
@@ -32,15 +33,22 @@ final class Changes {
     /** No exclusive hold has it. */
     static final long NO_TOKEN = 0;
 
+    /** Where only the caller's own hold is left, the last lease to end is its own. */
+    private static final BsonValue OWN_END = field(Fields.EXPIRES_AT);
+
     private Changes() {}
 
     static BsonValue write() {
         return write(Arguments.END);
     }
 
-    /** Never shortens the lease: its holder may not learn of it in time, and believes in the shared one. */
-    static BsonValue promote() {
-        return write(greatest(field(Fields.EXPIRES_AT), Arguments.END));
+    static BsonValue promote(LeaseChange change) {
+        return write(end(change, OWN_END));
+    }
+
+    /** A request that is late, repeated or overtaken must not end a lease sooner than its holder believes. */
+    private static BsonValue end(LeaseChange change, BsonValue present) {
+        return change == LeaseChange.SET ? Arguments.END : greatest(present, Arguments.END);
     }
 
     private static BsonValue write(BsonValue until) {
@@ -58,34 +66,37 @@ final class Changes {
                 keptFrom(until));
     }
 
-    static BsonValue renewWriter() {
+    static BsonValue renewWriter(LeaseChange change) {
+        BsonValue end = end(change, OWN_END);
         return changed(
                 to(Fields.REQUEST, Arguments.REQUEST),
                 to(Fields.RENEWED_AT, NOW),
-                to(Fields.EXPIRES_AT, Arguments.END),
-                keptFrom(Arguments.END));
+                to(Fields.EXPIRES_AT, end),
+                keptFrom(end));
     }
 
     static BsonValue read() {
-        return withReaders(Conditions.otherLiveReaders(), Conditions.NOBODY);
+        return withReaders(Conditions.otherLiveReaders(), Arguments.END, Conditions.NOBODY);
     }
 
-    static BsonValue demote() {
-        return withReaders(Conditions.NONE, Conditions.NOBODY);
+    static BsonValue demote(LeaseChange change) {
+        return withReaders(Conditions.NONE, end(change, OWN_END), Conditions.NOBODY);
     }
 
-    static BsonValue renewReader() {
+    static BsonValue renewReader(LeaseChange change) {
         BsonValue othersMark = cond(Conditions.anotherPromotes(), field(Fields.PROMOTER), Conditions.NOBODY);
-        return withReaders(Conditions.otherReaders(), othersMark);
+        BsonValue renewed = withReaders(
+                Conditions.otherReaders(), end(change, greatestOf(variable("own." + Fields.EXPIRES_AT))), othersMark);
+        return let("own", Conditions.ownReaders(), renewed);
     }
 
-    private static BsonValue withReaders(BsonValue others, BsonValue mark) {
+    private static BsonValue withReaders(BsonValue others, BsonValue until, BsonValue mark) {
         BsonValue own = object(
                 to(Fields.TOKEN, Arguments.TOKEN),
                 to(Fields.REQUEST, Arguments.REQUEST),
                 to(Fields.HOLDER, Arguments.HOLDER),
-                to(Fields.EXPIRES_AT, Arguments.END));
-        BsonValue ends = concat(variable("others." + Fields.EXPIRES_AT), array(Arguments.END));
+                to(Fields.EXPIRES_AT, until));
+        BsonValue ends = concat(variable("others." + Fields.EXPIRES_AT), array(until));
         BsonValue changed = changed(
                 format(),
                 to(Fields.TOKEN, Conditions.NOBODY),
@@ -96,7 +107,7 @@ final class Changes {
                 to(Fields.FENCING_TOKEN, lastFencingToken()),
                 to(Fields.READERS, concat(variable("others"), array(own))),
                 to(Fields.PROMOTER, mark),
-                keptFrom(Arguments.END));
+                keptFrom(until));
         return let("others", others, changed);
     }
 

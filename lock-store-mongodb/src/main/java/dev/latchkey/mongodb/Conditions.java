@@ -16,6 +16,7 @@ import static dev.latchkey.mongodb.Expressions.to;
 import static dev.latchkey.mongodb.Expressions.variable;
 
 import org.bson.BsonArray;
+import org.bson.BsonDateTime;
 import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonValue;
@@ -32,15 +33,22 @@ final class Conditions {
         return atLeast(field(Fields.EXPIRES_AT), NOW);
     }
 
-    /** An upsert begins with nothing but the name. */
+    /** For somebody else, whose router's clock may be ahead of that of the holder's. */
+    static BsonValue isLiveForOthers() {
+        return atLeast(field(Fields.EXPIRES_AT), Arguments.OVER);
+    }
+
+    /** An upsert begins with nothing but the name. What is less than any date would be taken for an end in the past. */
     static BsonValue isOursOrNew() {
+        BsonValue hasAnEnd =
+                or(equal(field(Fields.EXPIRES_AT), NOBODY), atLeast(field(Fields.EXPIRES_AT), new BsonDateTime(0)));
         return or(
-                equal(field(Fields.FORMAT), new BsonInt32(Fields.FORMAT_1)),
+                and(equal(field(Fields.FORMAT), new BsonInt32(Fields.FORMAT_1)), hasAnEnd),
                 equal(UNCHANGED, object(to(Fields.RESOURCE, field(Fields.RESOURCE)))));
     }
 
     static BsonValue isShareable() {
-        return or(not(isLive()), and(equal(field(Fields.TOKEN), NOBODY), not(anotherPromotes())));
+        return or(not(isLiveForOthers()), and(equal(field(Fields.TOKEN), NOBODY), not(anotherPromotes())));
     }
 
     static BsonValue writes() {
@@ -66,7 +74,12 @@ final class Conditions {
     }
 
     static BsonValue otherLiveReaders() {
-        return filter(readers(), and(not(isOwnReader()), isLiveReader()));
+        return filter(
+                readers(), and(not(isOwnReader()), atLeast(variable("one." + Fields.EXPIRES_AT), Arguments.OVER)));
+    }
+
+    static BsonValue ownReaders() {
+        return filter(readers(), isOwnReader());
     }
 
     /** Also those whose leases have ended. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -34,6 +35,12 @@ final class Documents {
     enum Absent {
         INSERT,
         LEAVE
+    }
+
+    /** Whether a command is sent again when its connection broke, while the first copy is perhaps under way. */
+    enum Repetition {
+        ALLOWED,
+        NEVER
     }
 
     /** Names that differ in anything are different names, whatever the collection's own collation. */
@@ -76,13 +83,15 @@ final class Documents {
      *
      * @return the document as it is after that; empty if there is none
      */
-    Optional<Holding> change(String resource, List<BsonDocument> stages, Absent absent) {
+    Optional<Holding> change(String resource, List<BsonDocument> stages, Absent absent, Repetition repetition) {
         FindOneAndUpdateOptions options = new FindOneAndUpdateOptions()
                 .returnDocument(ReturnDocument.AFTER)
                 .upsert(absent == Absent.INSERT)
                 .collation(BINARY);
         BsonDocument filter = byName(resource);
-        return Optional.ofNullable(calls.repeated(resource, () -> findAndUpdate(filter, stages, options)))
+        Supplier<@Nullable BsonDocument> call = () -> findAndUpdate(filter, stages, options);
+        return Optional.ofNullable(
+                        repetition == Repetition.ALLOWED ? calls.repeated(resource, call) : calls.once(resource, call))
                 .map(document -> holding(resource, document));
     }
 
@@ -155,7 +164,7 @@ final class Documents {
     }
 
     private Holding holding(String resource, BsonDocument document) {
-        if (!Holding.isOurs(document)) {
+        if (!Format.isLock(document)) {
             throw foreign(resource, collection);
         }
         return new Holding(document);

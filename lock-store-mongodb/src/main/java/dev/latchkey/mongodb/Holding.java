@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
 /**
@@ -20,10 +19,6 @@ record Holding(BsonDocument document) {
 
     /** One key's own hold. */
     record Own(LockMode mode, OptionalLong fencingToken, long request, long expiresAt, String holder) {}
-
-    static boolean isOurs(BsonDocument document) {
-        return new BsonInt32(Fields.FORMAT_1).equals(document.get(Fields.FORMAT));
-    }
 
     /** What a key holds, or held last if nobody else was granted it since. */
     Optional<Own> own(Key key) {

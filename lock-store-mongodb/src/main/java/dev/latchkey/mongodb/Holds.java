@@ -3,9 +3,11 @@ package dev.latchkey.mongodb;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
+import dev.latchkey.mongodb.Documents.Repetition;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.time.Duration;
@@ -21,11 +23,13 @@ import org.bson.BsonDocument;
 final class Holds {
 
     private final Documents documents;
+    private final Deployment deployment;
     private final Duration retention;
     private final ServerClock clock;
 
-    Holds(Documents documents, Duration retention) {
+    Holds(Documents documents, Deployment deployment, Duration retention) {
         this.documents = documents;
+        this.deployment = deployment;
         this.retention = retention;
         this.clock = new ServerClock(documents);
     }
@@ -33,12 +37,14 @@ final class Holds {
     Attempt save(Request request) {
         long number = newNumber();
         Documents.Absent absent = request.key().held().isEmpty() ? Documents.Absent.INSERT : Documents.Absent.LEAVE;
-        return ask(request, number, Rules.save(request), absent);
+        Repetition repetition = Rules.mayBeRepeated(request) ? Repetition.ALLOWED : Repetition.NEVER;
+        return ask(request, number, Rules.save(request), absent, repetition);
     }
 
     Attempt refresh(Request request) {
         long number = newNumber();
-        Attempt attempt = ask(request, number, Rules.refresh(request), Documents.Absent.LEAVE);
+        Repetition repetition = request.leaseChange() == LeaseChange.EXTEND ? Repetition.ALLOWED : Repetition.NEVER;
+        Attempt attempt = ask(request, number, Rules.refresh(request), Documents.Absent.LEAVE, repetition);
         return attempt instanceof Attempt.Granted || attempt instanceof Attempt.Lost
                 ? attempt
                 : new Attempt.Lost(LossReason.EXPIRED);
@@ -49,11 +55,14 @@ final class Holds {
         return ThreadLocalRandom.current().nextLong();
     }
 
-    private Attempt ask(Request request, long number, BsonDocument rule, Documents.Absent absent) {
-        List<BsonDocument> change = Arguments.of(request, number, ThisProcess.description(), retention)
+    private Attempt ask(
+            Request request, long number, BsonDocument rule, Documents.Absent absent, Repetition repetition) {
+        deployment.check(request.key().resource());
+        List<BsonDocument> change = Arguments.of(
+                        request, number, ThisProcess.description(), retention, deployment.skew())
                 .applied(rule);
         long since = System.nanoTime();
-        Optional<Holding> after = documents.change(request.key().resource(), change, absent);
+        Optional<Holding> after = documents.change(request.key().resource(), change, absent, repetition);
         if (after.isEmpty()) {
             return new Attempt.Lost(LossReason.EXPIRED);
         }
@@ -65,7 +74,9 @@ final class Holds {
     }
 
     private static Attempt granted(Holding.Own own, Holding after, Request request, long since) {
+        // Who promotes keeps what it had; who renews believes in what it asked for, however much more is left.
         boolean lastsLonger = own.mode() == LockMode.EXCLUSIVE
+                && Rules.claimedToken(request.key()).isEmpty()
                 && after.grantedFor().compareTo(request.ttl().plusMillis(1)) > 0;
         Duration ttl = lastsLonger ? after.grantedFor() : request.ttl();
         return new Attempt.Granted(own.mode(), own.fencingToken(), Lease.timed(since, ttl));
@@ -99,8 +110,9 @@ final class Holds {
     private Attempt conflict(Request request, Holding after) {
         return after.expiresAt().isEmpty()
                 ? Attempt.Conflicted.NO_HINT
-                : new Attempt.Conflicted(
-                        clock.until(after.expiresAt().getAsLong(), request.key().resource()));
+                : new Attempt.Conflicted(clock.until(
+                        after.expiresAt().getAsLong() + deployment.skew().toMillis(),
+                        request.key().resource()));
     }
 
     boolean delete(Key key) {

@@ -27,11 +27,13 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.bson.BsonDocument;
 
 /**
  * Keeps holds as documents of a MongoDB collection, from 4.2 on: one server, a replica set or a sharded cluster. An
- * acquire, exclusive or shared, is one command and a release is one. The server decides within the command, by its clock.
+ * acquire, exclusive or shared, is one command and a release is one. The server decides within the command, by its clock;
+ * behind a sharded cluster each {@code mongos} by its own, which must be {@linkplain Builder#allowedClockSkew allowed}.
  *
  * <p>What is granted has been written to the journals of a majority, so that no election forgets it. Fencing tokens are
  * the greater of the last plus one and the server's clock in microseconds. Documents stay after a release, for their
@@ -53,23 +55,17 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     private final Index index;
     private final Wakeups wakeups;
     private final Runnable end;
-
-    /**
-     * Uses a collection of the application, which locks have for themselves. Nothing is asked yet.
-     *
-     * @param collection where documents are; its client is closed by whoever made it. Its read and write concern, read
-     *     preference, codecs and collation are not used
-     */
-    public MongoDbStore(MongoCollection<?> collection) {
-        this(builder(collection));
-    }
+    private final AtomicBoolean isClosed = new AtomicBoolean();
 
     private MongoDbStore(Builder builder) {
-        Place place = builder.source.place(builder.database, builder.collection);
+        builder.checkSkew();
         this.calls = new Calls();
+        // The driver makes no client on a thread that is interrupted.
+        Place place = calls.apart(() -> builder.source.place(builder.database, builder.collection));
+        Deployment deployment = new Deployment(place.database(), calls, builder.allowedClockSkew);
         MongoCollection<BsonDocument> collection = Documents.of(place.collection(), builder.writeConcern);
         Documents documents = new Documents(collection, calls);
-        this.holds = new Holds(documents, builder.retention);
+        this.holds = new Holds(documents, deployment, builder.retention);
         this.stateIndexes = new StateIndexes(collection, calls);
         this.index = new Index(documents, builder.indexOwner);
         this.wakeups = new Wakeups("latchkey-mongodb-listener", new Listener(documents));
@@ -77,19 +73,10 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     /**
-     * Begins a store in a collection.
+     * Begins a store in a database; {@link Builder#collection} says in which collection. Nothing is asked until it is used.
      *
-     * @param collection as {@link #MongoDbStore(MongoCollection)}
-     * @return a builder
-     */
-    public static Builder builder(MongoCollection<?> collection) {
-        return new Builder(Place.of(Objects.requireNonNull(collection, "collection")));
-    }
-
-    /**
-     * Begins a store in a database; {@link Builder#collection} says in which collection.
-     *
-     * @param database closed with its client, by whoever made that
+     * @param database closed with its client, by whoever made that. Its read and write concern, read preference, codecs and
+     *     collation are not used
      * @return a builder
      */
     public static Builder builder(MongoDatabase database) {
@@ -110,12 +97,16 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
      * Begins a store with a client of its own.
      *
      * @param uri {@code mongodb://…/database?collection=name}, or {@code mongodb+srv://…}, with options of the driver.
-     *     The database and the collection that it names are used even if the builder is told others
+     *     The database and the collection that it names are used even if the builder is told others. The option
+     *     {@code allowedClockSkewMS} says what {@link Builder#allowedClockSkew} does
      * @return a builder
-     * @throws IllegalArgumentException if it is no such URI
+     * @throws IllegalArgumentException if it is no such URI, or has an option that nobody knows
      */
     public static Builder builder(String uri) {
-        return new Builder(Place.of(Uri.parse(uri)));
+        Uri parsed = Uri.parse(uri);
+        Builder builder = new Builder(Place.of(parsed));
+        parsed.allowedClockSkew().ifPresent(builder::allowedClockSkew);
+        return builder;
     }
 
     /**
@@ -173,12 +164,22 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         return wakeups.watch(ResourceName.of(resource));
     }
 
-    /** Ends listening, and closes the client if the store was made from a URI. */
+    /** Ends listening, and closes the client if the store was made from a URI. Works for an interrupted thread as well. */
     @Override
     public void close() {
         wakeups.close();
-        calls.close();
-        end.run();
+        if (isClosed.getAndSet(true)) {
+            return;
+        }
+        try {
+            // The driver ends half of what it has on a thread that is interrupted.
+            boolean unused = calls.once("", () -> {
+                end.run();
+                return true;
+            });
+        } finally {
+            calls.close();
+        }
     }
 
     /** What a {@link MongoDbStore} can be told. Not thread-safe. */
@@ -195,6 +196,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
                 WriteConcern.MAJORITY.withJournal(true).withWTimeout(ACKNOWLEDGED_SECONDS, TimeUnit.SECONDS);
         private Duration retention = RETENTION;
         private Index.Owner indexOwner = Index.Owner.STORE;
+        private Optional<Duration> allowedClockSkew = Optional.empty();
 
         private Builder(Place.Source source) {
             this.source = source;
@@ -259,6 +261,32 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
+         * Allows a sharded cluster, where each {@code mongos} decides by its own clock, and says by how much these clocks may
+         * differ. Each hold that ends without a release is then taken over that much later. If the clocks differ by more,
+         * two may hold one lock. Without it a store on a sharded cluster refuses to take locks.
+         *
+         * @param difference between any two of the clocks, more than zero, and less than the retention
+         * @return this
+         * @throws IllegalArgumentException if it is zero or less
+         */
+        public Builder allowedClockSkew(Duration difference) {
+            if (difference.isZero() || difference.isNegative()) {
+                throw new IllegalArgumentException(
+                        "an allowed clock skew of " + difference + " must be more than zero");
+            }
+            this.allowedClockSkew = Optional.of(difference);
+            return this;
+        }
+
+        /** Else a fencing token could come again that a slower clock gives. */
+        private void checkSkew() {
+            allowedClockSkew.filter(skew -> skew.compareTo(retention) >= 0).ifPresent(skew -> {
+                throw new IllegalArgumentException(
+                        "an allowed clock skew of " + skew + " must be less than the retention of " + retention);
+            });
+        }
+
+        /**
          * Leaves the index to the application, which calls {@link MongoDbStore#createIndexes()} with the right to.
          *
          * @return this
@@ -272,7 +300,8 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
          * Makes the store. Nothing is asked yet.
          *
          * @return a store
-         * @throws IllegalArgumentException if the database or the collection is not known
+         * @throws IllegalArgumentException if the database or the collection is not known, or if the allowed clock skew is
+         *     not less than the retention
          */
         public MongoDbStore build() {
             return new MongoDbStore(this);

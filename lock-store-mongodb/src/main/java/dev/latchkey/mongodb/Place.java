@@ -9,28 +9,28 @@ import java.util.Optional;
 /**
  * Where a store keeps its documents.
  *
- * @param collection of one client
+ * @param database of one client; a collection alone does not tell what kind of server it is on
+ * @param name of the collection
  * @param end closes that client, if the store has made it
  */
-record Place(MongoCollection<?> collection, Runnable end) {
+record Place(MongoDatabase database, String name, Runnable end) {
 
     /** Finds the place from what the builder was told besides. */
     interface Source {
         Place place(Optional<String> database, Optional<String> collection);
     }
 
-    static Source of(MongoCollection<?> collection) {
-        return (database, name) -> {
-            refuse("database", database);
-            refuse("collection", name);
-            return new Place(collection, () -> {});
-        };
+    MongoCollection<?> collection() {
+        return database.getCollection(name);
     }
 
     static Source of(MongoDatabase database) {
         return (name, collection) -> {
-            refuse("database", name);
-            return new Place(database.getCollection(required(collection)), () -> {});
+            if (name.isPresent()) {
+                throw new IllegalArgumentException(
+                        "the database is the one that was given, not \"" + name.get() + "\"");
+            }
+            return new Place(database, required(collection), () -> {});
         };
     }
 
@@ -39,7 +39,7 @@ record Place(MongoCollection<?> collection, Runnable end) {
             if (database.isEmpty()) {
                 throw new IllegalArgumentException("no database was named: call database(…)");
             }
-            return new Place(client.getDatabase(database.get()).getCollection(required(collection)), () -> {});
+            return new Place(client.getDatabase(database.get()), required(collection), () -> {});
         };
     }
 
@@ -52,19 +52,12 @@ record Place(MongoCollection<?> collection, Runnable end) {
                             "the MongoDB URI names no database, as in mongodb://host/database?collection=name"));
             String name = required(uri.collection().or(() -> collection));
             MongoClient client = Clients.open(parsed);
-            return new Place(client.getDatabase(in).getCollection(name), client::close);
+            return new Place(client.getDatabase(in), name, client::close);
         };
     }
 
     private static String required(Optional<String> collection) {
         return collection.orElseThrow(() -> new IllegalArgumentException(
                 "no collection was named: call collection(…), or add ?collection=name to the MongoDB URI"));
-    }
-
-    private static void refuse(String what, Optional<String> name) {
-        if (name.isPresent()) {
-            throw new IllegalArgumentException(
-                    "the " + what + " is the one that was given, not \"" + name.get() + "\"");
-        }
     }
 }

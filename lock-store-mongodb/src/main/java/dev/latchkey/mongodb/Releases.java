@@ -22,14 +22,12 @@ final class Releases {
             new BsonDocument(
                     "$match",
                     either(
-                            became("updateDescription.updatedFields.", Fields.EXPIRES_AT),
-                            became("updateDescription.updatedFields.", Fields.TOKEN),
-                            became("fullDocument.", Fields.TOKEN),
-                            new BsonDocument(TYPE, new BsonString("delete"))
-                                    // A state index has no name to be told under.
-                                    .append(
-                                            KEY + "." + Fields.RESOURCE,
-                                            new BsonDocument("$type", new BsonString("string"))))),
+                                    became("updateDescription.updatedFields.", Fields.EXPIRES_AT),
+                                    became("updateDescription.updatedFields.", Fields.TOKEN),
+                                    became("fullDocument.", Fields.TOKEN),
+                                    new BsonDocument(TYPE, new BsonString("delete")))
+                            // A state index has no name to be told under, nor has what others keep here.
+                            .append(KEY + "." + Fields.RESOURCE, new BsonDocument("$type", new BsonString("string")))),
             new BsonDocument("$project", new BsonDocument(TYPE, new BsonInt32(1)).append(KEY, new BsonInt32(1))));
 
     private Releases() {}

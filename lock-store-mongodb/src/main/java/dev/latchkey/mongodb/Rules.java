@@ -7,6 +7,7 @@ import static dev.latchkey.mongodb.Expressions.not;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.util.Map;
@@ -50,7 +51,7 @@ final class Rules {
         EXCLUSIVE
     }
 
-    private record Case(Wish wish, Claim claim, Patience patience) {}
+    private record Case(Wish wish, Claim claim, Patience patience, LeaseChange leaseChange) {}
 
     private static final Map<Case, BsonDocument> KNOWN = new ConcurrentHashMap<>();
 
@@ -59,10 +60,12 @@ final class Rules {
 
     private final Claim claim;
     private final Patience patience;
+    private final LeaseChange leaseChange;
 
-    private Rules(Claim claim, Patience patience) {
-        this.claim = claim;
-        this.patience = patience;
+    private Rules(Case of) {
+        this.claim = of.claim();
+        this.patience = of.patience();
+        this.leaseChange = of.leaseChange();
     }
 
     static BsonDocument save(Request request) {
@@ -80,11 +83,12 @@ final class Rules {
     }
 
     private static BsonDocument rule(Wish wish, Request request) {
-        return KNOWN.computeIfAbsent(new Case(wish, claim(request.key()), request.patience()), Rules::build);
+        return KNOWN.computeIfAbsent(
+                new Case(wish, claim(request.key()), request.patience(), request.leaseChange()), Rules::build);
     }
 
     private static BsonDocument build(Case of) {
-        Rules rules = new Rules(of.claim(), of.patience());
+        Rules rules = new Rules(of);
         return bytes(
                 switch (of.wish()) {
                     case EXCLUSIVE -> rules.exclusive();
@@ -98,18 +102,19 @@ final class Rules {
     }
 
     private BsonValue exclusive() {
-        BsonValue promote = cond(Conditions.othersRead(), promotionRefused(), Changes.promote());
-        BsonValue grant = granted(not(Conditions.isLive()), Changes.write());
-        return cond(writes(), Changes.renewWriter(), cond(reads(), promote, grant));
+        BsonValue promote = cond(Conditions.othersRead(), promotionRefused(), Changes.promote(leaseChange));
+        BsonValue grant = granted(not(Conditions.isLiveForOthers()), Changes.write());
+        return cond(writes(), Changes.renewWriter(leaseChange), cond(reads(), promote, grant));
     }
 
     private BsonValue shared() {
         BsonValue grant = granted(Conditions.isShareable(), Changes.read());
-        return cond(writes(), Changes.demote(), cond(reads(), Changes.renewReader(), grant));
+        return cond(writes(), Changes.demote(leaseChange), cond(reads(), Changes.renewReader(leaseChange), grant));
     }
 
     private BsonValue renewed() {
-        return cond(writes(), Changes.renewWriter(), cond(reads(), Changes.renewReader(), UNCHANGED));
+        BsonValue reader = cond(reads(), Changes.renewReader(leaseChange), UNCHANGED);
+        return cond(writes(), Changes.renewWriter(leaseChange), reader);
     }
 
     /** Who claims a hold that is over is granted no other. */
@@ -130,6 +135,16 @@ final class Rules {
         return patience == Patience.ONCE
                 ? cond(Conditions.promotes(), Changes.unmark(), UNCHANGED)
                 : cond(Conditions.anotherPromotes(), UNCHANGED, Changes.mark());
+    }
+
+    /**
+     * Whether a copy of this request that the server finds late does no harm, so that the request may be sent again while the
+     * first is perhaps under way. One that shortens a lease or gives up a mode may not: unless a fencing token tells
+     * it from the hold that came after.
+     */
+    static boolean mayBeRepeated(Request request) {
+        boolean mayDemote = request.mode() == LockMode.SHARED && claim(request.key()) != Claim.EXCLUSIVE;
+        return request.leaseChange() == LeaseChange.EXTEND && !mayDemote;
     }
 
     private static Claim claim(Key key) {

@@ -67,7 +67,7 @@ final class StateIndexes {
     }
 
     private StateIndex index(String resource, BsonDocument document) {
-        if (!Holding.isOurs(document)) {
+        if (!Format.isStateIndex(document)) {
             throw Documents.foreign(resource, collection);
         }
         return new StateIndex(

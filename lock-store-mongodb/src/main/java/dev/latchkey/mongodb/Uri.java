@@ -2,20 +2,20 @@ package dev.latchkey.mongodb;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A MongoDB connection string with one option more: {@code collection}, which is ours and not the driver's. No message
- * repeats any of it.
+ * A MongoDB connection string with two options more, which are ours and not the driver's. No message repeats any value of
+ * it.
  *
- * @param driver what the driver is given: all but that option
+ * @param driver what the driver is given: all but those options
  * @param collection what it says; empty if it is not there
+ * @param allowedClockSkew what it says; empty if it is not there
  */
-record Uri(String driver, Optional<String> collection) {
-
-    private static final String OPTION = "collection=";
+record Uri(String driver, Optional<String> collection, Optional<Duration> allowedClockSkew) {
 
     static Uri parse(String uri) {
         if (!uri.startsWith("mongodb://") && !uri.startsWith("mongodb+srv://")) {
@@ -23,22 +23,39 @@ record Uri(String driver, Optional<String> collection) {
         }
         int query = uri.indexOf('?', endOfCredentials(uri));
         if (query < 0) {
-            return new Uri(uri, Optional.empty());
+            return new Uri(uri, Optional.empty(), Optional.empty());
         }
         int fragment = uri.indexOf('#', query);
         int end = fragment < 0 ? uri.length() : fragment;
         List<String> kept = new ArrayList<>();
         Optional<String> collection = Optional.empty();
+        Optional<Duration> skew = Optional.empty();
         for (String option : uri.substring(query + 1, end).split("&", -1)) {
-            if (option.startsWith(OPTION)) {
-                collection =
-                        Optional.of(decoded(option.substring(OPTION.length()))).filter(name -> !name.isEmpty());
+            int equals = option.indexOf('=');
+            String name = equals < 0 ? option : option.substring(0, equals);
+            String value = equals < 0 ? "" : decoded(option.substring(equals + 1));
+            if (name.equals(Options.COLLECTION)) {
+                collection = Optional.of(value).filter(named -> !named.isEmpty());
+            } else if (name.equals(Options.ALLOWED_CLOCK_SKEW)) {
+                skew = Optional.of(millis(name, value));
             } else {
+                if (!option.isEmpty()) {
+                    Options.check(name);
+                }
                 kept.add(option);
             }
         }
         String others = kept.isEmpty() ? "" : "?" + String.join("&", kept);
-        return new Uri(uri.substring(0, query) + others + uri.substring(end), collection);
+        return new Uri(uri.substring(0, query) + others + uri.substring(end), collection, skew);
+    }
+
+    private static Duration millis(String name, String value) {
+        try {
+            return Duration.ofMillis(Long.parseLong(value));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "the option " + name + " of the MongoDB URI must be a whole number of milliseconds", e);
+        }
     }
 
     /** A password may have a question mark in it. */

@@ -10,6 +10,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.Requests;
 import java.time.Duration;
@@ -45,9 +46,7 @@ class ConstructionIT {
     }
 
     @Test
-    void givenACollectionADatabaseOrAClient_whenUsed_thenThereAndTheClientStaysOpen() {
-        assertHoldsIn(new MongoDbStore(database.getCollection("a")), "construction", "a");
-        assertHoldsIn(MongoDbStore.builder(database.getCollection("b")).build(), "construction", "b");
+    void givenADatabaseOrAClient_whenUsed_thenThereAndTheClientStaysOpen() {
         assertHoldsIn(MongoDbStore.builder(database).collection("c").build(), "construction", "c");
         assertHoldsIn(
                 MongoDbStore.builder(client).database("other").collection("d").build(), "other", "d");
@@ -102,7 +101,6 @@ class ConstructionIT {
 
     @Test
     void givenWhatIsKnown_whenNamedAgain_thenIllegalArgument() {
-        assertRefused(MongoDbStore.builder(database.getCollection("a")).collection("b"), "\"b\"");
         assertRefused(MongoDbStore.builder(database).database("b").collection("c"), "\"b\"");
     }
 
@@ -143,6 +141,34 @@ class ConstructionIT {
                             .extracting(command -> command.getDocument("readConcern"))
                             .isEqualTo(new BsonDocument("level", new BsonString(level))));
         }
+    }
+
+    /** C25: it read like a server that is not there. The embedded server knows no users, so that each is wrong. */
+    @Test
+    void givenWrongCredentials_whenAcquired_thenDeniedWithoutThePassword() {
+        String dsn = server.dsn("denied").replace("mongodb://", "mongodb://user:s3cret@");
+        try (LockFactory locks = LockFactory.connect(dsn)) {
+            assertThatThrownBy(() -> locks.createLock("a").tryAcquire())
+                    .isInstanceOfSatisfying(LockStorageException.class, failure -> {
+                        assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.DENIED);
+                        assertThat(failure).hasMessageNotContaining("s3cret");
+                    });
+        }
+    }
+
+    /** B27: connecting took its time from the first lease. */
+    @Test
+    void givenAFreshClient_whenFirstAcquired_thenItIsConnectedBeforeTheLeaseIsCounted() {
+        Counting commands = new Counting();
+        try (MongoClient counted = commands.client(server.uri());
+                MongoDbStore store = MongoDbStore.builder(counted)
+                        .database("construction")
+                        .collection("fresh")
+                        .build()) {
+            Requests.granted(store.save(Requests.exclusive(Key.of("a"))));
+            Requests.granted(store.save(Requests.exclusive(Key.of("b"))));
+        }
+        assertThat(commands.sent()).containsExactly("hello", "findAndModify", "findAndModify");
     }
 
     @Test

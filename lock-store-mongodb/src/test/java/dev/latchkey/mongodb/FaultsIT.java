@@ -9,18 +9,24 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.ServerAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -127,8 +133,9 @@ class FaultsIT {
                 .addCommandListener(refusing)
                 .build();
         try (MongoClient client = MongoClients.create(settings);
-                LockFactory rivals = new LockFactory(
-                        new MongoDbStore(client.getDatabase("latchkey_test").getCollection("faults")))) {
+                LockFactory rivals = new LockFactory(MongoDbStore.builder(client.getDatabase("latchkey_test"))
+                        .collection("faults")
+                        .build())) {
 
             assertThat(rivals.createLock("refused", LONG).tryAcquire()).isFalse();
 
@@ -168,6 +175,29 @@ class FaultsIT {
                 .isTrue();
     }
 
+    /** A18: a copy that the server finds late would shorten what was extended since, or demote what was promoted since. */
+    @Test
+    void givenTheReplyToAShorteningOrADemotionIsLost_whenTheConnectionIsCut_thenItIsNotSentAgain() {
+        Key key = Key.of("lost-shortening");
+        Key claim = Requests.holding(key, store.save(Requests.exclusive(key)));
+        CompletableFuture<Void> shortening = proxy.loseReplyTo("lost-shortening");
+        Request shorter = Requests.exclusive(claim, Duration.ofSeconds(20)).with(LeaseChange.SET);
+
+        assertInDoubt(() -> store.refresh(shorter));
+        assertThat(shortening).isDone();
+        CompletableFuture<Void> demotion = proxy.loseReplyTo("lost-shortening");
+
+        assertInDoubt(() -> store.save(Requests.shared(key)));
+        assertThat(demotion).isDone();
+    }
+
+    private static void assertInDoubt(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        LockStorageException.class,
+                        failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT));
+    }
+
     @Test
     void givenTheReplyToAStateIndexIsLost_whenTheConnectionIsCut_thenItIsRaisedAgainAndTheSame() {
         CompletableFuture<Void> raising = proxy.loseReplyTo("lost-index");
@@ -188,6 +218,9 @@ class FaultsIT {
 
             assertThatThrownBy(() -> unreachable.createLock("far").tryAcquire())
                     .isInstanceOf(LockStorageException.class)
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.NOT_SENT))
                     .hasMessageContaining("no MongoDB server")
                     .hasMessageContaining(nobody.toString());
 

@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
+import com.mongodb.client.model.Updates;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.testkit.Requests;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
@@ -21,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.bson.Document;
+import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -54,6 +59,12 @@ class ForeignIT {
         return collection;
     }
 
+    private static MongoDbStore store(MongoCollection<Document> collection) {
+        return MongoDbStore.builder(client.getDatabase(collection.getNamespace().getDatabaseName()))
+                .collection(collection.getNamespace().getCollectionName())
+                .build();
+    }
+
     /** Documents as other libraries leave them, that look held, ended or like nothing. */
     static Stream<Document> documents() {
         Date future = Date.from(Instant.now().plusSeconds(3_600));
@@ -70,7 +81,7 @@ class ForeignIT {
     void givenADocumentOfAnother_whenAcquired_thenFailureAndItIsAsItWas(Document document) {
         MongoCollection<Document> collection = collection("documents");
         collection.insertOne(document);
-        try (LockFactory locks = new LockFactory(new MongoDbStore(collection))) {
+        try (LockFactory locks = new LockFactory(store(collection))) {
             Lock lock = locks.createLock("report");
 
             assertThatThrownBy(lock::tryAcquire)
@@ -87,7 +98,7 @@ class ForeignIT {
     void givenADocumentOfAnotherInTheFormOfAStateIndex_whenLookedUp_thenFailure() {
         MongoCollection<Document> collection = collection("indexes");
         collection.insertOne(new Document("_id", new Document(Fields.INDEX_OF, "report")).append("amount", 42));
-        try (MongoDbStore store = new MongoDbStore(collection)) {
+        try (MongoDbStore store = store(collection)) {
             assertThatThrownBy(() -> store.indexes(List.of("report")))
                     .isInstanceOf(LockStorageException.class)
                     .hasMessageContaining("foreign.indexes")
@@ -95,11 +106,59 @@ class ForeignIT {
         }
     }
 
+    /** Of a lock that somebody holds, one field as hands may leave it. */
+    static Stream<Bson> edits() {
+        return Stream.of(
+                Updates.set(Fields.FENCING_TOKEN, 7),
+                Updates.set(Fields.HOLDER, null),
+                Updates.set(Fields.EXPIRES_AT, 4_000_000_000_000L),
+                Updates.set(Fields.PROMOTER, new Document(Fields.TOKEN, "another")),
+                Updates.set(Fields.READERS, List.of(new Document(Fields.TOKEN, "another"))),
+                Updates.unset(Fields.REQUEST),
+                Updates.unset(Fields.RENEWED_AT),
+                Updates.unset(Fields.READERS));
+    }
+
+    /** C31: an exception of the driver's parser came through, and the lock was lost as if nobody had answered. */
+    @ParameterizedTest
+    @MethodSource("edits")
+    void givenADocumentEditedByHand_whenLookedAtOrTaken_thenFailureThatSaysSo(Bson edit) {
+        MongoCollection<Document> collection = collection("edited");
+        try (MongoDbStore store = store(collection)) {
+            Key key = Key.of("report");
+            Requests.granted(store.save(Requests.exclusive(key)));
+            collection.updateOne(Filters.eq("report"), edit);
+
+            for (ThrowingCallable call : List.<ThrowingCallable>of(
+                    () -> store.find(key),
+                    () -> store.holders("report"),
+                    () -> store.save(Requests.exclusive(Key.of("report"))))) {
+                assertThatThrownBy(call)
+                        .isInstanceOf(LockStorageException.class)
+                        .hasMessageContaining("not a lock of this format");
+            }
+        }
+    }
+
+    /** C31: as above. */
+    @Test
+    void givenAStateIndexEditedByHand_whenLookedUp_thenFailureThatSaysSo() {
+        MongoCollection<Document> collection = collection("edited_index");
+        try (MongoDbStore store = store(collection)) {
+            store.raise(Map.of("report", new StateIndex(7, 3)));
+            collection.updateMany(new Document(), Updates.set(Fields.SHARED, 4));
+
+            assertThatThrownBy(() -> store.indexes(List.of("report")))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("not a lock of this format");
+        }
+    }
+
     /** Its retention would be over before somebody else takes the resource. */
     @Test
     void givenAStateIndex_whenLookedAt_thenNothingSaysWhenItMayGo() {
         MongoCollection<Document> collection = collection("kept");
-        try (MongoDbStore store = new MongoDbStore(collection)) {
+        try (MongoDbStore store = store(collection)) {
             store.raise(Map.of("report", new StateIndex(7, 3)));
         }
 
@@ -115,7 +174,7 @@ class ForeignIT {
     void givenAUniqueIndexOfAnother_whenTwoResourcesAreHeld_thenFailureAndNoConflict() throws Exception {
         MongoCollection<Document> collection = collection("unique");
         collection.createIndex(Indexes.ascending(Fields.HOLDER), new IndexOptions().unique(true));
-        try (LockFactory locks = new LockFactory(new MongoDbStore(collection))) {
+        try (LockFactory locks = new LockFactory(store(collection))) {
             locks.createLock("one").acquire();
 
             assertThatThrownBy(() -> locks.createLock("other").tryAcquire())
@@ -131,7 +190,7 @@ class ForeignIT {
         MongoCollection<Document> collection = collection("conflicting");
         collection.createIndex(
                 Indexes.ascending(Fields.KEPT_UNTIL), new IndexOptions().expireAfter(77L, TimeUnit.SECONDS));
-        try (MongoDbStore store = new MongoDbStore(collection);
+        try (MongoDbStore store = store(collection);
                 LockFactory locks = new LockFactory(store)) {
             for (int i = 0; i < 3; i++) {
                 assertThat(locks.createLock("a").acquire().release()).isTrue();
@@ -146,7 +205,7 @@ class ForeignIT {
     @Test
     void givenReleased_whenIndexesAreListed_thenOneThatEndsDocuments() throws Exception {
         MongoCollection<Document> collection = collection("index");
-        try (LockFactory locks = new LockFactory(new MongoDbStore(collection))) {
+        try (LockFactory locks = new LockFactory(store(collection))) {
             locks.createLock("a").acquire().release();
         }
 
@@ -159,7 +218,7 @@ class ForeignIT {
 
     @Test
     void givenNamesThatLookLikeExpressions_whenHeld_thenTheyAreNames() throws Exception {
-        try (MongoDbStore store = new MongoDbStore(collection("names"));
+        try (MongoDbStore store = store(collection("names"));
                 LockFactory locks = new LockFactory(store)) {
             for (String name : List.of("$$ROOT", "$token", "$$NOW", "$_id", "{$gt:''}", "a.b", "$where")) {
                 Lock lock = locks.createLock(name).acquire();

@@ -3,6 +3,7 @@ package dev.latchkey.mongodb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,7 +20,7 @@ class UriTest {
         "mongodb+srv://localhost/test?collection=lock, mongodb+srv://localhost/test",
         "mongodb://localhost/test?collection=lock&w=1, mongodb://localhost/test?w=1",
         "mongodb://localhost/test?w=1&collection=lock, mongodb://localhost/test?w=1",
-        "mongodb://localhost/test?w=1&collection=lock&j=true, mongodb://localhost/test?w=1&j=true",
+        "mongodb://localhost/test?w=1&collection=lock&journal=true, mongodb://localhost/test?w=1&journal=true",
         "mongodb://localhost/test?readPreferenceTags=dc:foo&collection=lock&readPreferenceTags=dc:bar,"
                 + " mongodb://localhost/test?readPreferenceTags=dc:foo&readPreferenceTags=dc:bar",
         "mongodb://user:?collection=a@localhost?collection=lock, mongodb://user:?collection=a@localhost",
@@ -40,7 +41,6 @@ class UriTest {
     @ValueSource(
             strings = {
                 "mongodb://localhost/test",
-                "mongodb://localhost/test?subcollection=lock",
                 "mongodb://localhost/collection=lock",
                 "mongodb://user:?collection=a@localhost/test",
                 "mongodb://user:?collection=a@localhost",
@@ -81,6 +81,44 @@ class UriTest {
                 .hasNoCause()
                 .hasMessageNotContaining("cret")
                 .hasMessageContaining("mongodb://user:");
+    }
+
+    /** C24: the driver drops them, and locks are kept elsewhere, or less safely, than was said. */
+    @ParameterizedTest
+    @CsvSource({
+        "mongodb://user:secret@localhost/test?colection=secret, colection",
+        "mongodb://localhost/test?collection=lock&socketTimeotMS=3, socketTimeotMS",
+        "mongodb://localhost/test?w=1&tsl=true, tsl",
+        "mongodb://localhost/test?allowedClockSkew=2, allowedClockSkew",
+        "mongodb+srv://localhost/test?Collection=lock, Collection",
+    })
+    void givenAnUnknownOption_whenParsed_thenRefusedByNameWithoutAnyValue(String uri, String option) {
+        assertThatThrownBy(() -> Uri.parse(uri))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("\"" + option + "\"")
+                .hasMessageContaining("collection")
+                .hasMessageContaining("socketTimeoutMS")
+                .hasMessageNotContaining("secret");
+    }
+
+    /** The list of the driver is written down here: each option of its documentation must be in it. */
+    @Test
+    void givenOptionsOfTheDriver_whenParsed_thenNoneIsRefusedWhateverItsCase() {
+        String uri = "mongodb://localhost/test?replicaSet=rs&TLS=true&readPreference=primary&w=majority&wTimeoutMS=1"
+                + "&retryWrites=true&authSource=admin&maxPoolSize=3&waitQueueTimeoutMS=5&appName=a&compressors=zlib";
+
+        assertThat(Uri.parse(uri).driver()).isEqualTo(uri);
+    }
+
+    @Test
+    void givenAnAllowedClockSkew_whenParsed_thenItIsTakenOutAndMustBeANumber() {
+        Uri parsed = Uri.parse("mongodb://localhost/test?allowedClockSkewMS=250&w=1");
+
+        assertThat(parsed.allowedClockSkew()).contains(Duration.ofMillis(250));
+        assertThat(parsed.driver()).isEqualTo("mongodb://localhost/test?w=1");
+        assertThatThrownBy(() -> Uri.parse("mongodb://localhost/test?allowedClockSkewMS=2s"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("allowedClockSkewMS");
     }
 
     @Test

@@ -17,26 +17,35 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Adds to the embedded server what locks need of a real one: updates by a pipeline, {@code hello}, a clock that can be
- * wrong, change streams if it is to be a member of a replica set; and refuses what a real one refuses. One command at a
+ * wrong, change streams if it is to be a member of a replica set, the greeting of a {@code mongos}; and refuses what a real one refuses. One command at a
  * time.
  */
 final class EmbeddedBackend extends MemoryBackend {
 
     private static final String NOW = "$$NOW";
+    private static final Set<String> GREETINGS = Set.of("hello", "isMaster", "ismaster");
+
+    /** What the server says it is. */
+    enum Role {
+        STANDALONE,
+        REPLICA_SET,
+        ROUTER
+    }
 
     private final Clock clock;
-    private final boolean isReplicaSet;
+    private final Role role;
     private final EmbeddedChanges changes;
     private final Map<String, Object> ends = new HashMap<>();
 
-    EmbeddedBackend(Clock clock, boolean isReplicaSet) {
+    EmbeddedBackend(Clock clock, Role role) {
         super(clock);
         this.clock = clock;
-        this.isReplicaSet = isReplicaSet;
+        this.role = role;
         this.changes = new EmbeddedChanges(getCursorRegistry());
         this.oplog = changes;
     }
@@ -66,7 +75,13 @@ final class EmbeddedBackend extends MemoryBackend {
             }
             // Encoded only after the next command has begun, which may change what is in it.
             Document response = super.handleMessage(message).cloneDeeply();
-            return name.equals("hello") ? response.append("isWritablePrimary", true) : response;
+            if (name.equals("hello")) {
+                response.append("isWritablePrimary", true);
+            }
+            if (role == Role.ROUTER && GREETINGS.contains(name)) {
+                response.append("msg", "isdbgrid");
+            }
+            return response;
         }
     }
 
@@ -148,7 +163,7 @@ final class EmbeddedBackend extends MemoryBackend {
 
     private void prepareAggregate(Document command, Instant now) {
         List<?> stages = (List<?>) part(command, "pipeline");
-        if (stages.get(0) instanceof Document first && first.containsKey("$changeStream") && !isReplicaSet) {
+        if (stages.get(0) instanceof Document first && first.containsKey("$changeStream") && role == Role.STANDALONE) {
             throw new MongoServerError(
                     40573, "Location40573", "The $changeStream stage is only supported on replica sets");
         }

@@ -17,6 +17,7 @@ final class EmbeddedMongoDb {
 
     static final String CLOCK_OFFSET = "--clockOffset";
     static final String REPLICA_SET = "--replSet";
+    static final String ROUTER = "--router";
 
     /** A connection that waits for changes occupies a thread. */
     private static final int THREADS = 100;
@@ -40,16 +41,22 @@ final class EmbeddedMongoDb {
     /**
      * Runs until it is killed.
      *
-     * @param args those of {@code mongod}, of which {@code --port} and {@code --replSet} count, and {@code --clockOffset}
-     *     with a duration by which its clock is wrong
+     * @param args those of {@code mongod}, of which {@code --port} and {@code --replSet} count, {@code --clockOffset}
+     *     with a duration by which its clock is wrong, and {@code --router} if it is to greet as a {@code mongos}
      */
     public static void main(String[] args) {
         List<String> all = List.of(args);
         Duration offset = all.contains(CLOCK_OFFSET) ? Duration.parse(after(all, CLOCK_OFFSET)) : Duration.ZERO;
-        EmbeddedBackend backend =
-                new EmbeddedBackend(Clock.offset(Clock.systemUTC(), offset), all.contains(REPLICA_SET));
+        EmbeddedBackend backend = new EmbeddedBackend(Clock.offset(Clock.systemUTC(), offset), role(all));
         int port = Integer.parseInt(after(all, "--port"));
         new MongoServer(backend).bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1, THREADS);
+    }
+
+    private static EmbeddedBackend.Role role(List<String> args) {
+        if (args.contains(ROUTER)) {
+            return EmbeddedBackend.Role.ROUTER;
+        }
+        return args.contains(REPLICA_SET) ? EmbeddedBackend.Role.REPLICA_SET : EmbeddedBackend.Role.STANDALONE;
     }
 
     private static String after(List<String> all, String option) {

@@ -80,6 +80,26 @@ public final class MongoDbServer implements OwnServer {
                 List.of(EmbeddedMongoDb.CLOCK_OFFSET, offset.toString()))));
     }
 
+    /**
+     * Starts a server that greets as the {@code mongos} of a sharded cluster does. It is always the embedded one, and shards
+     * nothing.
+     *
+     * @return the server, ready
+     */
+    public static MongoDbServer startRouter() {
+        return new MongoDbServer(
+                LocalServer.start(plan("mongodb-router", EmbeddedMongoDb.launcher(), List.of(EmbeddedMongoDb.ROUTER))));
+    }
+
+    /**
+     * Tells whether a server of a test's own is MongoDB itself.
+     *
+     * @return false where it is the embedded one, which has no sessions, elections or rights
+     */
+    public static boolean isReal() {
+        return !MongoDbLaunchers.isEmbedded();
+    }
+
     static LocalServer.Plan plan(String name, Launcher launcher, List<String> options) {
         List<String> arguments =
                 new ArrayList<>(List.of("--bind_ip", "127.0.0.1", "--port", "{port}", "--dbpath", "{directory}"));

@@ -1,0 +1,96 @@
+package dev.latchkey.documents;
+
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonDocumentReader;
+import org.bson.BsonDocumentWriter;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.bson.codecs.Codec;
+import org.bson.codecs.DecoderContext;
+import org.bson.codecs.EncoderContext;
+import org.bson.codecs.pojo.annotations.BsonProperty;
+
+/** How the application's objects become documents, and documents objects. */
+interface Conversion<T> {
+
+    /** Without an id if the object has none: a codec would make one of its own, which may be another than is asked for. */
+    BsonDocument encode(T object);
+
+    T decode(BsonDocument document);
+
+    /** What an object must be given for the version of a document that has none; empty: nothing. */
+    Optional<BsonValue> versionOfNone(String versionField, Version.Type type);
+
+    static <T> Conversion<T> of(Codec<T> codec) {
+        return new Conversion<>() {
+
+            @Override
+            public BsonDocument encode(T object) {
+                BsonDocument document = new BsonDocument();
+                codec.encode(
+                        new BsonDocumentWriter(document),
+                        object,
+                        EncoderContext.builder().build());
+                return document;
+            }
+
+            @Override
+            public T decode(BsonDocument document) {
+                return codec.decode(
+                        new BsonDocumentReader(document),
+                        DecoderContext.builder().build());
+            }
+
+            /** A record cannot be made without the value of a primitive component. */
+            @Override
+            public Optional<BsonValue> versionOfNone(String versionField, Version.Type type) {
+                RecordComponent[] components = codec.getEncoderClass().getRecordComponents();
+                boolean isNeeded = components != null
+                        && Arrays.stream(components)
+                                .filter(one -> one.getType().isPrimitive())
+                                .anyMatch(one -> name(one).equals(versionField));
+                return isNeeded ? zero(type) : Optional.empty();
+            }
+        };
+    }
+
+    static <T> Conversion<T> of(Codec<Document> codec, Function<Document, T> decode, Function<T, Document> encode) {
+        Conversion<Document> documents = of(codec);
+        return new Conversion<>() {
+
+            @Override
+            public BsonDocument encode(T object) {
+                return documents.encode(encode.apply(object));
+            }
+
+            @Override
+            public T decode(BsonDocument document) {
+                return decode.apply(documents.decode(document));
+            }
+
+            @Override
+            public Optional<BsonValue> versionOfNone(String versionField, Version.Type type) {
+                return Optional.empty();
+            }
+        };
+    }
+
+    private static String name(RecordComponent component) {
+        BsonProperty property = component.getAnnotation(BsonProperty.class);
+        return property == null || property.value().isEmpty() ? component.getName() : property.value();
+    }
+
+    private static Optional<BsonValue> zero(Version.Type type) {
+        return switch (type) {
+            case INT -> Optional.of(new BsonInt32(0));
+            case LONG -> Optional.of(new BsonInt64(0));
+            case DECIMAL128, DATE -> Optional.empty();
+        };
+    }
+}
