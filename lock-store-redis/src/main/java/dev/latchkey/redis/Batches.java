@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -52,17 +53,24 @@ final class Batches {
         args.add(requests.retention());
         args.add(Requests.ascii(check.map(Batches::text).orElse("-")));
         all.forEach(one -> args.add(Requests.batched(one)));
-        server.link().connected(resources.get(0));
+        Link.Session session = server.link().session(resources.get(0));
         long since = System.nanoTime();
-        List<Long> reply = ask(resources, Script.SAVE_ALL, keys, args);
-        return answer(reply, all, resources, since);
+        List<Long> reply = ask(resources, script(all), keys, args);
+        return answer(reply, all, resources, session, since);
+    }
+
+    private static Script script(List<Request> all) {
+        return all.stream().anyMatch(one -> one.leaseChange() == LeaseChange.SET)
+                ? Script.SAVE_ALL.once()
+                : Script.SAVE_ALL;
     }
 
     private static String text(StateCheck check) {
         return (check.rule() == StateRule.BOTH_INDEXES ? "2 " : "1 ") + check.known();
     }
 
-    private BatchAttempt answer(List<Long> reply, List<Request> all, List<String> resources, long since) {
+    private BatchAttempt answer(
+            List<Long> reply, List<Request> all, List<String> resources, Link.Session session, long since) {
         return switch (reply.get(0).intValue()) {
             case CONFLICT -> {
                 Set<String> blocked = new TreeSet<>();
@@ -79,7 +87,7 @@ final class Batches {
                 pairs(reply, resources, required::put);
                 yield new BatchAttempt.Stale(required);
             }
-            default -> granted(reply, all, since);
+            default -> granted(reply, all, session, since);
         };
     }
 
@@ -89,14 +97,14 @@ final class Batches {
         }
     }
 
-    private BatchAttempt granted(List<Long> reply, List<Request> all, long since) {
+    private BatchAttempt granted(List<Long> reply, List<Request> all, Link.Session session, long since) {
         List<Attempt.Granted> grants = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
             Request request = all.get(i);
             grants.add(Replies.granted(
                     request.mode(), reply.get(i + 1), since, Duration.ofMillis(Requests.ttlMillis(request))));
         }
-        Attempt unused = replicas.acknowledged(all.get(0).key().resource(), grants.get(0));
+        Attempt unused = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
         return new BatchAttempt.Granted(grants);
     }
 

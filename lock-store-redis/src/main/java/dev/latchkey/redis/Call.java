@@ -12,7 +12,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One script sent to the server, or about to be. */
+/** One script sent to the server, or about to be; or a wait for its replicas. */
 final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
 
     private final @Nullable Script script;
@@ -46,6 +46,11 @@ final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
         return all;
     }
 
+    /** Replicas are waited for on the connection that wrote: another one, to another server perhaps, has nothing to wait for. */
+    private boolean isRepeatable() {
+        return script != null && script.isRepeatable();
+    }
+
     @Override
     public void encode(ByteBuf buffer) {
         sent = true;
@@ -61,10 +66,7 @@ final class Call extends AsyncCommand<byte[], byte[], List<Long>> {
         if (command == null) {
             return false;
         }
-        boolean spent = CommandWrapper.unwrap(command) instanceof Call call
-                && call.script != null
-                && !call.script.isRepeatable()
-                && call.sent;
+        boolean spent = CommandWrapper.unwrap(command) instanceof Call call && !call.isRepeatable() && call.sent;
         if (spent) {
             command.completeExceptionally(new RedisException("the connection was lost before the server had answered"));
         }

@@ -6,9 +6,12 @@ import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.SocketOptions.TcpUserTimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.EpollProvider;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +23,17 @@ final class Clients {
     private static final long LONGEST_SHUTDOWN_MILLIS = 2_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
+
+    /** How long a connection may be silent on which something is expected, until it counts as lost. */
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(20);
+
+    /** Who listens sends nothing: without it, a connection that a firewall has forgotten would be noticed after two hours. */
+    private static final KeepAliveOptions KEEP_ALIVE = KeepAliveOptions.builder()
+            .enable()
+            .idle(Duration.ofSeconds(10))
+            .interval(Duration.ofSeconds(3))
+            .count(3)
+            .build();
 
     private Clients() {}
 
@@ -59,8 +73,17 @@ final class Clients {
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
-                        .keepAlive(true)
+                        .keepAlive(KEEP_ALIVE)
+                        .tcpUserTimeout(unacknowledged())
                         .build());
+    }
+
+    /** For what was sent and not acknowledged. Only the native transport can; with the other, what is asked next finds out. */
+    private static TcpUserTimeoutOptions unacknowledged() {
+        return TcpUserTimeoutOptions.builder()
+                .enable(EpollProvider.isAvailable())
+                .tcpUserTimeout(LONGEST_SILENCE)
+                .build();
     }
 
     /**

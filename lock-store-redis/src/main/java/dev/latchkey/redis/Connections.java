@@ -25,6 +25,9 @@ interface Connections {
     /** Whether all commands go to the same server. */
     boolean isOneServer();
 
+    /** Whether they are the store's, and may be made anew one by one. Those to a cluster find its servers by themselves. */
+    boolean areOurs();
+
     /** Ends a connection that {@link #commands()} has opened. */
     void close(StatefulConnection<byte[], byte[]> commands);
 
@@ -41,6 +44,11 @@ interface Connections {
 
             @Override
             public boolean isOneServer() {
+                return true;
+            }
+
+            @Override
+            public boolean areOurs() {
                 return true;
             }
 
@@ -70,6 +78,11 @@ interface Connections {
 
             @Override
             public boolean isOneServer() {
+                return false;
+            }
+
+            @Override
+            public boolean areOurs() {
                 return false;
             }
 
@@ -105,6 +118,11 @@ interface Connections {
             }
 
             @Override
+            public boolean areOurs() {
+                return false;
+            }
+
+            @Override
             public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
                 return PlainInbox.open(messages, names.channel(id), mail, () -> {}, limit);
             }
@@ -128,6 +146,11 @@ interface Connections {
             @Override
             public boolean isOneServer() {
                 return connections.isOneServer();
+            }
+
+            @Override
+            public boolean areOurs() {
+                return connections.areOurs();
             }
 
             @Override

@@ -49,6 +49,14 @@ final class Failures {
                 null);
     }
 
+    LockStorageException reconnected(String resource) {
+        return new LockStorageException(
+                resource,
+                "the connection to " + server
+                        + " was lost before replicas had acknowledged the lock: whether any has it is not known",
+                null);
+    }
+
     LockStorageException of(String resource, Throwable failure) {
         Throwable cause = unwrapped(failure);
         return new LockStorageException(resource, problem(cause), cause);
@@ -79,10 +87,24 @@ final class Failures {
         return unwrapped(failure) instanceof RedisNoScriptException;
     }
 
-    /** A cluster that moves the slot of the resource just now: nothing was done, and the next try may succeed. */
-    static boolean isSlotMoving(Throwable failure) {
+    /**
+     * Nothing was done, and the next try may succeed: the slot of the resource is being moved, a cluster is without a master for it,
+     * a server reads its data, or has become a replica and the connection is made anew.
+     */
+    static boolean isPassing(Throwable failure) {
         String said = Objects.toString(unwrapped(failure).getMessage(), "");
-        return said.startsWith("TRYAGAIN") || said.contains("non local key") || said.startsWith("CLUSTERDOWN");
+        return said.startsWith("TRYAGAIN")
+                || said.contains("non local key")
+                || said.startsWith("CLUSTERDOWN")
+                || said.startsWith("LOADING")
+                || isReadOnly(failure);
+    }
+
+    /** The server at the other end is a replica, or has become one. In scripts of 6.2 it says so in the middle of a sentence. */
+    static boolean isReadOnly(Throwable failure) {
+        Throwable cause = unwrapped(failure);
+        return cause instanceof RedisCommandExecutionException
+                && Objects.toString(cause.getMessage(), "").contains("READONLY ");
     }
 
     /** Nobody answered: the same request may be sent again, for asking twice comes to the same. */

@@ -50,6 +50,15 @@ final class LazyInbox {
                 : opening.begin().thenCompose(open -> open.listen(resource)).exceptionally(this::unavailable);
     }
 
+    /**
+     * Subscribes anew, if it has: the server that commands go to may be another one now.
+     *
+     * @param onRenewed told when it is done, for messages may have been missed
+     */
+    void renew(Runnable onRenewed) {
+        opening.renew(() -> true, onRenewed);
+    }
+
     void check(String resource) {
         Inbox open = opening.there();
         if (open != null) {

@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Opens something once, when it is first asked for, and again after a failure: on a thread of its own, for the driver gives
  * up connecting when its thread is interrupted, and then forgets to close what it has opened. Nobody has to wait for it.
+ *
+ * <p>What is open can be replaced by another, which is opened beside it: whoever uses the first is not kept waiting.
  */
 final class Opening<T> {
 
@@ -28,6 +31,8 @@ final class Opening<T> {
     private @Nullable CompletableFuture<T> opening;
     private volatile long begunNanos = System.nanoTime();
     private boolean closed;
+
+    private final Renewing renewing = new Renewing();
 
     /**
      * Prepares, and opens nothing.
@@ -57,6 +62,49 @@ final class Opening<T> {
                 start(begun);
             }
             return begun;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /**
+     * Replaces what is open, if something is; again and again where that fails.
+     *
+     * @param isNeeded whether that is still so
+     * @param onRenewed told when the other is in its place, and before the first ends; from any thread, must not wait
+     */
+    void renew(BooleanSupplier isNeeded, Runnable onRenewed) {
+        if (there != null) {
+            renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed));
+        }
+    }
+
+    private boolean isRenewed(BooleanSupplier isNeeded, Runnable onRenewed) {
+        try {
+            T opened = open.get();
+            T old = isNeeded.getAsBoolean() ? replaced(opened) : opened;
+            if (old != opened) {
+                onRenewed.run();
+            }
+            end.accept(old);
+            return true;
+        } catch (RuntimeException | Error e) {
+            log.debug("lock.reconnect_failed", e);
+            return false;
+        }
+    }
+
+    /** Puts it in the place of what is there, which is returned; or returns it, if nothing is there any more. */
+    private T replaced(T opened) {
+        guard.lock();
+        try {
+            T old = there;
+            if (old == null) {
+                return opened;
+            }
+            there = opened;
+            opening = CompletableFuture.completedFuture(opened);
+            return old;
         } finally {
             guard.unlock();
         }
@@ -137,7 +185,7 @@ final class Opening<T> {
         return CompletableFuture.supplyAsync(work, Opening::apart);
     }
 
-    private static void apart(Runnable work) {
+    static void apart(Runnable work) {
         Thread thread = new Thread(work, "latchkey-redis-connect");
         thread.setDaemon(true);
         thread.start();

@@ -10,15 +10,11 @@ import java.util.concurrent.CompletableFuture;
 /** What one call that waits asks the server, all of it under the name of one attempt. */
 final class Questions {
 
-    private static final long MAX_POLL_MILLIS = 5_000;
-    private static final long MIN_POLL_MILLIS = 100;
-
     private final Server server;
     private final Requests requests;
     private final byte[] key;
     private final Request request;
     private final String attempt;
-    private final long pollMillis;
 
     Questions(Server server, Requests requests, byte[] key, Request request, String attempt) {
         this.server = server;
@@ -26,7 +22,6 @@ final class Questions {
         this.key = key;
         this.request = request;
         this.attempt = attempt;
-        this.pollMillis = Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, Requests.ttlMillis(request) / 3));
     }
 
     Request request() {
@@ -43,7 +38,7 @@ final class Questions {
 
     /** How often one who hears messages asks all the same. */
     long pollMillis() {
-        return pollMillis;
+        return Requests.pollMillis(request, Inbox.Push.PUBLISH);
     }
 
     /** How long an answer is waited for. */
@@ -53,19 +48,20 @@ final class Questions {
 
     /** Asks for a place in the queue; with a ticket whether its turn has come. */
     Question ask(long ticket, Inbox.Push push) {
-        return send(push, requests.acquire(request, attempt, pollMillis, ticket, push));
+        return send(push, requests.acquire(request, attempt, ticket, push));
     }
 
     /** The same of one that the queue knows as one that polls: from now on it can be sent messages. */
     Question askListening(long ticket, Inbox.Push push) {
-        return send(push, requests.acquireListening(request, attempt, pollMillis, ticket, push));
+        return send(push, requests.acquireListening(request, attempt, ticket, push));
     }
 
     private Question send(Inbox.Push push, byte[][] args) {
         server.link().connected(resource());
         int generation = server.link().generation();
         long since = System.nanoTime();
-        return new Question(since, generation, push, server.send(resource(), Script.ACQUIRE, key, args));
+        return new Question(
+                since, generation, push, server.send(resource(), Requests.script(Script.ACQUIRE, request), key, args));
     }
 
     Attempt attempt(List<Long> reply, Question question) {
@@ -83,20 +79,20 @@ final class Questions {
 
     /** Leaves the queue, and undoes a grant that crosses: uninterruptibly, but not for longer than the limit. */
     void cancel() {
-        server.ask(resource(), Script.CANCEL, key, requests.cancel(request, attempt, pollMillis));
+        server.ask(resource(), Script.CANCEL, key, requests.cancel(request, attempt));
     }
 
     /** The same without waiting, for threads of the driver. */
     CompletableFuture<List<Long>> cancelApart() {
         try {
-            return server.send(resource(), Script.CANCEL, key, requests.cancel(request, attempt, pollMillis));
+            return server.send(resource(), Script.CANCEL, key, requests.cancel(request, attempt));
         } catch (LockStorageException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
     LockStorageException noAnswer() {
-        return server.failures().noAnswer(resource(), server.limit());
+        return server.noAnswer(resource());
     }
 
     LockStorageException closed() {

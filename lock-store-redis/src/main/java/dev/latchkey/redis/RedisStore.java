@@ -91,6 +91,9 @@ public final class RedisStore
                 () -> options.connections.inbox(names, waits.id(), waits, options.commandTimeout),
                 options.server,
                 names.channel(waits.id()));
+        if (options.connections.areOurs()) {
+            server.link().whenMoved(() -> inbox.renew(waits::missed));
+        }
         replicas = new Replicas(server, options.replicas, options.replicaWait);
         sending = new Sending(server, names, requests);
         batches = new Batches(names, requests, server, replicas, options.connections.isOneServer());
@@ -139,11 +142,12 @@ public final class RedisStore
     @Override
     public Attempt save(Request request, long proposal) {
         String resource = request.key().resource();
-        server.link().connected(resource);
+        Link.Session session = server.link().session(resource);
         long since = System.nanoTime();
         byte[] key = names.key(resource);
-        List<Long> reply = server.ask(resource, Script.ACQUIRE, key, requests.acquire(request, proposal));
-        return replicas.acknowledged(resource, Replies.attempt(reply, request, since));
+        Script script = Requests.script(Script.ACQUIRE, request);
+        List<Long> reply = server.ask(resource, script, key, requests.acquire(request, proposal));
+        return replicas.acknowledged(resource, session, Replies.attempt(reply, request, since));
     }
 
     @Override
@@ -187,10 +191,11 @@ public final class RedisStore
     @Override
     public Attempt refresh(Request request) {
         String resource = request.key().resource();
-        server.link().connected(resource);
+        Link.Session session = server.link().session(resource);
         long since = System.nanoTime();
-        List<Long> reply = server.ask(resource, Script.REFRESH, names.key(resource), requests.refresh(request));
-        return replicas.acknowledged(resource, Replies.refreshed(reply, request, since));
+        Script script = Requests.script(Script.REFRESH, request);
+        List<Long> reply = server.ask(resource, script, names.key(resource), requests.refresh(request));
+        return replicas.acknowledged(resource, session, Replies.refreshed(reply, request, since));
     }
 
     /** {@inheritDoc} Sends all before it waits for the first answer. */

@@ -27,7 +27,7 @@ final class Refreshes {
         if (requests.isEmpty()) {
             return List.of();
         }
-        server.link().connected(requests.get(0).key().resource());
+        Link.Session session = server.link().session(requests.get(0).key().resource());
         long since = System.nanoTime();
         long end = since + Math.min(server.limit().toNanos(), within.toNanos());
         List<CompletableFuture<List<Long>>> answers =
@@ -39,16 +39,17 @@ final class Refreshes {
             outcomes.add(Outcome.of(
                     () -> Replies.refreshed(server.answer(request.key().resource(), answer, end), request, since)));
         }
-        return replicas.areWanted() ? acknowledged(requests.get(0), outcomes) : outcomes;
+        return replicas.areWanted() ? acknowledged(requests.get(0), session, outcomes) : outcomes;
     }
 
     private CompletableFuture<List<Long>> send(Request request) {
         String resource = request.key().resource();
-        return server.send(resource, Script.REFRESH, names.key(resource), arguments.refresh(request));
+        return server.send(
+                resource, Requests.script(Script.REFRESH, request), names.key(resource), arguments.refresh(request));
     }
 
     /** What replicas acknowledge is all that the connection has written before. */
-    private List<Outcome> acknowledged(Request any, List<Outcome> outcomes) {
+    private List<Outcome> acknowledged(Request any, Link.Session session, List<Outcome> outcomes) {
         Attempt granted = outcomes.stream()
                 .map(outcome -> outcome instanceof Outcome.Answered answered ? answered.attempt() : null)
                 .filter(Attempt.Granted.class::isInstance)
@@ -57,7 +58,7 @@ final class Refreshes {
         if (granted == null) {
             return outcomes;
         }
-        Outcome of = Outcome.of(() -> replicas.acknowledged(any.key().resource(), granted));
+        Outcome of = Outcome.of(() -> replicas.acknowledged(any.key().resource(), session, granted));
         return of instanceof Outcome.Answered
                 ? outcomes
                 : outcomes.stream()

@@ -31,7 +31,7 @@ final class Sending {
         long since = System.nanoTime();
         return ask(
                 request.key().resource(),
-                Script.ACQUIRE,
+                Requests.script(Script.ACQUIRE, request),
                 arguments.acquire(request, proposal),
                 reply -> Replies.attempt(reply, request, since),
                 waiting);
@@ -55,12 +55,12 @@ final class Sending {
 
     private static boolean isToBeAskedAgain(Script script, Throwable failure) {
         return !(Failures.unwrapped(failure) instanceof TimeoutException)
-                && (Failures.isSlotMoving(failure) || (Failures.isConnection(failure) && script.isRepeatable()));
+                && (Failures.isPassing(failure) || (Failures.isConnection(failure) && script.isRepeatable()));
     }
 
     private RuntimeException described(String resource, Throwable failure) {
         return Failures.unwrapped(failure) instanceof TimeoutException
-                ? server.failures().noAnswer(resource, server.limit())
+                ? server.noAnswer(resource)
                 : server.failures().of(resource, failure);
     }
 }

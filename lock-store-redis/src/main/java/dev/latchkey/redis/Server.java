@@ -52,6 +52,7 @@ final class Server {
         StatefulConnection<byte[], byte[]> open = link.connected(resource);
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
         dispatch(open, Call.byDigest(script, keys, args), answer, failure -> {
+            // Given up, it is not sent at all: see dispatch.
             if (Failures.isUnknownScript(failure)) {
                 dispatch(open, Call.bySource(script, keys, args), answer, answer::completeExceptionally);
             } else {
@@ -61,12 +62,13 @@ final class Server {
         return answer;
     }
 
-    private static void dispatch(
+    private void dispatch(
             StatefulConnection<byte[], byte[]> open,
             Call call,
             CompletableFuture<List<Long>> answer,
             Consumer<Throwable> onFailure) {
         call.onComplete((reply, failure) -> {
+            link.heard(failure);
             if (failure == null) {
                 answer.complete(reply);
             } else {
@@ -109,7 +111,7 @@ final class Server {
             try {
                 return await(resource, send(resource, script, keys, args), end);
             } catch (ExecutionException e) {
-                boolean again = Failures.isSlotMoving(e) || (Failures.isConnection(e) && script.isRepeatable());
+                boolean again = Failures.isPassing(e) || (Failures.isConnection(e) && script.isRepeatable());
                 if (!again || end - System.nanoTime() <= PAUSE_NANOS) {
                     throw failures.of(resource, e);
                 }
@@ -132,10 +134,16 @@ final class Server {
             return Uninterrupted.await(answer, Duration.ofNanos(endNanos - System.nanoTime()));
         } catch (TimeoutException e) {
             answer.cancel(false);
-            throw failures.noAnswer(resource, limit);
+            throw noAnswer(resource);
         } catch (CancellationException e) {
             throw new ExecutionException(e);
         }
+    }
+
+    /** Nobody has answered within the limit. */
+    LockStorageException noAnswer(String resource) {
+        link.unanswered();
+        return failures.noAnswer(resource, limit);
     }
 
     void close() {

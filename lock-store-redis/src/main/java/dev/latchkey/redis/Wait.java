@@ -40,7 +40,9 @@ final class Wait {
     private long answerByNanos;
     private boolean askAgain;
     private long nextNanos;
-    private long silentSinceNanos;
+
+    /** When the first was sent of the questions that have failed in a row. */
+    private @Nullable Long failingSinceNanos;
 
     /** How the queue knows it. */
     private Inbox.Push push = Inbox.Push.NONE;
@@ -75,7 +77,6 @@ final class Wait {
     void begin() {
         ear.openNow();
         push = ear.push();
-        silentSinceNanos = System.nanoTime();
         ask();
     }
 
@@ -164,10 +165,10 @@ final class Wait {
         question = null;
         List<Long> reply = answer.reply();
         if (reply == null) {
-            onFailure(answer.failure());
+            onFailure(answer.question(), answer.failure());
             return null;
         }
-        silentSinceNanos = System.nanoTime();
+        failingSinceNanos = null;
         if (Replies.isQueued(reply)) {
             return onQueued(answer.question(), reply);
         }
@@ -200,10 +201,13 @@ final class Wait {
         return position > 2 || millisToLeaseEnd <= 0 ? poll : Math.min(poll, millisToLeaseEnd + 1 + 30 * position);
     }
 
-    private void onFailure(@Nullable Throwable failure) {
+    private void onFailure(Question asked, @Nullable Throwable failure) {
         Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
-        boolean passing = Failures.isConnection(cause) || Failures.isSlotMoving(cause);
-        if (!passing || System.nanoTime() - silentSinceNanos > questions.limitNanos()) {
+        boolean passing = Failures.isConnection(cause) || Failures.isPassing(cause);
+        // Not from the last answer on: looks are seconds apart, and one that fails is no reason to give up.
+        long since = failingSinceNanos == null ? asked.sinceNanos() : failingSinceNanos;
+        failingSinceNanos = since;
+        if (!passing || System.nanoTime() - since > questions.limitNanos()) {
             throw questions.failed(cause);
         }
         nextNanos = System.nanoTime() + RETRY_NANOS;
@@ -231,6 +235,11 @@ final class Wait {
 
     /** Leaves no trace on the server: uninterruptibly, but not for longer than the limit. */
     void leave() {
+        Question asked = question;
+        if (asked != null) {
+            // First, so that a server which does not know the script is not sent its text once the cancel has run.
+            asked.answer().cancel(false);
+        }
         if (mayHaveTrace) {
             questions.cancel();
         }

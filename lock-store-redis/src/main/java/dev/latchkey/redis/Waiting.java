@@ -69,7 +69,7 @@ final class Waiting {
             return;
         }
         var unused = questions.cancelApart().whenComplete((done, failure) -> {
-            boolean passing = failure != null && (Failures.isConnection(failure) || Failures.isSlotMoving(failure));
+            boolean passing = failure != null && (Failures.isConnection(failure) || Failures.isPassing(failure));
             if (passing && endNanos - System.nanoTime() > 0) {
                 CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> giveBack(endNanos));
             }

@@ -5,11 +5,12 @@
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
 --           behind an x without a claim and a wait: 16 digits, a fencing token that would suit, taken as if it was the time
 --           if it is ahead of that by a second at most
---         6 only with a claim or a wait: '<claim> <poll ms> <ticket> <push>'
+--         6 only with a claim or a wait, or to set a lease: '<claim> <poll ms> <ticket> <push> <change>'
 --           claim  the fencing token of an exclusive hold, - for a shared one or none
 --           poll   how often it asks again; 0: it does not wait
 --           ticket as it was answered; 0 at first. push: as in the queue
---         7 only if it stands in the queue with another push: that one
+--           change e: the lease of what is held already never ends sooner; s: it may
+--         7 only if it stands in the queue with another poll and push: those
 -- returns a positive integer: held, the last fencing token
 --         {0, ticket, now, rank or -1, ms until the holders' leases end}: waits; a shared hold is as it was
 --         {-1, ms}: a conflict; nothing has changed     {-2}: another promoter waits already     {-3, why}: claim is not true
@@ -21,17 +22,19 @@ end
 local state = read(raw, at)
 state.from = from
 local own, others = seek(state, token)
-local claim, poll, ticket, push = string.match(ARGV[6] or '- 0 0 0', '^(%S+) (%S+) (%S+) (%S+)$')
+local claim, poll, ticket, push, change = string.match(ARGV[6] or '- 0 0 0 e', '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
 local retention = ARGV[3] - ttl
 local claimed = want == 'X' or want == 'S'
 want = string.lower(want)
-if claimed and not (own and (claim == '-' or (state.mode == 'X' and state.fence == claim))) then
+-- A demotion whose answer was lost finds the shared hold that it has made.
+local is_true = own and (claim == '-' or (state.fence == claim and (state.mode == 'X' or want == 's')))
+if claimed and not is_true then
   return lost(state, own, others, claim)
 end
 
 local waits = poll ~= '0'
-local stem = table.concat({ token, attempt, claimed and 'p' or want, ttl, poll, '' }, ' ')
-local member = stem .. push
+local stem = table.concat({ token, attempt, claimed and 'p' or want, ttl, '' }, ' ')
+local member = stem .. poll .. ' ' .. push
 if ARGV[7] then
   redis.call('ZREM', QUEUE, stem .. ARGV[7])
 end
@@ -47,6 +50,16 @@ local function unqueue()
     if state.flag == '2' then
       redis.call('HDEL', BEATS, attempt)
     end
+  end
+end
+
+-- Renews what the key holds. Another attempt of it may have been granted that: then this one relies on it as well.
+local function renew(may_shorten)
+  local ends = own.ends
+  lease(state, own, ttl, not may_shorten)
+  rely(own, attempt)
+  if own.ends < ends and state.flag ~= '0' then
+    wake()
   end
 end
 
@@ -72,19 +85,21 @@ end
 
 -- Whoever stands at the head without being there any more must not keep those behind it out.
 local function skip_the_dead(blocks)
-  local head = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
-  while head[1] and head[1] ~= member do
-    local its_token, its_attempt, its_want, _, its_poll, its_push =
-      string.match(head[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
-    if its_token == token or not blocks(head[2], its_want) then
+  local found = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+  while found[1] and found[1] ~= member do
+    local head = waiter(found[1])
+    if not head then
+      redis.call('ZREM', QUEUE, found[1])
+    elseif head.token == token or not blocks(found[2], head.want) then
       return false
+    else
+      local there = head.want ~= 'p' or seek(state, head.token)
+      if there and fresh(state, head.attempt, found[2], head.poll) and not deaf(head.attempt, head.push) then
+        return true
+      end
+      leave_out(head)
     end
-    local there = its_want ~= 'p' or seek(state, its_token)
-    if there and fresh(state, its_attempt, head[2], its_poll) and tell(its_attempt, its_push, '.') ~= 0 then
-      return true
-    end
-    redis.call('ZREM', QUEUE, head[1])
-    head = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+    found = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
   end
   return false
 end
@@ -94,9 +109,10 @@ if own and (state.mode == 'X' or want == 's') then
   -- It may be a promotion whose answer was lost: its holder still believes in the shared hold. It is this attempt's now, so
   -- that a late cancel of the one before does not undo it.
   local repeated = want == 'x' and claimed and claim == '-'
-  lease(state, own, ttl, waits or repeated)
+  local promoted = string.sub(own.attempt, -1) == '^'
+  renew(change == 's' and not waits and not repeated)
   if repeated then
-    own.attempt = string.gsub(own.attempt, '^.*%^$', attempt .. '^')
+    own.attempt = promoted and attempt .. '^' or own.attempt
   end
   if state.mode == 'X' and want == 's' then
     state.mode, state.letter = 'S', 'S'
@@ -154,6 +170,11 @@ if state.mode ~= 'X' then
 end
 own = seek(state, token)
 if own then
+  if own.attempt ~= attempt then
+    -- What was served is another attempt of the same key, for its own TTL; this one must not be served again.
+    unqueue()
+    renew()
+  end
   return settle(tonumber(state.fence))
 end
 if state.changed or state.granted then

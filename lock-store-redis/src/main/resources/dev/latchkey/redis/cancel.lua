@@ -1,10 +1,12 @@
 -- Ends a wait: leaves the queue, and undoes what this very attempt was granted; what was held before it stays.
 -- KEYS[1] the state
--- ARGV    1 token   2 attempt   3 its member of the queue up to the push   4 retention in ms
+-- ARGV    1 token   2 attempt   3 retention in ms   4 and on: what may stand for it in the queue
 -- returns 1: it waited     2: a grant was undone     0: neither
 
 local attempt = ARGV[2]
-local ended = redis.call('ZREM', QUEUE, ARGV[3] .. '0', ARGV[3] .. '1', ARGV[3] .. '2')
+local head = redis.call('ZRANGE', QUEUE, 0, 0)[1]
+local ended = redis.call('ZREM', QUEUE, unpack(ARGV, 4))
+redis.pcall('HDEL', BEATS, attempt)
 local raw = redis.call('GET', STATE)
 if not raw then
   return ended
@@ -14,14 +16,10 @@ if string.sub(raw, 1, 2) ~= 'L1' then
 end
 
 local state = read(raw, clock())
-if state.flag == '2' then
-  redis.call('HDEL', BEATS, attempt)
-end
 for i = #state.live, 1, -1 do
   local hold = state.live[i]
   if hold.token == ARGV[1] and hold.attempt == attempt then
-    table.remove(state.live, i)
-    state.mode = #state.live == 0 and 'F' or state.mode
+    forget(state, hold.token)
     ended, state.changed = 2, true
   elseif hold.token == ARGV[1] and hold.attempt == attempt .. '^' then
     -- Named anew, so that a second cancel of this attempt does not take the shared hold as well.
@@ -31,9 +29,13 @@ for i = #state.live, 1, -1 do
 end
 if ended > 0 then
   serve(state)
+  local was_first = head and waiter(head)
+  if was_first and was_first.attempt == attempt and not state.granted and state.flag ~= '0' then
+    hasten(state)
+  end
 end
 if state.changed or state.granted then
-  local written = write(state, state.granted and ARGV[4])
+  local written = write(state, state.granted and ARGV[3])
   if written.err and #state.live + #state.expired > 0 then
     return written
   elseif written.err then

@@ -1,7 +1,8 @@
--- Starts the lease of a live hold again, longer or shorter than it was.
+-- Starts the lease of a live hold again. Its mode stays as it is.
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 retention in ms
 --         4 claim: the fencing token of an exclusive hold, - for a shared one, '' for whatever is held
+--         5 change: e the lease never ends sooner than it would, s it may
 -- returns the fencing token of an exclusive hold, 0 for a shared one     {-3, why}: it is not held
 
 local raw = redis.call('GET', STATE)
@@ -16,17 +17,13 @@ if not own or (tonumber(claim) and not (state.mode == 'X' and state.fence == cla
 end
 
 local ends = own.ends
-lease(state, own, ARGV[2])
+lease(state, own, ARGV[2], ARGV[5] ~= 's')
 local written = write(state, ARGV[3])
 if written.err then
   return written
 end
 if own.ends < ends and state.flag ~= '0' then
   -- The first in the queue counts on the lease it was told of.
-  local head = redis.call('ZRANGE', QUEUE, 0, 0)
-  if head[1] then
-    local attempt, push = string.match(head[1], '^%S+ (%S+) %S+ %S+ %S+ (%S+)$')
-    tell(attempt, push, '?')
-  end
+  wake()
 end
 return state.mode == 'X' and tonumber(state.fence) or 0

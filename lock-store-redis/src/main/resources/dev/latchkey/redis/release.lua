@@ -20,14 +20,7 @@ if not string.find(raw, ' ' .. token .. ':', 1, true) then
 end
 
 local state = read(raw, clock())
-for _, holds in ipairs({ state.live, state.expired }) do
-  for i = #holds, 1, -1 do
-    if holds[i].token == token then
-      table.remove(holds, i)
-    end
-  end
-end
-state.mode = #state.live == 0 and 'F' or state.mode
+forget(state, token)
 CALLER, REPLY = ARGV[4], { 1 }
 serve(state)
 local written = write(state, state.granted and ARGV[3])

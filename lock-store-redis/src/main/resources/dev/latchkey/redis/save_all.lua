@@ -2,7 +2,7 @@
 -- KEYS    their states; KEYS[i]:i is '<exclusive index> <shared index>' of the last changes of one
 -- ARGV    1 retention in ms
 --         2 check: '-' none; else '<rule> <known index>', rule 2 both indexes, rule 1 the exclusive one alone
---         2 + i '<token> <want> <TTL in ms> <claim>' of KEYS[i], each as for acquire
+--         2 + i '<token> <want> <TTL in ms> <claim> <change>' of KEYS[i], each as for acquire
 -- returns {1, the last fencing token of each}
 --         {-1, ms, i ...}: others hold or wait for these     {-3, i, why ...}: the claims of these are not true
 --         {-4, i, index ...}: these were changed since, and what has to be known
@@ -10,20 +10,26 @@
 
 local at, retention, entries = clock(), ARGV[1], {}
 
-local function turn_to(i)
-  STATE, QUEUE, BEATS = KEYS[i], KEYS[i] .. ':q', KEYS[i] .. ':h'
-end
-
--- All is read before anybody is served: an error in between would lose what was taken from a queue.
+-- All is read, and found to be readable, before anybody is served: after an error in between somebody would have been told of a
+-- grant that is not written.
 local rule, known = string.match(ARGV[2], '^(%S+) (%S+)$')
 for i, key in ipairs(KEYS) do
+  turn_to(key)
   local raw = redis.call('GET', key)
   if raw and string.sub(raw, 1, 2) ~= 'L1' then
     return redis.error_reply(FOREIGN)
   end
-  local token, want, ttl, claim = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+)$')
-  entries[i] = { state = read(raw, at), token = token, want = want, ttl = ttl, claim = claim }
-  entries[i].index = rule and redis.call('GET', key .. ':i') or '0 0'
+  local token, want, ttl, claim, change = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local state = read(raw, at)
+  look_up_the_queue(state)
+  local exclusive, shared = string.match(rule and redis.call('GET', key .. ':i') or '0 0', '^(%d+) (%d+)$')
+  if not exclusive then
+    return redis.error_reply(FOREIGN)
+  end
+  entries[i] = {
+    state = state, token = token, want = want, ttl = ttl, claim = claim, change = change,
+    exclusive = tonumber(exclusive), shared = tonumber(shared)
+  }
 end
 
 local function fits(entry)
@@ -35,7 +41,9 @@ local function judge(entry)
   local own, others = seek(state, entry.token)
   entry.claimed = entry.want == 'X' or entry.want == 'S'
   entry.want = string.lower(entry.want)
-  if entry.claimed and not (own and (entry.claim == '-' or (state.mode == 'X' and state.fence == entry.claim))) then
+  local is_true = own
+    and (entry.claim == '-' or (state.fence == entry.claim and (state.mode == 'X' or entry.want == 's')))
+  if entry.claimed and not is_true then
     entry.why = lost(state, own, others, entry.claim)[2]
   elseif own then
     entry.blocked = state.mode == 'S' and entry.want == 'x' and others > 0
@@ -49,7 +57,7 @@ end
 
 local gone, blocked, wait = { -3 }, { -1, 0 }, 0
 for i, entry in ipairs(entries) do
-  turn_to(i)
+  turn_to(KEYS[i])
   judge(entry)
   if entry.why then
     gone[#gone + 1], gone[#gone + 2] = i, entry.why
@@ -63,12 +71,11 @@ blocked[2] = wait
 local function stale()
   local found = { -4 }
   for i, entry in ipairs(entries) do
-    local exclusive, shared = string.match(entry.index, '^(%d+) (%d+)$')
     local required = 0
     if entry.want == 'x' then
-      required = rule == '2' and math.max(exclusive, shared) or tonumber(exclusive)
+      required = rule == '2' and math.max(entry.exclusive, entry.shared) or entry.exclusive
     elseif rule == '2' then
-      required = tonumber(exclusive)
+      required = entry.exclusive
     end
     if rule and required > tonumber(known) then
       found[#found + 1], found[#found + 2] = i, required
@@ -92,9 +99,12 @@ local function take(entry)
   end
   -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
   local repeated = entry.want == 'x' and entry.claimed and entry.claim == '-'
-  lease(state, own, entry.ttl, repeated)
-  if repeated then
-    own.attempt = string.gsub(own.attempt, '^.*%^$', '0^')
+  local promoted = string.sub(own.attempt, -1) == '^'
+  local ends = own.ends
+  lease(state, own, entry.ttl, repeated or entry.change ~= 's')
+  own.attempt = repeated and promoted and '0^' or '0'
+  if own.ends < ends and state.flag ~= '0' then
+    wake()
   end
   state.changed = true
   if state.mode == 'X' and entry.want == 's' then
@@ -106,7 +116,7 @@ end
 
 local granted = { 1 }
 for i, entry in ipairs(entries) do
-  turn_to(i)
+  turn_to(KEYS[i])
   if not refusal then
     take(entry)
     granted[#granted + 1] = tonumber(entry.state.fence)

@@ -303,7 +303,7 @@ class RedisProtocolIT {
 
     private long cancel(Key key, String attempt) {
         String script = new String(Script.CANCEL.source(), StandardCharsets.UTF_8);
-        Object answer = server.call("EVAL", script, "1", state, key.token(), attempt, "no such member", "600000");
+        Object answer = server.call("EVAL", script, "1", state, key.token(), attempt, "600000", "no such member");
         return (Long) Objects.requireNonNull(answer);
     }
 

@@ -202,7 +202,7 @@ class RedisTopologyFaultsIT {
                 });
                 messages.sync().ssubscribe(STATE + ":in:misled");
                 String script = new String(Script.ACQUIRE.source(), StandardCharsets.UTF_8);
-                String[] waiting = {"token", "60000", "660000", "misled.1", "x", "- 5000 0 2"};
+                String[] waiting = {"token", "60000", "660000", "misled.1", "x", "- 5000 0 2 e"};
                 Object queued = master.call(Stream.concat(Stream.of("EVAL", script, "1", STATE), Stream.of(waiting))
                         .toArray(String[]::new));
                 assertThat(queued).asInstanceOf(InstanceOfAssertFactories.LIST).startsWith(0L);

@@ -22,8 +22,8 @@ final class RefusalWatch implements AutoCloseable {
     private static final String TTL = "300";
     private static final String RETENTION = "600000";
     private static final String KEPT = "600300";
-    private static final String TRY = "- 0 0 0";
-    private static final String WAIT = "- 100 0 0";
+    private static final String TRY = "- 0 0 0 e";
+    private static final String WAIT = "- 100 0 0 e";
 
     private static final int RESOURCES = 5;
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
@@ -65,15 +65,15 @@ final class RefusalWatch implements AutoCloseable {
             if (waits instanceof List<?> queued && queued.get(0).equals(0L)) {
                 compare(connection, key, one, WAIT, -2);
             }
-            script(connection, Script.CANCEL, key, two, "0." + two, stem(two, "p"), RETENTION);
-            script(connection, Script.CANCEL, key, one, "0." + one, stem(one, "p"), RETENTION);
+            script(connection, Script.CANCEL, key, two, "0." + two, RETENTION, stem(two, "p"));
+            script(connection, Script.CANCEL, key, one, "0." + one, RETENTION, stem(one, "p"));
         }
         script(connection, Script.RELEASE, key, one, "", RETENTION);
         script(connection, Script.RELEASE, key, two, "", RETENTION);
     }
 
     private static String stem(String token, String want) {
-        return String.join(" ", token, "0." + token, want, TTL, "100", "");
+        return String.join(" ", token, "0." + token, want, TTL, "100 0");
     }
 
     private static boolean isHeld(@Nullable Object answer) {

@@ -1,0 +1,203 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.RedisConnection;
+import dev.latchkey.testkit.RedisServer;
+import io.lettuce.core.RedisClient;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The master becomes a replica of its replica, and one address leads to whichever is the master. */
+@Timeout(180)
+class RedisMovedMasterIT {
+
+    private static final Duration TTL = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final String RESOURCE = "report";
+    private static final String STATE = "lock:{report}";
+
+    private RedisServer first;
+    private RedisServer second;
+    private SwitchedAddress address;
+
+    @BeforeEach
+    void start() {
+        first = RedisServer.start("--repl-diskless-sync-delay", "0");
+        second = RedisServer.start(
+                "--replicaof", "127.0.0.1", Integer.toString(first.address().port()));
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> second.text("INFO", "replication").contains("master_link_status:up"));
+        address = new SwitchedAddress(first.address());
+    }
+
+    @AfterEach
+    void end() {
+        address.close();
+        second.close();
+        first.close();
+    }
+
+    private void failOver() {
+        assertThat(first.text("WAIT", "1", "20000")).isEqualTo("1");
+        Awaitility.await().atMost(LIMIT).until(() -> offset(first).equals(offset(second)));
+        second.call("REPLICAOF", "NO", "ONE");
+        first.call("REPLICAOF", "127.0.0.1", Integer.toString(second.address().port()));
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> first.text("INFO", "replication").contains("master_link_status:up"));
+        address.leadTo(second.address());
+    }
+
+    private static String offset(RedisServer server) {
+        return server.text("INFO", "replication")
+                .lines()
+                .filter(line -> line.startsWith("master_repl_offset:"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** A1: what the server publishes reaches its replicas as well, where nobody counts who hears it. */
+    @Test
+    void givenAWaiterListensAtAReplica_whenItIsLeftOut_thenItReadsOfNoGrant() {
+        try (RedisConnection listener = second.connect();
+                RedisStore store = (RedisStore) new RedisStore.Provider().open(first.dsn())) {
+            listener.call("SUBSCRIBE", "lock:in:misled");
+            Key holder = Key.of(RESOURCE);
+            granted(store.save(exclusive(holder)));
+            Object queued = acquire(first, "token", "misled.1", "- 5000 0 1 e");
+            assertThat(Objects.requireNonNull(queued).toString()).startsWith("[0,");
+
+            assertThat(store.delete(holder)).isTrue();
+
+            granted(store.save(exclusive(Key.of(RESOURCE))));
+            first.call("PUBLISH", "lock:in:misled", "the last");
+            List<String> heard = new ArrayList<>();
+            while (!heard.contains("the last")) {
+                heard.add(String.valueOf(((List<?>) Objects.requireNonNull(listener.receive())).get(2)));
+            }
+            assertThat(heard).containsExactly("misled.1 ?", "the last");
+        }
+    }
+
+    private static Object acquire(RedisServer server, String token, String attempt, String how) {
+        String script = new String(Script.ACQUIRE.source(), StandardCharsets.UTF_8);
+        return Objects.requireNonNull(
+                server.call("EVAL", script, "1", STATE, token, "60000", "660000", attempt, "x", how));
+    }
+
+    /** A1, B5: both connections stay where they were opened, and the one there is a replica now. */
+    @Test
+    void givenAWaiter_whenTheAddressLeadsToAnotherMaster_thenItListensThereAndGetsTheLock() throws Exception {
+        try (LockFactory locks = LockFactory.connect(address.dsn());
+                LockFactory others = LockFactory.connect(address.dsn())) {
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(() -> others.createLock(RESOURCE, TTL).acquire());
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> new RedisKeys(first).listening().size() == 1);
+
+            failOver();
+
+            assertThat(holder.refresh().isAcquired()).isTrue();
+            Awaitility.await().atMost(LIMIT).until(() -> channels(second) == 1);
+            assertThat(holder.release()).isTrue();
+            Lock next = waiting.result();
+            assertThat(next.isAcquired()).isTrue();
+            assertThat(locks.createLock(RESOURCE).tryAcquire()).isFalse();
+            assertThat(next.release()).isTrue();
+        }
+    }
+
+    /** A1: only the connection of the commands is lost, as by the server's time limit, which spares those who listen. */
+    @Test
+    void givenAWaiter_whenOnlyItsCommandsMoveToAnotherMaster_thenItListensThereAsWell() throws Exception {
+        try (LockFactory others = LockFactory.connect(address.dsn());
+                LockFactory locks = LockFactory.connect(first.dsn())) {
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(() -> others.createLock(RESOURCE, TTL).acquire());
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> new RedisKeys(first).listening().size() == 1);
+            failOver();
+
+            first.call("CLIENT", "KILL", "TYPE", "normal");
+
+            Awaitility.await().atMost(LIMIT).until(() -> channels(second) == 1);
+            waiting.interrupt();
+            assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
+        }
+    }
+
+    private static int channels(RedisServer server) {
+        return server.call("PUBSUB", "CHANNELS") instanceof List<?> all ? all.size() : 0;
+    }
+
+    /** B5: nobody resets a connection that a firewall has forgotten. */
+    @Test
+    void givenConnectionsAreForgotten_whenNothingIsAnsweredAgainAndAgain_thenOthersAreOpened() throws Exception {
+        RedisClient client = RedisClient.create(address.dsn());
+        try (RedisStore store = RedisStore.builder(client)
+                        .commandTimeout(Duration.ofMillis(500))
+                        .build();
+                LockFactory locks = new LockFactory(store)) {
+            assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
+
+            address.forgetConnections();
+
+            assertThatThrownBy(() -> locks.createLock("other").tryAcquire()).isInstanceOf(LockStorageException.class);
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .ignoreException(LockStorageException.class)
+                    .until(() -> locks.createLock("other").tryAcquire());
+        } finally {
+            client.shutdown();
+        }
+    }
+
+    /** A2: on another connection WAIT counts the replicas that have what that one has written, which is nothing. */
+    @Test
+    void givenNoReplicaAnswers_whenTheConnectionIsLostWhileItIsWaitedFor_thenAFailure() {
+        try (FaultProxy proxy = FaultProxy.to(first.address())) {
+            RedisClient client = RedisClient.create("redis://" + proxy.address());
+            try (RedisStore store = RedisStore.builder(client)
+                    .replicas(1, Duration.ofMillis(500))
+                    .build()) {
+                granted(store.save(exclusive(Key.of("warm-up"))));
+                second.freeze();
+                CompletableFuture<Void> lost = proxy.loseRequest("\r\nWAIT\r\n");
+
+                assertThatThrownBy(() -> store.save(exclusive(Key.of(RESOURCE))))
+                        .isInstanceOf(LockStorageException.class);
+
+                assertThat(lost).isCompleted();
+            } finally {
+                second.thaw();
+                client.shutdown();
+            }
+        }
+    }
+}

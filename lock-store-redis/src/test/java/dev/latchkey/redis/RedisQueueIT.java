@@ -1,0 +1,396 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.StateCheck;
+import dev.latchkey.spi.StateRule;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.RedisConnection;
+import dev.latchkey.testkit.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The queue on the server: who is served, who is told, and who is left out. */
+@Timeout(120)
+class RedisQueueIT {
+
+    private static final String RESOURCE = "report";
+    private static final String STATE = "lock:{report}";
+    private static final String QUEUE = STATE + ":q";
+    private static final String BEATS = STATE + ":h";
+    private static final Duration LONG_WAIT = Duration.ofMinutes(1);
+
+    private static RedisServer server;
+
+    private RedisStore store;
+    private RedisKeys keys;
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void endServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        server.call("FLUSHALL");
+        keys = new RedisKeys(server);
+        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    /** As the store asks for one that waits; {@code how} is claim, poll, ticket, push and change. */
+    private static Object acquire(String token, String attempt, String want, long ttl, String how, String... more) {
+        String script = new String(Script.ACQUIRE.source(), StandardCharsets.UTF_8);
+        Stream<String> words =
+                Stream.of("EVAL", script, "1", STATE, token, "" + ttl, "" + (ttl + 600_000), attempt, want, how);
+        return Objects.requireNonNull(
+                server.call(Stream.concat(words, Arrays.stream(more)).toArray(String[]::new)));
+    }
+
+    private static long queue(String token, String attempt, String want, long ttl, String pollAndPush) {
+        String[] parts = pollAndPush.split(" ", -1);
+        Object reply = acquire(token, attempt, want, ttl, "- " + parts[0] + " 0 " + parts[1] + " e");
+        List<?> queued = (List<?>) reply;
+        assertThat(queued.get(0)).isEqualTo(0L);
+        return (Long) queued.get(1);
+    }
+
+    private static long left(RedisStore store, Key key) {
+        return store.find(key).orElseThrow().lease().ttl().toMillis();
+    }
+
+    private CompletableFuture<Attempt> waiting(RedisStore from, Key key, Duration ttl) {
+        return Background.supply(() -> {
+            try {
+                return from.waitAndSave(exclusive(key, ttl), LONG_WAIT, new CompletableFuture<>());
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    /** A8: the look of the second was served with the first, for the TTL of that one, and stayed in the queue. */
+    @Test
+    void givenAKeyWaitsTwice_whenTheSecondLooksFirst_thenItHasItsOwnTtlAndWaitsNoMore() {
+        Key holder = Key.of(RESOURCE);
+        granted(store.save(exclusive(holder, Duration.ofSeconds(1))));
+        Key key = Key.of(RESOURCE);
+        long ignored = queue(key.token(), "one.1", "x", 1_500, "100 0");
+        long ticket = queue(key.token(), "two.1", "x", 60_000, "100 0");
+        Awaitility.await().until(() -> keys.held().isEmpty());
+
+        Object reply = acquire(key.token(), "two.1", "x", 60_000, "- 100 " + ticket + " 0 e");
+
+        assertThat(reply).isInstanceOf(Long.class);
+        assertThat(left(store, key)).isGreaterThan(30_000);
+        assertThat(keys.waiting()).isEmpty();
+        assertThat(ignored).isLessThan(ticket);
+    }
+
+    /** A8: what two attempts of a key rely on, the end of one of them must not take from the other. */
+    @Test
+    void givenAKeyWaitsTwice_whenOneIsCancelledAfterBothWereGranted_thenTheOtherHolds() {
+        Key holder = Key.of(RESOURCE);
+        granted(store.save(exclusive(holder, Duration.ofSeconds(1))));
+        Key key = Key.of(RESOURCE);
+        long one = queue(key.token(), "one.1", "x", 60_000, "100 0");
+        long two = queue(key.token(), "two.1", "x", 60_000, "100 0");
+        Awaitility.await().until(() -> keys.held().isEmpty());
+        assertThat(acquire(key.token(), "one.1", "x", 60_000, "- 100 " + one + " 0 e"))
+                .isInstanceOf(Long.class);
+        assertThat(acquire(key.token(), "two.1", "x", 60_000, "- 100 " + two + " 0 e"))
+                .isInstanceOf(Long.class);
+
+        String script = new String(Script.CANCEL.source(), StandardCharsets.UTF_8);
+        Object cancelled = server.call("EVAL", script, "1", STATE, key.token(), "one.1", "600000", "none");
+
+        assertThat(cancelled).isEqualTo(0L);
+        assertThat(store.find(key)).isPresent();
+    }
+
+    /** B1: the server did not know the script, and was sent its text when the wait had been cancelled. */
+    @Test
+    void givenTheScriptIsUnknown_whenTheWaitEndsMeanwhile_thenNothingIsHeld() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(server.address());
+                RedisStore slow = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            Key warm = Key.of("warm-up");
+            granted(slow.save(exclusive(warm)));
+            assertThat(slow.delete(warm)).isTrue();
+            server.call("SCRIPT", "FLUSH");
+            server.call("SCRIPT", "LOAD", new String(Script.CANCEL.source(), StandardCharsets.UTF_8));
+            server.call("CONFIG", "RESETSTAT");
+            proxy.delay(Duration.ofMillis(150));
+
+            Attempt attempt = slow.waitAndSave(
+                    exclusive(Key.of(RESOURCE)), LONG_WAIT, CompletableFuture.completedFuture("withdrawn"));
+
+            assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+            // What is sent now comes behind all that was sent before.
+            assertThat(slow.find(warm)).isEmpty();
+            assertThat(keys.held()).isEmpty();
+            assertThat(keys.waiting()).isEmpty();
+        }
+    }
+
+    /** B3: who polls every 100 ms was believed to be alive for as long as one who looks every 5 s. */
+    @Test
+    void givenAPollerIsGone_whenReleased_thenTheNextHasItSoon() throws Exception {
+        server.call("ACL", "SETUSER", "poller", "on", ">secret", "~*", "&*", "+@all", "-subscribe", "-ssubscribe");
+        try (FaultProxy proxy = FaultProxy.to(server.address());
+                RedisStore gone =
+                        (RedisStore) new RedisStore.Provider().open("redis://poller:secret@" + proxy.address());
+                LockFactory locks = LockFactory.connect(server.dsn())) {
+            Lock holder = locks.createLock(RESOURCE, LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            CompletableFuture<Attempt> unused = waiting(gone, Key.of(RESOURCE), LONG_TTL);
+            Awaitility.await().until(() -> Objects.equals(server.call("EXISTS", BEATS), 1L));
+
+            proxy.refuse();
+            assertThat(holder.release()).isTrue();
+
+            assertThat(locks.createLock(RESOURCE, LONG_TTL).tryAcquire(Duration.ofSeconds(10)))
+                    .isTrue();
+            assertThat(unused).isNotCancelled();
+        }
+    }
+
+    /** B4: who became the first by quick hand-overs did not know that the lease ends before its next look. */
+    @Test
+    void givenTheLastInLine_whenItBecomesTheFirstBehindAShortLease_thenItIsToldToLook() throws Exception {
+        Key holder = Key.of(RESOURCE);
+        granted(store.save(exclusive(holder)));
+        try (RedisConnection listener = server.connect()) {
+            listener.call("SUBSCRIBE", "lock:in:me");
+            long unused = queue("short-token", "me.1", "x", 1_000, "333 1");
+            long unusedToo = queue("long-token", "me.2", "x", 60_000, "5000 1");
+
+            assertThat(store.delete(holder)).isTrue();
+
+            assertThat(heard(listener)).startsWith("me.1 x ");
+            assertThat(heard(listener)).isEqualTo("me.2 ?");
+        }
+    }
+
+    private static String heard(RedisConnection listener) {
+        return String.valueOf(((List<?>) Objects.requireNonNull(listener.receive())).get(2));
+    }
+
+    /** B6: 8,000 readers kept the server busy for six seconds. */
+    @Test
+    void givenThousandsOfReadersWait_whenReleased_thenTheServerIsNeverBusyForLong() {
+        int readers = 8_000;
+        Key holder = Key.of(RESOURCE);
+        granted(store.save(exclusive(holder)));
+        long ticket = queue("token0", "many.0", "s", 60_000, "5000 1");
+        try (RedisConnection listener = server.connect();
+                RedisConnection filler = server.connect()) {
+            listener.call("SUBSCRIBE", "lock:in:many");
+            IntStream.range(1, readers)
+                    .forEach(i -> filler.call(
+                            "ZADD", QUEUE, "" + (ticket + i), "token" + i + " many." + i + " s 60000 5000 1"));
+            server.call("CONFIG", "SET", "slowlog-log-slower-than", "300000");
+            server.call("SLOWLOG", "RESET");
+
+            assertThat(store.delete(holder)).isTrue();
+
+            int granted = 0;
+            while (granted < readers) {
+                String[] message = heard(listener).split(" ", -1);
+                if (message.length == 2) {
+                    String number = message[0].substring(message[0].indexOf('.') + 1);
+                    String its = "" + (ticket + Long.parseLong(number));
+                    assertThat(acquire("token" + number, message[0], "s", 60_000, "- 5000 " + its + " 1 e"))
+                            .isInstanceOf(Long.class);
+                    granted++;
+                } else {
+                    granted++;
+                }
+            }
+            assertThat(store.holders(RESOURCE)).hasSize(readers);
+            assertThat(server.call("SLOWLOG", "LEN")).isEqualTo(0L);
+        } finally {
+            server.call("CONFIG", "SET", "slowlog-log-slower-than", "10000");
+        }
+    }
+
+    /** B7: who has subscribed to a pattern was counted as the waiter that is gone. */
+    @Test
+    void givenAPatternCoversTheChannels_whenTheNextInLineIsGone_thenTheOneBehindIsGranted() {
+        try (RedisConnection watcher = server.connect()) {
+            watcher.call("PSUBSCRIBE", "lock:*");
+            Key holder = Key.of(RESOURCE);
+            granted(store.save(exclusive(holder)));
+            long unused = queue("gone-token", "nobody.1", "x", 60_000, "5000 1");
+
+            assertThat(store.delete(holder)).isTrue();
+
+            assertThat(store.save(exclusive(Key.of(RESOURCE)))).isInstanceOf(Attempt.Granted.class);
+        }
+    }
+
+    /** C19: the heartbeat of a waiter that was left out stayed for as long as others waited. */
+    @Test
+    void givenADeadWriterInFrontOfReaders_whenItIsLeftOut_thenNoHeartbeatStays() {
+        granted(store.save(shared(Key.of(RESOURCE))));
+        long ticket = queue("gone-token", "nobody.1", "x", 60_000, "5000 1");
+        acquire("gone-token", "nobody.1", "x", 60_000, "- 5000 " + ticket + " 1 e");
+        assertThat(server.call("HLEN", BEATS)).isEqualTo(1L);
+        long reader = queue("read-token", "reader.1", "s", 60_000, "5000 1");
+
+        assertThat(acquire("read-token", "reader.1", "s", 60_000, "- 5000 " + reader + " 1 e"))
+                .isInstanceOf(Long.class);
+
+        assertThat(server.call("EXISTS", BEATS)).isEqualTo(0L);
+    }
+
+    /** C19: the first was served, and told, before the second was found to be unreadable: then none of it was written. */
+    @Test
+    void givenABatchThatFails_whenSomebodyCouldBeServed_thenNobodyIsTold() {
+        Key expired = Key.of(RESOURCE);
+        granted(store.save(exclusive(expired, Duration.ofMillis(300))));
+        server.call("SET", "lock:{second}:i", "what somebody wrote");
+        try (RedisConnection listener = server.connect()) {
+            listener.call("SUBSCRIBE", "lock:in:me");
+            long unused = queue("my-token", "me.1", "x", 60_000, "5000 1");
+            Awaitility.await().until(() -> keys.held().isEmpty());
+
+            assertThatThrownBy(() -> store.saveAll(
+                            List.of(exclusive(Key.of(RESOURCE)), exclusive(Key.of("second"))),
+                            new StateCheck(7, StateRule.BOTH_INDEXES)))
+                    .isInstanceOf(LockStorageException.class);
+
+            server.call("PUBLISH", "lock:in:me", "the last");
+            assertThat(heard(listener)).isEqualTo("the last");
+        }
+    }
+
+    /** C19: what was given up before the failure was not counted when it was asked again. */
+    @Test
+    void givenAQueueThatCannotBeRead_whenManyAreGivenUp_thenAllOrNone() {
+        Key first = Key.of("first");
+        Key second = Key.of(RESOURCE);
+        granted(store.save(exclusive(first)));
+        granted(store.save(exclusive(second)));
+        long unused = queue("other", "nobody.1", "x", 60_000, "5000 1");
+        server.call("DEL", QUEUE);
+        server.call("SET", QUEUE, "what somebody wrote");
+
+        assertThatThrownBy(() -> store.deleteAll(List.of(first, second))).isInstanceOf(LockStorageException.class);
+
+        assertThat(store.find(first)).isPresent();
+        server.call("DEL", QUEUE);
+        assertThat(store.deleteAll(List.of(first, second))).isEqualTo(2);
+    }
+
+    /** A5, F1: a batch extends as well, and shortens only what it is told to set. */
+    @Test
+    void givenHeld_whenABatchSavesItWithAShorterTtl_thenItEndsSoonerOnlyIfSet() {
+        Key key = Key.of(RESOURCE);
+        Key claim = holding(key, store.save(exclusive(key, LONG_TTL)));
+        Duration shorter = Duration.ofSeconds(20);
+
+        assertThat(store.saveAll(List.of(exclusive(claim, shorter)))).isInstanceOf(BatchAttempt.Granted.class);
+        assertThat(left(store, key)).isGreaterThan(20_000);
+
+        assertThat(store.saveAll(List.of(exclusive(claim, shorter).with(LeaseChange.SET))))
+                .isInstanceOf(BatchAttempt.Granted.class);
+        assertThat(left(store, key)).isLessThanOrEqualTo(20_000);
+    }
+
+    /** A18: repeated, a request that ends a lease sooner may run after one that has extended it. */
+    @Test
+    void givenARequestThatShortens_whenItsReplyIsLost_thenItIsNotRepeated() {
+        try (FaultProxy proxy = FaultProxy.to(server.address());
+                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            Key key = Key.of(RESOURCE);
+            Key claim = holding(key, far.save(exclusive(key)));
+            granted(far.refresh(exclusive(claim)));
+            CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
+
+            assertThatThrownBy(() ->
+                            far.refresh(exclusive(claim, Duration.ofSeconds(20)).with(LeaseChange.SET)))
+                    .isInstanceOf(LockStorageException.class);
+
+            assertThat(lost).isCompleted();
+            CompletableFuture<Void> lostToo = proxy.loseReplyTo(STATE);
+            assertThat(far.refresh(exclusive(claim))).isInstanceOf(Attempt.Granted.class);
+            assertThat(lostToo).isCompleted();
+        }
+    }
+
+    /** The repeated demotion found its own shared hold, and took that for a loss. */
+    @Test
+    void givenADemotion_whenItsReplyIsLost_thenTheRepetitionFindsTheSharedHold() {
+        try (FaultProxy proxy = FaultProxy.to(server.address());
+                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+            Key key = Key.of(RESOURCE);
+            Key claim = holding(key, far.save(exclusive(key)));
+            CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
+
+            Attempt attempt = far.save(shared(claim));
+
+            assertThat(lost).isCompleted();
+            assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
+        }
+    }
+
+    /** What the check before a hand-over to another store costs: one command more than to this one. */
+    @Test
+    void givenTheNextWaitsInAnotherStore_whenHandedOver_thenTheListenersAreCountedAndTheGrantIsPublished()
+            throws Exception {
+        try (LockFactory locks = LockFactory.connect(server.dsn());
+                LockFactory others = LockFactory.connect(server.dsn())) {
+            Lock holder = locks.createLock(RESOURCE, LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting = BackgroundCall.start(
+                    () -> others.createLock(RESOURCE, LONG_TTL).acquire());
+            Awaitility.await().until(() -> keys.listening().size() == 1);
+            keys.resetCommands();
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+            assertThat(new ArrayList<>(keys.commands().entrySet()))
+                    .contains(Map.entry("publish", 1L), Map.entry("pubsub|numsub", 1L));
+        }
+    }
+}
