@@ -29,6 +29,10 @@ if claimed and not (own and (claim == '-' or (state.mode == 'X' and state.fence 
   return lost(state, own, others, claim)
 end
 
+if is_used_up(state, own, want) then
+  return redis.error_reply(USED_UP)
+end
+
 local waits = poll ~= '0'
 local stem = table.concat({ token, attempt, claimed and 'p' or want, ttl, poll, '' }, ' ')
 local member = stem .. push

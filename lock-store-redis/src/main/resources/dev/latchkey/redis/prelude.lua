@@ -101,6 +101,11 @@ local function fence(state, own, want)
   return from
 end
 
+-- Whether this would be a new exclusive hold, and no fencing token is left for it.
+local function is_used_up(state, own, want)
+  return want ~= 's' and state.fence and state.fence >= LAST_FENCE and not (own and state.mode == 'X')
+end
+
 local function grant(state, own, token, attempt, want, ms)
   local promotes = own and state.mode == 'S' and want ~= 's'
   state.fence = fence(state, own, want)
@@ -172,7 +177,8 @@ local function serve(state, caller)
     local token, attempt, want, ttl, poll, push =
       string.match(head[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
     local own, others = seek(state, token)
-    local gone = want == 'p' and not own
+    -- Who cannot be granted asks again, and is told why.
+    local gone = (want == 'p' and not own) or is_used_up(state, own, want)
     if not gone and others > 0 and want ~= 's' then
       return
     end

@@ -23,6 +23,9 @@ for i, key in ipairs(KEYS) do
   end
   local token, want, ttl, claim = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+)$')
   entries[i] = { state = read(raw, at), token = token, want = want, ttl = ttl, claim = claim }
+  if is_used_up(entries[i].state, seek(entries[i].state, token), string.lower(want)) then
+    return redis.error_reply(USED_UP)
+  end
   entries[i].index = rule and redis.call('GET', key .. ':i') or '0 0'
 end
 
