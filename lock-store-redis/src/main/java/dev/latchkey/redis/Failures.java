@@ -52,7 +52,7 @@ final class Failures {
     LockStorageException notReplicated(String resource, long replicas, int wanted, Duration limit) {
         return new LockStorageException(
                 resource,
-                replicas + " of the " + wanted + " replicas asked for had acknowledged the lock within " + limit
+                replicas + " of the " + wanted + " replicas asked for had acknowledged what was written within " + limit
                         + ": is replication running?",
                 null);
     }

@@ -78,39 +78,7 @@ enum MemoryPolicy {
 
     /** Over other connections, looking at each before it is used. */
     Connections watching(Connections connections, String server, Duration limit) {
-        return new Connections() {
-            @Override
-            public StatefulConnection<byte[], byte[]> commands() {
-                StatefulConnection<byte[], byte[]> open = connections.commands();
-                try {
-                    look(open, server, limit);
-                    return open;
-                } catch (RuntimeException e) {
-                    connections.close(open);
-                    throw e;
-                }
-            }
-
-            @Override
-            public Inbox inbox(Names names, String id, Mail mail, Duration wait) {
-                return connections.inbox(names, id, mail, wait);
-            }
-
-            @Override
-            public boolean isOneServer() {
-                return connections.isOneServer();
-            }
-
-            @Override
-            public void close(StatefulConnection<byte[], byte[]> commands) {
-                connections.close(commands);
-            }
-
-            @Override
-            public void close() {
-                connections.close();
-            }
-        };
+        return Connections.wrapping(connections, open -> look(open, server, limit), connections::close);
     }
 
     private static AsyncCommand<byte[], byte[], byte[]> ask(StatefulConnection<byte[], byte[]> open) {

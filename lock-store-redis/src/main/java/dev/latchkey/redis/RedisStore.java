@@ -254,9 +254,13 @@ public final class RedisStore
         }
         byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
         byte[] token = Requests.ascii(key.token());
-        return server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
+        boolean isRaised = server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
                         .get(0)
                 == 1;
+        if (isRaised) {
+            replicas.acknowledge(resource);
+        }
+        return isRaised;
     }
 
     /** {@inheritDoc} A server that has lost its data goes on by its clock. */
@@ -270,7 +274,7 @@ public final class RedisStore
         return Replies.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
     }
 
-    /** {@inheritDoc} By one command; on a cluster, of resources in one slot. */
+    /** {@inheritDoc} By one command, renewals of many holds by several; on a cluster, of resources in one slot. */
     @Override
     public BatchAttempt saveAll(List<Request> all) {
         return batches.saveAll(all, Optional.empty());
@@ -281,7 +285,7 @@ public final class RedisStore
         return batches.saveAll(all, Optional.of(check));
     }
 
-    /** {@inheritDoc} By one command, which hands over what others wait for. */
+    /** {@inheritDoc} By one command for each few thousand, which hands over what others wait for. */
     @Override
     public int deleteAll(List<Key> keys) {
         return batches.deleteAll(keys);
@@ -292,7 +296,7 @@ public final class RedisStore
         return batches.indexes(resources);
     }
 
-    /** {@inheritDoc} All of it by one command, to be kept without a TTL. */
+    /** {@inheritDoc} By one command for each few thousand, to be kept without a TTL. */
     @Override
     public void raise(Map<String, StateIndex> indexes) {
         batches.raise(indexes);

@@ -21,12 +21,20 @@ final class Replicas {
     }
 
     Attempt acknowledged(String resource, Attempt attempt) {
-        if (areWanted() && attempt instanceof Attempt.Granted) {
-            long acknowledged = server.replicated(resource, count, maxWait);
-            if (acknowledged < count) {
-                throw server.failures().notReplicated(resource, acknowledged, count, maxWait);
-            }
+        if (attempt instanceof Attempt.Granted) {
+            acknowledge(resource);
         }
         return attempt;
+    }
+
+    /** Waits until they have what the connection has written, where that is asked for. */
+    void acknowledge(String resource) {
+        if (!areWanted()) {
+            return;
+        }
+        long acknowledged = server.replicated(resource, count, maxWait);
+        if (acknowledged < count) {
+            throw server.failures().notReplicated(resource, acknowledged, count, maxWait);
+        }
     }
 }
