@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import java.time.Duration;
 import java.util.Objects;
@@ -123,7 +124,13 @@ final class Failures {
     /** A cluster that moves the slot of the resource just now: nothing was done, and the next try may succeed. */
     static boolean isSlotMoving(Throwable failure) {
         String said = Objects.toString(unwrapped(failure).getMessage(), "");
-        return said.startsWith("TRYAGAIN") || said.contains("non local key") || said.startsWith("CLUSTERDOWN");
+        return said.startsWith("TRYAGAIN") || said.contains("non local key") || said.startsWith("CLUSTERDOWN") || isRejected(failure);
+    }
+
+    /** The driver has no connection just now, and has sent nothing. */
+    static boolean isRejected(Throwable failure) {
+        return unwrapped(failure) instanceof RedisException rejected
+                && Objects.toString(rejected.getMessage(), "").startsWith("Currently not connected");
     }
 
     /** Nobody answered: the same request may be sent again, for asking twice comes to the same. */
