@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import net.spy.memcached.ConnectionFactoryBuilder;
+import net.spy.memcached.ConnectionObserver;
 import net.spy.memcached.FailureMode;
 import net.spy.memcached.MemcachedClient;
 
@@ -21,7 +22,7 @@ final class Clients {
     private Clients() {}
 
     /** Connects in the background: a server that is not there is an error of the first call. */
-    static MemcachedClient open(Dsn dsn, Duration timeout) {
+    static MemcachedClient open(Dsn dsn, InetSocketAddress address, Duration timeout, ConnectionObserver observer) {
         logToSlf4j();
         ConnectionFactoryBuilder factory = new ConnectionFactoryBuilder()
                 .setProtocol(dsn.protocol())
@@ -31,11 +32,8 @@ final class Clients {
                 .setMaxReconnectDelay(1)
                 // What cannot be sent now waits until the connection is back, or its caller has waited long enough.
                 .setFailureMode(FailureMode.Retry)
+                .setInitialObservers(List.of(observer))
                 .setDaemon(true);
-        InetSocketAddress address = new InetSocketAddress(dsn.host(), dsn.port());
-        if (address.isUnresolved()) {
-            throw new IllegalArgumentException("the host \"" + dsn.host() + "\" of the Memcached server is unknown");
-        }
         try {
             return new MemcachedClient(factory.build(), List.of(address));
         } catch (IOException e) {

@@ -21,7 +21,7 @@ import java.util.function.Function;
  * Takes, renews and gives up holds. A free resource is taken by one {@code add}; all else looks, decides by the
  * {@link Rules}, and changes the item if it is still the same.
  */
-record Holds(Link link, ServerClock clock, String prefix) {
+record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
 
     /** How long one call goes on deciding anew while others change the resource. */
     private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
@@ -32,7 +32,7 @@ record Holds(Link link, ServerClock clock, String prefix) {
      */
     private static final long LATE_NANOS = Duration.ofMillis(100).toNanos();
 
-    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(250).toNanos();
 
     /** There, but for how long is not known: believed in for no longer than the answer takes. */
     private static final Duration UNCERTAIN = Duration.ofMillis(1);
@@ -79,6 +79,10 @@ record Holds(Link link, ServerClock clock, String prefix) {
     }
 
     private <T> T change(String resource, BiFunction<Look, Long, Decision<T>> rule) {
+        return turns.inTurn(resource, () -> changeNow(resource, rule));
+    }
+
+    private <T> T changeNow(String resource, BiFunction<Look, Long, Decision<T>> rule) {
         Items items = items(resource);
         Holdings holdings = holdings(resource);
         long end = System.nanoTime() + RETRY_NANOS;
@@ -97,9 +101,10 @@ record Holds(Link link, ServerClock clock, String prefix) {
         }
     }
 
+    /** Others are in other stores: pauses that differ and grow let one of them through. */
     private static void pause(int attempt) {
-        long bound = Math.min(LONGEST_PAUSE_NANOS, 100_000L << Math.min(attempt, 10));
-        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound / 2, bound + 1));
+        long bound = Math.min(LONGEST_PAUSE_NANOS, 500_000L << Math.min(attempt, 10));
+        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound + 1));
     }
 
     Optional<Attempt.Granted> find(Key key) {

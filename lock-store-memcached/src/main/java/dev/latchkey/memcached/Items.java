@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Optional;
 import net.spy.memcached.CASResponse;
 import net.spy.memcached.CASValue;
-import net.spy.memcached.MemcachedClient;
 import net.spy.memcached.internal.OperationFuture;
 
 /** The items of one resource on the server. */
@@ -16,11 +15,11 @@ record Items(Link link, String resource, ItemName name) {
     /** Stores what the resource becomes if there is no item of it; false: there is one. */
     boolean add(State state) {
         return Boolean.TRUE.equals(
-                link.ask(resource, () -> client().add(name.text(), state.seconds(), state.written(), Text.PLAIN)));
+                link.ask(resource, client -> client.add(name.text(), state.seconds(), state.written(), Text.PLAIN)));
     }
 
     Look look() {
-        CASValue<String> item = link.ask(resource, () -> client().asyncGets(name.text(), Text.PLAIN));
+        CASValue<String> item = link.ask(resource, client -> client.asyncGets(name.text(), Text.PLAIN));
         if (item == null) {
             return new Look(Optional.empty(), State.FREE, Map.of());
         }
@@ -36,7 +35,7 @@ record Items(Link link, String resource, ItemName name) {
         Map<Sign, OperationFuture<CASValue<String>>> asked = new LinkedHashMap<>();
         listed.signs()
                 .forEach(sign ->
-                        asked.put(sign, link.send(resource, () -> client().asyncGets(name.of(sign), Text.PLAIN))));
+                        asked.put(sign, link.send(resource, client -> client.asyncGets(name.of(sign), Text.PLAIN))));
         Map<Sign, Holding> found = new HashMap<>();
         asked.forEach((sign, future) -> {
             CASValue<String> item = link.await(resource, future);
@@ -52,12 +51,12 @@ record Items(Link link, String resource, ItemName name) {
         decision.signs().forEach((sign, seconds) -> {
             String value = holdings.lasting(seconds).written();
             if (!look.signs().containsKey(sign) || !renew(sign, seconds, value)) {
-                link.ask(resource, () -> client().set(name.of(sign), seconds, value, Text.PLAIN));
+                link.ask(resource, client -> client.set(name.of(sign), seconds, value, Text.PLAIN));
             }
         });
         boolean written = decision.state().map(state -> change(look, state)).orElse(true);
         if (written) {
-            decision.obsolete().forEach(sign -> link.ask(resource, () -> client().delete(name.of(sign))));
+            decision.obsolete().forEach(sign -> link.ask(resource, client -> client.delete(name.of(sign))));
         }
         return written;
     }
@@ -65,7 +64,7 @@ record Items(Link link, String resource, ItemName name) {
     /** A set that finds no memory deletes what was there; a replace leaves it. */
     private boolean renew(Sign sign, int seconds, String value) {
         return Boolean.TRUE.equals(
-                link.ask(resource, () -> client().replace(name.of(sign), seconds, value, Text.PLAIN)));
+                link.ask(resource, client -> client.replace(name.of(sign), seconds, value, Text.PLAIN)));
     }
 
     private boolean change(Look look, State state) {
@@ -75,12 +74,8 @@ record Items(Link link, String resource, ItemName name) {
     private boolean replace(long version, State state) {
         return link.ask(
                         resource,
-                        () -> client().asyncCAS(name.text(), version, state.seconds(), state.written(), Text.PLAIN))
+                        client -> client.asyncCAS(name.text(), version, state.seconds(), state.written(), Text.PLAIN))
                 == CASResponse.OK;
-    }
-
-    private MemcachedClient client() {
-        return link.client();
     }
 
     private LockStorageException foreign(String item) {

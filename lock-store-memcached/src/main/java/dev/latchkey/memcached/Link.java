@@ -1,14 +1,16 @@
 package dev.latchkey.memcached;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import net.spy.memcached.MemcachedClient;
 import net.spy.memcached.internal.OperationFuture;
 import net.spy.memcached.ops.StatusCode;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * {@link LockStorageException}: the driver's futures answer "false" for an error as well. Works with the interrupt flag
  * set, and keeps it.
  */
-record Link(MemcachedClient client, Duration timeout) {
+record Link(Access access, Duration timeout) {
 
     private static final Set<StatusCode> NOES =
             Set.of(StatusCode.ERR_NOT_FOUND, StatusCode.ERR_EXISTS, StatusCode.ERR_NOT_STORED);
@@ -30,15 +32,17 @@ record Link(MemcachedClient client, Duration timeout) {
     }
 
     /** Sends an operation, and waits for the answer. */
-    <T> @Nullable T ask(String resource, Supplier<OperationFuture<T>> operation) {
-        return await(resource, send(resource, operation));
+    <T> @Nullable T ask(String resource, Function<MemcachedClient, OperationFuture<T>> operation) {
+        long outage = access.outage();
+        return await(resource, send(resource, operation), outage);
     }
 
     /** Sends an operation. The driver looks at the interrupt flag before it queues one, and then has not. */
-    <T> OperationFuture<T> send(String resource, Supplier<OperationFuture<T>> operation) {
-        return uninterrupted(resource, () -> {
+    <T> OperationFuture<T> send(String resource, Function<MemcachedClient, OperationFuture<T>> operation) {
+        MemcachedClient client = access.client(resource);
+        return uninterrupted(resource, Access.CONNECTED, () -> {
             try {
-                return operation.get();
+                return operation.apply(client);
             } catch (IllegalStateException e) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
@@ -50,8 +54,12 @@ record Link(MemcachedClient client, Duration timeout) {
 
     /** Waits for the answer. Null: the answer was a no without a value. */
     <T> @Nullable T await(String resource, OperationFuture<T> future) {
+        return await(resource, future, Access.CONNECTED);
+    }
+
+    private <T> @Nullable T await(String resource, OperationFuture<T> future, long outage) {
         long end = System.nanoTime() + timeout.toNanos();
-        T answer = uninterrupted(resource, () -> {
+        T answer = uninterrupted(resource, outage, () -> {
             try {
                 return future.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
             } catch (TimeoutException e) {
@@ -61,14 +69,15 @@ record Link(MemcachedClient client, Duration timeout) {
             }
         });
         if (!future.getStatus().isSuccess() && !NOES.contains(future.getStatus().getStatusCode())) {
-            throw failure(resource, "it answered \"" + future.getStatus().getMessage() + "\"", null);
+            throw answered(resource, future.getStatus().getMessage(), null);
         }
         return answer;
     }
 
     /** What the server tells of itself; empty if it does not, within the driver's own time limit. */
     Map<String, String> statistics(String resource) {
-        return uninterrupted(resource, () -> {
+        MemcachedClient client = access.client(resource);
+        return uninterrupted(resource, Access.CONNECTED, () -> {
             try {
                 return client.getStats().values().stream().findFirst().orElse(Map.of());
             } catch (RuntimeException e) {
@@ -81,7 +90,7 @@ record Link(MemcachedClient client, Duration timeout) {
     }
 
     /** Runs one step to its end; the interrupt flag is as it was, or set if the thread was interrupted meanwhile. */
-    private <T> T uninterrupted(String resource, Step<T> step) {
+    private <T> T uninterrupted(String resource, long outage, Step<T> step) {
         boolean interrupted = Thread.interrupted();
         try {
             while (true) {
@@ -94,9 +103,14 @@ record Link(MemcachedClient client, Duration timeout) {
         } catch (ExecutionException e) {
             throw failed(resource, e);
         } catch (TimeoutException e) {
-            throw failure(resource, "it did not answer within " + timeout, e);
+            boolean isSent = outage == Access.CONNECTED || access.outage() != outage;
+            throw failure(
+                    resource,
+                    isSent ? "it did not answer within " + timeout : "there was no connection to it within " + timeout,
+                    e,
+                    isSent ? Failure.IN_DOUBT : Failure.NOT_SENT);
         } catch (IllegalStateException e) {
-            throw failure(resource, "the driver takes no operation: " + e.getMessage(), e);
+            throw failure(resource, "the driver takes no operation: " + e.getMessage(), e, Failure.NOT_SENT);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -107,11 +121,18 @@ record Link(MemcachedClient client, Duration timeout) {
     private LockStorageException failed(String resource, ExecutionException e) {
         Throwable cause = e.getCause();
         return cause instanceof CancellationException || cause == null
-                ? failure(resource, "the connection was lost, or cannot be had", cause)
-                : failure(resource, "it answered with an error: " + cause.getMessage(), cause);
+                ? failure(resource, "the connection was lost, or cannot be had", cause, Failure.IN_DOUBT)
+                : answered(resource, String.valueOf(cause.getMessage()), cause);
     }
 
-    private LockStorageException failure(String resource, String problem, @Nullable Throwable cause) {
-        return new LockStorageException(resource, "the Memcached server failed: " + problem, cause);
+    /** By either protocol, where it wants credentials or does not accept them. */
+    private static LockStorageException answered(String resource, String said, @Nullable Throwable cause) {
+        boolean isDenied = said.toLowerCase(Locale.ROOT).matches("(?s).*(unauthenticated|auth failure|auth error).*");
+        return failure(resource, "it answered \"" + said + "\"", cause, isDenied ? Failure.DENIED : Failure.IN_DOUBT);
+    }
+
+    private static LockStorageException failure(
+            String resource, String problem, @Nullable Throwable cause, Failure failure) {
+        return new LockStorageException(resource, "the Memcached server failed: " + problem, cause, failure);
     }
 }

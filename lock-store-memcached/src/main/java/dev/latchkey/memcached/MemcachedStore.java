@@ -9,6 +9,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -34,23 +35,23 @@ import net.spy.memcached.MemcachedClient;
 public final class MemcachedStore implements ExpiringStore, SharedStore, InspectableStore {
 
     private final Holds holds;
-    private final Runnable end;
+    private final Access access;
 
     /**
-     * Connects to a server, in the background.
+     * Connects to a server when it is first asked. A host that is unknown, or has another address later, is looked up again
+     * as long as there is no connection.
      *
      * @param host name or number
      * @param port usually 11211
-     * @throws IllegalArgumentException if the name is unknown
      */
     public MemcachedStore(String host, int port) {
         this(opened(new Dsn(host, port, Optional.empty(), Protocol.TEXT)));
     }
 
     private MemcachedStore(Builder options) {
-        Link link = new Link(options.client, options.commandTimeout);
-        this.holds = new Holds(link, new ServerClock(link), options.prefix);
-        this.end = options.end;
+        Link link = new Link(options.access, options.commandTimeout);
+        this.holds = new Holds(link, new ServerClock(link), options.prefix, new Turns());
+        this.access = options.access;
     }
 
     /**
@@ -62,12 +63,11 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
      * @throws IllegalArgumentException if it has several servers
      */
     public static Builder builder(MemcachedClient client) {
-        return new Builder(Clients.checked(Objects.requireNonNull(client, "client")));
+        return new Builder(Access.of(Clients.checked(Objects.requireNonNull(client, "client"))));
     }
 
     private static Builder opened(Dsn dsn) {
-        MemcachedClient client = Clients.open(dsn, Builder.COMMAND_TIMEOUT);
-        Builder options = new Builder(client).closing(client::shutdown);
+        Builder options = new Builder(new OwnClient(dsn, Builder.COMMAND_TIMEOUT, InetAddress::getByName));
         dsn.prefix().ifPresent(options::keyPrefix);
         return options;
     }
@@ -103,7 +103,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     /** Disconnects, unless the client is the caller's. Holds stay until their TTL is over. */
     @Override
     public void close() {
-        end.run();
+        access.close();
     }
 
     /** Options of a store. Not thread-safe. */
@@ -111,18 +111,12 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
 
         private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
 
-        private final MemcachedClient client;
+        private final Access access;
         private String prefix = "lock:";
         private Duration commandTimeout = COMMAND_TIMEOUT;
-        private Runnable end = () -> {};
 
-        private Builder(MemcachedClient client) {
-            this.client = client;
-        }
-
-        private Builder closing(Runnable shutdown) {
-            this.end = shutdown;
-            return this;
+        Builder(Access access) {
+            this.access = access;
         }
 
         /**

@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
 import java.util.ArrayList;
@@ -48,16 +49,14 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
         if (promotes && !otherReaders().isEmpty()) {
             return promotionRefused();
         }
-        // A promotion never shortens the lease: its holder may not learn of it in time, and believes in the shared one.
-        int seconds = promotes ? Math.max(seconds(), own.get().seconds()) : seconds();
-        return hold(request.mode(), seconds);
+        return hold(request.mode(), seconds(own.get()));
     }
 
     Decision<Attempt> refresh() {
         Optional<Own> own = own();
         return own.isEmpty() || !isAsClaimed(own)
                 ? Decision.leave(lost(own))
-                : hold(own.get().mode(), seconds());
+                : hold(own.get().mode(), seconds(own.get()));
     }
 
     /** Stores once more what was just granted, whatever was claimed before that; empty if it is gone. */
@@ -86,6 +85,11 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
 
     private int seconds() {
         return Seconds.lastingAtLeast(request.ttl());
+    }
+
+    /** What is left of a hold the server does not tell: stored for as long as before, it does not end sooner. */
+    private int seconds(Own own) {
+        return request.leaseChange() == LeaseChange.SET ? seconds() : Math.max(seconds(), own.seconds());
     }
 
     private Optional<Own> own() {
@@ -117,7 +121,7 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
     }
 
     private boolean admits() {
-        if (live.writer().isPresent()) {
+        if (live.writer().isPresent() || live.readers().size() >= State.MOST_READERS) {
             return false;
         }
         return request.mode() == LockMode.EXCLUSIVE ? live.readers().isEmpty() : !anotherPromotes();

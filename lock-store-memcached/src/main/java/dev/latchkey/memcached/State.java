@@ -18,10 +18,15 @@ record State(Optional<Writer> writer, List<Reader> readers, Optional<Owner> prom
 
     static final State FREE = new State(Optional.empty(), List.of(), Optional.empty());
 
+    /** Each of them is looked at by everybody who comes, and an item has room for some 30,000. */
+    static final int MOST_READERS = 2_000;
+
     private static final String NOBODY = "-";
     private static final String OWNER = "[A-Za-z0-9_-]{22}";
     private static final Pattern WRITER = Pattern.compile("L1 X (" + OWNER + ") ([0-9]{1,7}) (\\S+) (\\S+)");
-    private static final Pattern READERS = Pattern.compile("L1 S (-|" + OWNER + ")((?: " + OWNER + ":[0-9]{1,7})+)");
+    private static final String READERS = "L1 S ";
+    private static final Pattern PROMOTER = Pattern.compile("-|" + OWNER);
+    private static final Pattern READER = Pattern.compile("(" + OWNER + "):([0-9]{1,7})");
     private static final String FREED = "L1 F";
 
     /**
@@ -78,20 +83,25 @@ record State(Optional<Writer> writer, List<Reader> readers, Optional<Owner> prom
                     .map(holding ->
                             heldBy(new Writer(new Owner(writer.group(1)), Integer.parseInt(writer.group(2)), holding)));
         }
-        Matcher readers = READERS.matcher(text);
-        return readers.matches() ? Optional.of(readBy(readers)) : Optional.empty();
+        return text.startsWith(READERS) ? readBy(text.substring(READERS.length())) : Optional.empty();
     }
 
-    private static State readBy(Matcher parts) {
-        List<Reader> readers = new ArrayList<>();
-        for (String part : parts.group(2).substring(1).split(" ", -1)) {
-            int colon = part.indexOf(':');
-            readers.add(new Reader(new Owner(part.substring(0, colon)), Integer.parseInt(part.substring(colon + 1))));
+    /** One after the other: a repeated group of a regular expression takes a stack as deep as there are readers. */
+    private static Optional<State> readBy(String text) {
+        String[] parts = text.split(" ", -1);
+        if (parts.length < 2 || !PROMOTER.matcher(parts[0]).matches()) {
+            return Optional.empty();
         }
-        Optional<Owner> promoter = Optional.of(parts.group(1))
-                .filter(owner -> !owner.equals(NOBODY))
-                .map(Owner::new);
-        return new State(Optional.empty(), readers, promoter);
+        List<Reader> readers = new ArrayList<>();
+        for (int i = 1; i < parts.length; i++) {
+            Matcher reader = READER.matcher(parts[i]);
+            if (!reader.matches()) {
+                return Optional.empty();
+            }
+            readers.add(new Reader(new Owner(reader.group(1)), Integer.parseInt(reader.group(2))));
+        }
+        Optional<Owner> promoter = parts[0].equals(NOBODY) ? Optional.empty() : Optional.of(new Owner(parts[0]));
+        return Optional.of(new State(Optional.empty(), readers, promoter));
     }
 
     String written() {

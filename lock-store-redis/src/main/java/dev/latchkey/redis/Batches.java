@@ -25,6 +25,9 @@ import java.util.function.BiConsumer;
 /** Many resources by one script, which the server runs whole: on a cluster they must be in one slot. */
 final class Batches {
 
+    /** As many as a server is busy with for a tenth of a second or two: it does nothing else meanwhile. */
+    private static final int MOST_AT_ONCE = 5_000;
+
     private static final int CONFLICT = -1;
     private static final int LOST = -3;
     private static final int STALE = -4;
@@ -44,6 +47,39 @@ final class Batches {
     }
 
     BatchAttempt saveAll(List<Request> all, Optional<StateCheck> check) {
+        boolean isRenewal = check.isEmpty() && all.stream().allMatch(Batches::isRenewal);
+        return isRenewal ? renewed(all) : saveAtOnce(all, check);
+    }
+
+    /** Of what is held as it is wanted: renewing some of it more is no harm where others turn out to be lost. */
+    private static boolean isRenewal(Request request) {
+        return request.key()
+                .held()
+                .filter(held -> held.mode() == request.mode())
+                .isPresent();
+    }
+
+    private BatchAttempt renewed(List<Request> all) {
+        List<Attempt.Granted> grants = new ArrayList<>();
+        for (List<Request> some : parts(all)) {
+            BatchAttempt attempt = saveAtOnce(some, Optional.empty());
+            if (!(attempt instanceof BatchAttempt.Granted granted)) {
+                return attempt;
+            }
+            grants.addAll(granted.grants());
+        }
+        return new BatchAttempt.Granted(grants);
+    }
+
+    private static <T> List<List<T>> parts(List<T> all) {
+        List<List<T>> parts = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += MOST_AT_ONCE) {
+            parts.add(all.subList(from, Math.min(all.size(), from + MOST_AT_ONCE)));
+        }
+        return parts;
+    }
+
+    private BatchAttempt saveAtOnce(List<Request> all, Optional<StateCheck> check) {
         if (all.isEmpty()) {
             return new BatchAttempt.Granted(List.of());
         }
@@ -109,9 +145,11 @@ final class Batches {
     }
 
     int deleteAll(List<Key> all) {
-        if (all.isEmpty()) {
-            return 0;
-        }
+        List<byte[]> unused = keys(all.stream().map(Key::resource).toList());
+        return parts(all).stream().mapToInt(this::deleteAtOnce).sum();
+    }
+
+    private int deleteAtOnce(List<Key> all) {
         List<String> resources = all.stream().map(Key::resource).toList();
         List<byte[]> args = new ArrayList<>();
         args.add(requests.retention());
@@ -120,11 +158,12 @@ final class Batches {
     }
 
     Map<String, StateIndex> indexes(Collection<String> wanted) {
-        List<String> resources = List.copyOf(wanted);
         Map<String, StateIndex> found = new HashMap<>();
-        if (resources.isEmpty()) {
-            return found;
-        }
+        parts(List.copyOf(wanted)).forEach(resources -> lookAtOnce(resources, found));
+        return found;
+    }
+
+    private void lookAtOnce(List<String> resources, Map<String, StateIndex> found) {
         List<Long> reply = ask(resources, Script.INDEXES, keys(resources), List.of());
         for (int i = 0; i < resources.size(); i++) {
             StateIndex index = new StateIndex(reply.get(2 * i), reply.get(2 * i + 1));
@@ -132,14 +171,19 @@ final class Batches {
                 found.put(resources.get(i), index);
             }
         }
-        return found;
     }
 
     void raise(Map<String, StateIndex> raised) {
         if (raised.isEmpty()) {
             return;
         }
-        List<String> resources = List.copyOf(raised.keySet());
+        List<String> all = List.copyOf(raised.keySet());
+        Link.Session session = server.link().session(all.get(0));
+        parts(all).forEach(resources -> raiseAtOnce(resources, raised));
+        replicas.acknowledge(all.get(0), session);
+    }
+
+    private void raiseAtOnce(List<String> resources, Map<String, StateIndex> raised) {
         List<byte[]> args = new ArrayList<>();
         resources.forEach(resource -> {
             StateIndex index = raised.getOrDefault(resource, StateIndex.NONE);

@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -8,6 +9,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /** Where the connections of a store come from, and what ends with it. */
 interface Connections {
@@ -55,12 +57,12 @@ interface Connections {
             @Override
             public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
                 StatefulRedisPubSubConnection<String, String> connection = client.connectPubSub(StringCodec.UTF8);
-                return PlainInbox.open(connection, names.channel(id), mail, connection::close, limit);
+                return PlainInbox.open(connection, names.channel(id), mail, () -> end(connection), limit);
             }
 
             @Override
             public void close(StatefulConnection<byte[], byte[]> commands) {
-                commands.close();
+                end(commands);
             }
 
             @Override
@@ -94,7 +96,7 @@ interface Connections {
 
             @Override
             public void close(StatefulConnection<byte[], byte[]> commands) {
-                commands.close();
+                end(commands);
             }
 
             @Override
@@ -135,12 +137,38 @@ interface Connections {
         };
     }
 
+    /** Ends a connection, unless the application has ended its client before the store: the driver would warn of that. */
+    static void end(StatefulConnection<?, ?> connection) {
+        boolean isEnded = connection instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
+        if (!isEnded) {
+            connection.close();
+        }
+    }
+
     /** The same, ending the client as well. */
     static Connections owning(Connections connections, Runnable end) {
+        return wrapping(connections, opened -> {}, end);
+    }
+
+    /**
+     * The same, looking at what commands are sent by before it is used.
+     *
+     * @param look throws what it does not accept
+     * @param end what to do in the end
+     */
+    static Connections wrapping(
+            Connections connections, Consumer<StatefulConnection<byte[], byte[]>> look, Runnable end) {
         return new Connections() {
             @Override
             public StatefulConnection<byte[], byte[]> commands() {
-                return connections.commands();
+                StatefulConnection<byte[], byte[]> opened = connections.commands();
+                try {
+                    look.accept(opened);
+                    return opened;
+                } catch (RuntimeException e) {
+                    connections.close(opened);
+                    throw e;
+                }
             }
 
             @Override

@@ -1,16 +1,25 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What went wrong on the server or on the way to it, in words of ours. */
 final class Failures {
+
+    private static final Pattern DENIED = Pattern.compile(
+            "^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR invalid DB index)");
+    private static final int DEEPEST = 10;
 
     private final String server;
     private final Names names;
@@ -44,7 +53,7 @@ final class Failures {
     LockStorageException notReplicated(String resource, long replicas, int wanted, Duration limit) {
         return new LockStorageException(
                 resource,
-                replicas + " of the " + wanted + " replicas asked for had acknowledged the lock within " + limit
+                replicas + " of the " + wanted + " replicas asked for had acknowledged what was written within " + limit
                         + ": is replication running?",
                 null);
     }
@@ -59,11 +68,48 @@ final class Failures {
 
     LockStorageException of(String resource, Throwable failure) {
         Throwable cause = unwrapped(failure);
-        return new LockStorageException(resource, problem(cause), cause);
+        Optional<String> denied = denial(cause, 0);
+        return denied.isPresent()
+                ? new LockStorageException(resource, denied(denied.get()), cause, Failure.DENIED)
+                : new LockStorageException(resource, problem(cause), cause);
+    }
+
+    /** There is no connection, so nothing was sent. */
+    LockStorageException notConnected(String resource, Throwable failure) {
+        Throwable cause = unwrapped(failure);
+        LockStorageException described = of(resource, failure);
+        return described.failure() == Failure.DENIED
+                ? described
+                : new LockStorageException(resource, problem(cause), cause, Failure.NOT_SENT);
+    }
+
+    /**
+     * What a server said that does not accept the credentials, or does not allow what was asked: the driver wraps what was
+     * answered to it while it connected, and names what each sentinel or server of a cluster said apart.
+     */
+    private static Optional<String> denial(Throwable failure, int depth) {
+        String said = Objects.toString(failure.getMessage(), "");
+        if (failure instanceof RedisCommandExecutionException
+                && DENIED.matcher(said).find()) {
+            return Optional.of(said);
+        }
+        return Stream.concat(Stream.ofNullable(failure.getCause()), Stream.of(failure.getSuppressed()))
+                .flatMap(cause -> depth < DEEPEST ? denial(cause, depth + 1).stream() : Stream.empty())
+                .findFirst();
+    }
+
+    private String denied(String said) {
+        return said.startsWith("NOPERM")
+                ? server + " does not let this user do it: " + said
+                        + ". The rights the store needs stand in docs/stores/redis.md"
+                : server + " refused the connection: " + said;
     }
 
     private String problem(Throwable cause) {
         String said = Objects.toString(cause.getMessage(), cause.getClass().getSimpleName());
+        if (cause instanceof MemoryPolicy.UnsuitableException) {
+            return server + " is not used: " + said;
+        }
         if (!(cause instanceof RedisCommandExecutionException)) {
             return "no connection to " + server + ": " + said;
         }
@@ -71,10 +117,6 @@ final class Failures {
             return "the key of this resource on " + server
                     + " holds something else than a lock, which was left as it is: "
                     + "remove it, or choose another key prefix than \"" + names.prefix() + "\"";
-        }
-        if (said.startsWith("NOPERM")) {
-            return server + " does not let this user do it: " + said
-                    + ". The rights the store needs stand in docs/stores/redis.md";
         }
         if (said.startsWith("OOM")) {
             return server + " is out of memory: " + said;
@@ -97,7 +139,8 @@ final class Failures {
                 || said.contains("non local key")
                 || said.startsWith("CLUSTERDOWN")
                 || said.startsWith("LOADING")
-                || isReadOnly(failure);
+                || isReadOnly(failure)
+                || isRejected(failure);
     }
 
     /** The server at the other end is a replica, or has become one. In scripts of 6.2 it says so in the middle of a sentence. */
@@ -105,6 +148,12 @@ final class Failures {
         Throwable cause = unwrapped(failure);
         return cause instanceof RedisCommandExecutionException
                 && Objects.toString(cause.getMessage(), "").contains("READONLY ");
+    }
+
+    /** The driver has no connection just now, and has sent nothing. */
+    static boolean isRejected(Throwable failure) {
+        return unwrapped(failure) instanceof RedisException rejected
+                && Objects.toString(rejected.getMessage(), "").startsWith("Currently not connected");
     }
 
     /** Nobody answered: the same request may be sent again, for asking twice comes to the same. */

@@ -158,7 +158,7 @@ final class Link implements RedisConnectionStateListener {
         try {
             return waiter.await(connection.begin());
         } catch (ExecutionException e) {
-            throw failures.of(resource, e);
+            throw failures.notConnected(resource, e);
         } catch (CancellationException e) {
             throw failures.closed(resource);
         } catch (TimeoutException e) {
@@ -172,7 +172,7 @@ final class Link implements RedisConnectionStateListener {
     }
 
     LockStorageException cannotConnect(String resource) {
-        return failures.of(resource, new RedisException("connecting takes longer than " + connectLimit()));
+        return failures.notConnected(resource, new RedisException("connecting takes longer than " + connectLimit()));
     }
 
     Duration connectLimit() {

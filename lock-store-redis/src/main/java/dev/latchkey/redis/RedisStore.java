@@ -85,7 +85,9 @@ public final class RedisStore
     private RedisStore(Builder options) {
         names = options.names;
         requests = new Requests(options.retention);
-        server = new Server(options.connections, new Failures(options.server, names), options.commandTimeout);
+        Connections connections =
+                options.memoryPolicy.watching(options.connections, options.server, options.commandTimeout);
+        server = new Server(connections, new Failures(options.server, names), options.commandTimeout);
         waits = new Waits(server);
         inbox = new LazyInbox(
                 () -> options.connections.inbox(names, waits.id(), waits, options.commandTimeout),
@@ -253,6 +255,7 @@ public final class RedisStore
                 server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
     }
 
+    /** {@inheritDoc} Also false if it is more than ten years ahead of the server's clock. */
     @Override
     public boolean raiseFence(Key key, long fence) {
         String resource = key.resource();
@@ -261,9 +264,14 @@ public final class RedisStore
         }
         byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
         byte[] token = Requests.ascii(key.token());
-        return server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
+        Link.Session session = server.link().session(resource);
+        boolean isRaised = server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
                         .get(0)
                 == 1;
+        if (isRaised) {
+            replicas.acknowledge(resource, session);
+        }
+        return isRaised;
     }
 
     /** {@inheritDoc} A server that has lost its data goes on by its clock. */
@@ -277,7 +285,7 @@ public final class RedisStore
         return Replies.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
     }
 
-    /** {@inheritDoc} By one command; on a cluster, of resources in one slot. */
+    /** {@inheritDoc} By one command, renewals of many holds by several; on a cluster, of resources in one slot. */
     @Override
     public BatchAttempt saveAll(List<Request> all) {
         return batches.saveAll(all, Optional.empty());
@@ -288,7 +296,7 @@ public final class RedisStore
         return batches.saveAll(all, Optional.of(check));
     }
 
-    /** {@inheritDoc} By one command, which hands over what others wait for. */
+    /** {@inheritDoc} By one command for each few thousand, which hands over what others wait for. */
     @Override
     public int deleteAll(List<Key> keys) {
         return batches.deleteAll(keys);
@@ -299,7 +307,7 @@ public final class RedisStore
         return batches.indexes(resources);
     }
 
-    /** {@inheritDoc} All of it by one command, to be kept without a TTL. */
+    /** {@inheritDoc} By one command for each few thousand, to be kept without a TTL. */
     @Override
     public void raise(Map<String, StateIndex> indexes) {
         batches.raise(indexes);
@@ -333,6 +341,7 @@ public final class RedisStore
         private Names names = new Names("lock:");
         private Duration retention = Duration.ofMinutes(10);
         private Duration commandTimeout = Duration.ofSeconds(3);
+        private MemoryPolicy memoryPolicy = MemoryPolicy.WARN;
         private int replicas;
         private Duration replicaWait = Duration.ZERO;
 
@@ -405,6 +414,19 @@ public final class RedisStore
         }
 
         /**
+         * Refuses a server that may evict locks: one with a memory limit and a {@code maxmemory-policy} other than {@code
+         * noeviction}, or one that does not let its policy be looked at. Every call then fails until the server is changed.
+         * Unless set, such a server is used, and one warning says so. Looked at when the store connects; on a cluster, at
+         * one of its servers.
+         *
+         * @return this
+         */
+        public Builder strict() {
+            memoryPolicy = MemoryPolicy.REFUSE;
+            return this;
+        }
+
+        /**
          * Has a lock count as taken or refreshed only when replicas have acknowledged it, by {@code WAIT} on the connection
          * that wrote. If they have not, the call fails as if the server had not answered, and a Lock gives up what it has
          * just taken.
@@ -453,7 +475,9 @@ public final class RedisStore
      * Opens {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS,
      * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]} and
      * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag,
-     * {@code ?sentinel-user=} and {@code ?sentinel-password=} what sentinels want that is not what their master wants.
+     * {@code ?sentinel-user=} and {@code ?sentinel-password=} what sentinels want that is not what their master wants,
+     * {@code ?timeout=5s} the command timeout, {@code ?strict=true} is {@link Builder#strict()}. Any other option is refused,
+     * but for {@code verifyPeer}, {@code clientName} and {@code database}, which are the driver's.
      */
     public static final class Provider implements StoreProvider {
 

@@ -24,19 +24,32 @@ final class Replicas {
      * Waits until what was granted has reached them.
      *
      * @param session the connection before it was asked for
+     * @throws dev.latchkey.LockStorageException as {@link #acknowledge}
+     */
+    Attempt acknowledged(String resource, Link.Session session, Attempt attempt) {
+        if (attempt instanceof Attempt.Granted) {
+            acknowledge(resource, session);
+        }
+        return attempt;
+    }
+
+    /**
+     * Waits until what was written has reached them, where that is asked for.
+     *
+     * @param session the connection before it was written
      * @throws dev.latchkey.LockStorageException if it has not, or the connection is another one by now: its server knows only
      *     of what was written over it
      */
-    Attempt acknowledged(String resource, Link.Session session, Attempt attempt) {
-        if (areWanted() && attempt instanceof Attempt.Granted) {
-            long acknowledged = server.replicated(resource, count, maxWait);
-            if (!session.equals(server.link().session(resource))) {
-                throw server.failures().reconnected(resource);
-            }
-            if (acknowledged < count) {
-                throw server.failures().notReplicated(resource, acknowledged, count, maxWait);
-            }
+    void acknowledge(String resource, Link.Session session) {
+        if (!areWanted()) {
+            return;
         }
-        return attempt;
+        long acknowledged = server.replicated(resource, count, maxWait);
+        if (!session.equals(server.link().session(resource))) {
+            throw server.failures().reconnected(resource);
+        }
+        if (acknowledged < count) {
+            throw server.failures().notReplicated(resource, acknowledged, count, maxWait);
+        }
     }
 }

@@ -54,11 +54,16 @@ final class Sending {
     }
 
     private static boolean isToBeAskedAgain(Script script, Throwable failure) {
+        // A thread for each of many that wait for a connection would be dear; who asks without waiting has others to ask.
         return !(Failures.unwrapped(failure) instanceof TimeoutException)
+                && !Failures.isRejected(failure)
                 && (Failures.isPassing(failure) || (Failures.isConnection(failure) && script.isRepeatable()));
     }
 
     private RuntimeException described(String resource, Throwable failure) {
+        if (Failures.isRejected(failure)) {
+            return server.failures().notConnected(resource, failure);
+        }
         return Failures.unwrapped(failure) instanceof TimeoutException
                 ? server.noAnswer(resource)
                 : server.failures().of(resource, failure);

@@ -236,6 +236,6 @@ final class ShardedInbox extends RedisClusterPubSubAdapter<String, String> imple
     public void close() {
         closed = true;
         connection.removeListener(this);
-        connection.close();
+        Connections.end(connection);
     }
 }

@@ -32,6 +32,10 @@ if claimed and not is_true then
   return lost(state, own, others, claim)
 end
 
+if is_used_up(state, own, want) then
+  return redis.error_reply(USED_UP)
+end
+
 local waits = poll ~= '0'
 local stem = table.concat({ token, attempt, claimed and 'p' or want, ttl, '' }, ' ')
 local member = stem .. poll .. ' ' .. push

@@ -8,6 +8,9 @@ local from = wish > at and wish - at <= 1000000 and wish or at
 if (want == 'x' or want == 's') and (not raw or string.sub(raw, 1, 5) == 'L1F0 ') then
   local number = raw and string.sub(raw, 6, 21) or from
   if want == 'x' and raw then
+    if number >= LAST_FENCE then
+      return redis.error_reply(USED_UP)
+    end
     number = number < from and from or string.format('%.0f', number + 1)
   end
   local mode = want == 'x' and 'L1X0 ' or 'L1S0 '

@@ -1,5 +1,9 @@
 -- Stands first in every operation.
 
+-- The last fencing token: beyond 2^53 a number and the next are the same, and a hold would get the token of another.
+local LAST_FENCE = '9007199254740991'
+local USED_UP = 'SATURATED the fencing tokens of this resource are used up: it was raised to the greatest there is'
+
 -- The server's time in microseconds, as text of 16 digits.
 local function clock()
   local time = redis.call('TIME')

@@ -126,6 +126,11 @@ local function rely(own, attempt)
   end
 end
 
+-- Whether this would be a new exclusive hold, and no fencing token is left for it.
+local function is_used_up(state, own, want)
+  return want ~= 's' and state.fence and state.fence >= LAST_FENCE and not (own and state.mode == 'X')
+end
+
 local function grant(state, own, token, attempt, want, ms)
   local promotes = own and state.mode == 'S' and want ~= 's'
   state.fence = fence(state, own, want)
@@ -265,6 +270,11 @@ local function hasten(state)
   end
 end
 
+-- Whether the first in line can never be granted what it waits for: its shared hold is over, or no fencing token is left.
+local function is_gone(state, own, head)
+  return (head.want == 'p' and not own) or is_used_up(state, own, head.want)
+end
+
 -- Grants the first in line what it waits for, if it is there.
 local function serve_one(state, caller, head, ticket)
   local own = seek(state, head.token)
@@ -275,7 +285,7 @@ local function serve_one(state, caller, head, ticket)
     state.flag, state.changed = '1', true
   end
   local ttl = head.ttl
-  if head.want == 'p' and not own then
+  if is_gone(state, own, head) then
     tell(head.attempt, head.push, '?')
   elseif head.attempt == caller then
     grant(state, own, head.token, head.attempt, head.want, ttl)
@@ -312,7 +322,8 @@ local function serve(state, caller)
     end
     local head = waiter(found[1])
     local own, others = seek(state, head and head.token)
-    if head and not (head.want == 'p' and not own) and others > 0 and head.want ~= 's' then
+    -- Who cannot be granted asks again, and is told why.
+    if head and not is_gone(state, own, head) and others > 0 and head.want ~= 's' then
       break
     end
     if not free then

@@ -22,6 +22,9 @@ for i, key in ipairs(KEYS) do
   local token, want, ttl, claim, change = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
   local state = read(raw, at)
   look_up_the_queue(state)
+  if is_used_up(state, seek(state, token), string.lower(want)) then
+    return redis.error_reply(USED_UP)
+  end
   local exclusive, shared = string.match(rule and redis.call('GET', key .. ':i') or '0 0', '^(%d+) (%d+)$')
   if not exclusive then
     return redis.error_reply(FOREIGN)

@@ -4,11 +4,13 @@ import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.Requests;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -143,24 +145,47 @@ class RedisAccessIT {
 
             assertThatThrownBy(lock::tryAcquire)
                     .isInstanceOf(LockStorageException.class)
+                    .isInstanceOfSatisfying(LockStorageException.class, RedisAccessIT::assertDenied)
                     .hasMessageContaining("NOPERM")
                     .hasMessageContaining("docs/stores/redis.md");
         }
         server.call("ACL", "LOG", "RESET");
     }
 
+    /** C25: what the server said is in the message, and that trying again does not help. */
     @Test
-    void givenAWrongPassword_whenAcquired_thenAFailureWithoutIt() {
+    void givenAWrongPassword_whenAcquired_thenDeniedInTheServersWordsWithoutIt() {
         try (RedisStore store = open("redis://nobody:s3cret@" + server.address() + "?prefix=lk:")) {
             Lock lock = new LockFactory(store).createLock("report");
 
             assertThatThrownBy(lock::tryAcquire)
-                    .isInstanceOf(LockStorageException.class)
+                    .isInstanceOfSatisfying(LockStorageException.class, RedisAccessIT::assertDenied)
                     .hasMessageNotContaining("s3cret")
-                    .hasStackTraceContaining("WRONGPASS");
+                    .hasMessageContaining("WRONGPASS invalid username-password pair");
             assertThat(store.toString()).doesNotContain("s3cret");
         }
         server.call("ACL", "LOG", "RESET");
+    }
+
+    @Test
+    void givenAPasswordIsWanted_whenAcquiredWithoutOrForNoDatabase_thenDeniedInTheServersWords() {
+        try (RedisServer closed = RedisServer.start();
+                RedisStore none = open("redis://" + closed.address());
+                RedisStore noDatabase = open("redis://:s3cret@" + closed.address() + "/4711")) {
+            closed.call("CONFIG", "SET", "requirepass", "s3cret");
+
+            assertThatThrownBy(() -> none.save(Requests.exclusive(Key.of("r"))))
+                    .isInstanceOfSatisfying(LockStorageException.class, RedisAccessIT::assertDenied)
+                    .hasMessageContaining("NOAUTH");
+            assertThatThrownBy(() -> noDatabase.save(Requests.exclusive(Key.of("r"))))
+                    .isInstanceOfSatisfying(LockStorageException.class, RedisAccessIT::assertDenied)
+                    .hasMessageContaining("DB index is out of range")
+                    .hasMessageNotContaining("s3cret");
+        }
+    }
+
+    private static void assertDenied(LockStorageException denied) {
+        assertThat(denied.failure()).isEqualTo(LockStorageException.Failure.DENIED);
     }
 
     private static String user(String name, String rights) {

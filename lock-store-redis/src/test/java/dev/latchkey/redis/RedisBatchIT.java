@@ -7,16 +7,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
+import io.lettuce.core.RedisClient;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -154,10 +159,63 @@ class RedisBatchIT {
         try (RedisStore tagged = (RedisStore) new RedisStore.Provider().open(server.dsn() + "?hash-tag=model-42")) {
             Key key = Key.of("a}b");
             Requests.granted(tagged.save(Requests.exclusive(key)));
-            tagged.raise(Map.of("a}b", new dev.latchkey.spi.StateIndex(1, 2)));
+            tagged.raise(Map.of("a}b", new StateIndex(1, 2)));
 
             assertThat(keys.all()).containsExactlyInAnyOrder("lock:{=model-42}{a}b}", "lock:{=model-42}{a}b}:i");
             assertThat(tagged.delete(key)).isTrue();
+        }
+    }
+
+    /** F6: an index that no replica has is forgotten by a failover, as a lock is. */
+    @Test
+    void givenNoReplica_whenRaised_thenItFailsAsALockDoes() {
+        RedisClient client = RedisClient.create(server.dsn());
+        try (RedisStore replicated =
+                RedisStore.builder(client).replicas(1, Duration.ofMillis(20)).build()) {
+            Key key = Key.of("raised");
+            Requests.granted(store.save(Requests.exclusive(key)));
+
+            assertThatThrownBy(() -> replicated.raise(Map.of("a", new StateIndex(5, 0))))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("0 of the 1 replicas");
+            assertThatThrownBy(() -> replicated.raiseFence(
+                            key, store.find(key).orElseThrow().fencingToken().orElseThrow() + 1))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("0 of the 1 replicas");
+        } finally {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    /** F7: one script about a hundred thousand resources has the server do nothing else for seconds. */
+    @Test
+    void givenManyThousands_whenRenewedRaisedAndGivenUp_thenBySeveralCommands() {
+        try (RedisStore patient = (RedisStore) new RedisStore.Provider().open(server.dsn() + "?timeout=60s")) {
+            List<Key> taken =
+                    IntStream.range(0, 12_001).mapToObj(i -> Key.of("id " + i)).toList();
+            var granted = (BatchAttempt.Granted)
+                    patient.saveAll(taken.stream().map(Requests::exclusive).toList());
+            List<Key> held = IntStream.range(0, taken.size())
+                    .mapToObj(
+                            i -> Requests.holding(taken.get(i), granted.grants().get(i)))
+                    .toList();
+            keys.resetCommands();
+
+            var renewed = (BatchAttempt.Granted)
+                    patient.saveAll(held.stream().map(Requests::exclusive).toList());
+            assertThat(renewed.grants()).hasSameSizeAs(held);
+            assertThat(keys.commands()).containsEntry("evalsha", 3L);
+
+            patient.raise(taken.stream().collect(Collectors.toMap(Key::resource, key -> new StateIndex(3, 1))));
+            assertThat(patient.indexes(taken.stream().map(Key::resource).toList()))
+                    .hasSameSizeAs(held)
+                    .containsValue(new StateIndex(3, 1));
+            keys.resetCommands();
+
+            assertThat(patient.deleteAll(taken)).isEqualTo(held.size());
+            assertThat(keys.commands().get("evalsha")).isBetween(1L, 3L);
+            assertThat(patient.saveAll(held.stream().map(Requests::exclusive).toList()))
+                    .isInstanceOf(BatchAttempt.Lost.class);
         }
     }
 

@@ -11,6 +11,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.Requests;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
@@ -26,6 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What happens when the server or the network is not as it should be. */
 class RedisFailureIT {
@@ -348,6 +351,57 @@ class RedisFailureIT {
         assertThatThrownBy(() -> new RedisStore.Provider().open("redis://h?prefix=%7Ba"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("brace");
+    }
+
+    /** C9, C24: an option that is not known, or has no unit, would otherwise vanish or mean something else. */
+    @ParameterizedTest
+    @CsvSource({
+        "redis://h?prefx=app:, prefx",
+        "redis-cluster://h?hashtag=a, hashtag",
+        "redis-sentinel://h/0?prefix=a:&quorum=2#m, quorum",
+        "redis://h?timeout=5, ms",
+        "redis://h?timeout=0s, ms",
+        "redis://h?timeout, timeout",
+        "redis://h?prefix=a:&prefix=b:, prefix",
+        "redis://h?strict=yes, strict",
+        "redis-cluster://h/3, databases",
+        "redis://h#master, redis://",
+        "redis://u:12?s3cret=34@h, redis://",
+    })
+    void givenAnOptionThatIsNotKnown_whenOpened_thenItIsNamedAndWhatIsKnown(String dsn, String named) {
+        assertThatThrownBy(() -> new RedisStore.Provider().open(dsn))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(named)
+                .hasMessageNotContaining("s3cret")
+                .hasNoCause();
+    }
+
+    @Test
+    void givenATimeoutWithItsUnit_whenTheServerIsFrozen_thenACallFailsWithinIt() {
+        try (RedisServer frozen = RedisServer.start();
+                RedisStore store =
+                        (RedisStore) new RedisStore.Provider().open(frozen.dsn() + "?timeout=250ms&clientName=locks")) {
+            LockFactory others = new LockFactory(store);
+            assertThat(others.createLock("warm-up").tryAcquire()).isTrue();
+            frozen.freeze();
+
+            assertThatThrownBy(() -> others.createLock("r").tryAcquire())
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("PT0.25S");
+
+            frozen.thaw();
+        }
+    }
+
+    /** C25. */
+    @Test
+    void givenNoServer_whenAcquired_thenNothingWasSent() {
+        try (RedisStore store = (RedisStore) new RedisStore.Provider().open("redis://127.0.0.1:1")) {
+            assertThatThrownBy(() -> store.save(Requests.exclusive(Key.of("r"))))
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT));
+        }
     }
 
     private static void flush() {

@@ -8,10 +8,9 @@ import java.util.List;
 final class Rights {
 
     static final String SCRIPTS = "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin "
-            + "+hset +hget +hdel +hlen +pexpire";
+            + "+hset +hget +hdel +hlen +pexpire +info";
     static final String MESSAGES = "+publish +subscribe +unsubscribe";
-    static final String CLUSTER =
-            "+spublish +ssubscribe +sunsubscribe +cluster|nodes +cluster|myid +client|setname +info";
+    static final String CLUSTER = "+spublish +ssubscribe +sunsubscribe +cluster|nodes +cluster|myid +client|setname";
     static final String REPLICAS = "+wait";
 
     private Rights() {}

@@ -1,0 +1,135 @@
+package dev.latchkey.memcached;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
+import dev.latchkey.testkit.MemcachedServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Scanner;
+import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** B14: the host of a DSN may be unknown, or have another address later. */
+@Timeout(180)
+class HostIT {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    /** Nobody listens at this address of the machine's own network. */
+    private static final String NOBODY = "127.0.0.77";
+
+    /** Of the host, empty while it is unknown. */
+    private volatile String address = "";
+
+    @Test
+    void givenAHostWithAnotherAddressLater_whenAsked_thenConnectedToThatOne() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start()) {
+            address = NOBODY;
+            try (MemcachedStore store =
+                    store("cache.example", server.address().port(), host -> InetAddress.getByName(address))) {
+                assertThatThrownBy(() -> store.save(exclusive(Key.of("r"))))
+                        .isInstanceOfSatisfying(LockStorageException.class, HostIT::assertNotSent);
+
+                address = server.address().host();
+
+                Awaitility.await()
+                        .atMost(LIMIT)
+                        .ignoreExceptionsInstanceOf(LockStorageException.class)
+                        .untilAsserted(() -> granted(store.save(exclusive(Key.of("later")))));
+            }
+        }
+    }
+
+    @Test
+    void givenAHostThatIsUnknownAtFirst_whenItIsKnown_thenTheStoreWorks() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start()) {
+            try (MemcachedStore store = store("cache.example", server.address().port(), this::resolveIfKnown)) {
+                assertThatThrownBy(() -> store.save(exclusive(Key.of("r"))))
+                        .isInstanceOfSatisfying(LockStorageException.class, HostIT::assertNotSent)
+                        .hasMessageContaining("cache.example")
+                        .hasMessageContaining("unknown");
+
+                address = server.address().host();
+
+                granted(store.save(exclusive(Key.of("r"))));
+            }
+        }
+    }
+
+    @Test
+    void givenOneOfThreeHostsIsUnknown_whenCombined_thenTheOthersGrant() throws Exception {
+        try (MemcachedServer one = MemcachedServer.start();
+                MemcachedServer other = MemcachedServer.start();
+                LockFactory locks = LockFactory.connect(
+                        "combined:consensus(" + one.dsn() + "," + other.dsn() + ",memcached://no-such-host.invalid)")) {
+            Lock lock = locks.createLock("r", Duration.ofMinutes(1));
+
+            assertThat(lock.acquire(LIMIT).isAcquired()).isTrue();
+        }
+    }
+
+    /** C25. */
+    @Test
+    void givenAServerThatWantsCredentials_whenAsked_thenDeniedInItsWords() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread answering = new Thread(() -> refuseAll(server));
+            answering.setDaemon(true);
+            answering.start();
+            try (MemcachedStore store = new MemcachedStore("127.0.0.1", server.getLocalPort())) {
+                assertThatThrownBy(() -> store.save(exclusive(Key.of("r"))))
+                        .isInstanceOfSatisfying(
+                                LockStorageException.class,
+                                denied -> assertThat(denied.failure()).isEqualTo(Failure.DENIED))
+                        .hasMessageContaining("unauthenticated");
+            }
+        }
+    }
+
+    /** As a server that was started with an authfile. */
+    private static void refuseAll(ServerSocket server) {
+        try {
+            while (true) {
+                Socket client = server.accept();
+                Scanner lines = new Scanner(client.getInputStream(), StandardCharsets.US_ASCII);
+                if (lines.hasNextLine()) {
+                    client.getOutputStream()
+                            .write("CLIENT_ERROR unauthenticated\r\n".getBytes(StandardCharsets.US_ASCII));
+                }
+            }
+        } catch (IOException closed) {
+            // The test is over.
+        }
+    }
+
+    private InetAddress resolveIfKnown(String host) throws UnknownHostException {
+        if (address.isEmpty()) {
+            throw new UnknownHostException(host);
+        }
+        return InetAddress.getByName(address);
+    }
+
+    private static MemcachedStore store(String host, int port, OwnClient.Resolver resolver) {
+        Dsn dsn = new Dsn(host, port, Optional.empty(), Protocol.TEXT);
+        return new MemcachedStore.Builder(new OwnClient(dsn, Duration.ofSeconds(3), resolver)).build();
+    }
+
+    private static void assertNotSent(LockStorageException failure) {
+        assertThat(failure.failure()).isEqualTo(Failure.NOT_SENT);
+    }
+}

@@ -1,0 +1,128 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.Requests;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A3, F14: a server that evicts keys may evict locks and state indexes. */
+@Timeout(120)
+class RedisMemoryPolicyIT {
+
+    private static final String WARNING = "lock.eviction_possible";
+
+    private static RedisServer server;
+
+    private final PrintStream before = System.err;
+    private final ByteArrayOutputStream written = new ByteArrayOutputStream();
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void listen() {
+        System.setErr(new PrintStream(written, true, StandardCharsets.UTF_8));
+    }
+
+    @AfterEach
+    void listenNoLonger() {
+        System.setErr(before);
+        configure("0", "noeviction");
+        server.call("FLUSHALL");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"volatile-lru", "volatile-ttl", "allkeys-lru", "allkeys-random"})
+    void givenAPolicyThatEvictsLocks_whenConnected_thenOneWarningNamesIt(String policy) {
+        configure("100mb", policy);
+        try (RedisStore store = open("")) {
+            Requests.granted(store.save(Requests.exclusive(Key.of("one"))));
+            Requests.granted(store.save(Requests.exclusive(Key.of("two"))));
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .untilAsserted(
+                            () -> assertThat(log()).containsOnlyOnce(WARNING).contains(policy, "noeviction"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100mb,noeviction", "0,allkeys-lru"})
+    void givenNothingIsEvicted_whenConnectedStrictly_thenLocksAreGrantedWithoutAWarning(String memory, String policy) {
+        configure(memory, policy);
+        try (RedisStore store = open("?strict=true")) {
+            Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
+        }
+
+        assertThat(log()).doesNotContain(WARNING);
+    }
+
+    @Test
+    void givenAPolicyThatEvictsLocksAndStrict_whenAcquired_thenRefusedUntilItIsChanged() {
+        configure("100mb", "volatile-lru");
+        try (RedisStore store = open("?strict=true")) {
+            assertThatThrownBy(() -> store.save(Requests.exclusive(Key.of("r"))))
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            refused -> assertThat(refused.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT))
+                    .hasMessageContaining("volatile-lru")
+                    .hasMessageContaining("noeviction");
+            assertThat(server.call("EXISTS", "lock:{r}")).isEqualTo(0L);
+
+            configure("100mb", "noeviction");
+
+            Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
+        }
+    }
+
+    @Test
+    void givenNoRightToLookAndStrict_whenAcquired_thenRefusedAndWithoutStrictGranted() {
+        Rights.give(server, "blind", "~lock:* " + Rights.SCRIPTS.replace(" +info", ""));
+        String dsn = "redis://" + Rights.login("blind") + "@" + server.address();
+        try (RedisStore strict = (RedisStore) new RedisStore.Provider().open(dsn + "?strict=true");
+                RedisStore store = (RedisStore) new RedisStore.Provider().open(dsn)) {
+            assertThatThrownBy(() -> strict.save(Requests.exclusive(Key.of("r"))))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("+info");
+
+            Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
+        }
+    }
+
+    private static RedisStore open(String options) {
+        return (RedisStore) new RedisStore.Provider().open(server.dsn() + options);
+    }
+
+    private static void configure(String memory, String policy) {
+        server.call("CONFIG", "SET", "maxmemory-policy", policy);
+        server.call("CONFIG", "SET", "maxmemory", memory);
+    }
+
+    private String log() {
+        return written.toString(StandardCharsets.UTF_8);
+    }
+}

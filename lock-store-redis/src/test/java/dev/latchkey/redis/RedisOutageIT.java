@@ -1,0 +1,93 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.RedisServer;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisURI;
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** C13: what was asked for and given up while there was no server. */
+@Timeout(180)
+class RedisOutageIT {
+
+    private static final int CALLS = 1_000;
+    private static final int THREADS = 20;
+
+    @Test
+    void givenNoServer_whenAThousandCallsHaveTimedOut_thenTheDriverKeepsNoneOfThem() throws Exception {
+        try (RedisServer server = RedisServer.start()) {
+            RedisURI address = RedisURI.create(server.dsn());
+            Names names = new Names("lock:");
+            Server asked = new Server(Clients.server(address), new Failures("it", names), Duration.ofMillis(50));
+            Awaitility.await()
+                    .ignoreExceptionsInstanceOf(LockStorageException.class)
+                    .until(() -> !asked.ask("r", Script.HOLDERS, names.key("r")).isEmpty());
+            server.kill();
+            Awaitility.await().until(() -> !asked.link().connected("r").isOpen());
+
+            List<BackgroundCall<Boolean>> callers = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                callers.add(BackgroundCall.start(() -> askInVain(asked, names)));
+            }
+            for (BackgroundCall<Boolean> caller : callers) {
+                assertThat(caller.result()).isTrue();
+            }
+
+            assertThat(kept(asked)).isLessThan(THREADS);
+            asked.close();
+        }
+    }
+
+    @Test
+    void givenNoServerForAWhile_whenItIsBack_thenReleasedAndTaken() throws Exception {
+        try (RedisServer server = RedisServer.startDurable();
+                LockFactory locks = LockFactory.connect(server.dsn() + "?timeout=30s")) {
+            Lock held = locks.createLock("held", LONG_TTL).acquire();
+            server.kill();
+            BackgroundCall<Boolean> releasing = BackgroundCall.start(held::release);
+            BackgroundCall<Boolean> taking =
+                    BackgroundCall.start(() -> locks.createLock("other", LONG_TTL).tryAcquire());
+            releasing.awaitWaiting();
+            taking.awaitWaiting();
+
+            server.restart();
+
+            assertThat(releasing.result()).isTrue();
+            assertThat(taking.result()).isTrue();
+        }
+    }
+
+    private static boolean askInVain(Server asked, Names names) {
+        for (int i = 0; i < CALLS / THREADS; i++) {
+            assertThatThrownBy(() -> asked.ask("r", Script.HOLDERS, names.key("r")))
+                    .isInstanceOf(LockStorageException.class);
+        }
+        return true;
+    }
+
+    /** The driver tells nobody how much it keeps. */
+    private static int kept(Server asked) throws ReflectiveOperationException {
+        Object writer = ((RedisChannelHandler<?, ?>) asked.link().connected("r")).getChannelWriter();
+        Class<?> type = writer.getClass();
+        while (!type.getSimpleName().equals("DefaultEndpoint")) {
+            type = type.getSuperclass();
+        }
+        Field buffer = type.getDeclaredField("disconnectedBuffer");
+        buffer.setAccessible(true);
+        return ((Collection<?>) buffer.get(writer)).size();
+    }
+}
