@@ -76,9 +76,9 @@ env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock
 
 # C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. The command keeps the
 # limit of open files it would have without us. What the JVM has to say, of an archive or of its own end, must not be mixed
-# with the output of the command, nor be written to a file that everybody can read: it would have the address of the store.
+# with the output of the command, nor be written to a file that everybody can read: that has the address of the store.
 exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
-    -XX:-MaxFDLimit -XX:ErrorFile=/dev/null -XX:-CreateCoredumpOnCrash -XX:+DisplayVMOutputToStderr -Xlog:disable -Xlog:all=error:stderr \
+    -XX:-MaxFDLimit -XX:+SuppressFatalErrorMessage -Xlog:disable -Xlog:all=error:stderr \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
     ${lc_all:+"$lc_all"} \
     ${unblock:+"$unblock"} \

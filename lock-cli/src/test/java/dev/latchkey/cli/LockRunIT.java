@@ -62,7 +62,7 @@ class LockRunIT {
     @CsvSource({"<&-, cat, 0", ">&-, true, 0", "2>&-, true, 0", "<&- 2>&-, cat, 0"})
     void givenClosedDescriptors_whenRun_thenTheChildReadsAndWritesNothingElse(
             String redirection, String program, int exitCode) {
-        var run = cli.start(closed(redirection, "run", "x", "--", program), "input\n");
+        var run = cli.start(closed(redirection, "run", "x", "--", program), "");
 
         assertThat(run.exitCode()).as(run.err()).isEqualTo(exitCode);
         assertThat(run.out()).isEmpty();

@@ -26,6 +26,7 @@ class TextTest {
             value = {
                 "release x 'lk1.c2V-j_cmV0': no; release x 'lk1.…': no",
                 "cannot read jdbc:postgresql://me:se:cret@host/db; cannot read jdbc:postgresql://me:…@host/db",
+                "unknown host: me:secret@host: away; unknown host: me:…@host: away",
                 "redis://me@host:6379/0 is away; redis://me@host:6379/0 is away",
                 "jdbc:x?user=me&password=secret&ssl=on; jdbc:x?user=me&password=…&ssl=on",
             })
