@@ -2,6 +2,12 @@
 #
 # The JVM takes the place of this shell: its process id, its signals and its exit code are those of the command.
 
+# Of closed descriptors the JVM's files would take the place, and the command would read or write those. A closed stdout stays
+# one that cannot be written to.
+true 3>&2 || exec 2>/dev/null
+{ true 3<&0; } 2>/dev/null || exec </dev/null
+{ true 3>&1; } 2>/dev/null || exec 1</dev/null
+
 fail() { printf 'lock: %s\n' "$1" >&2; exit 69; }
 
 if [ -n "${JAVA_HOME:-}" ]; then
@@ -18,28 +24,33 @@ marks() {
 
 # Class-data sharing: the classes of a run, parsed and verified once. An archive fits one JVM and these very jars. A static
 # one, for a dynamic one leaves out picocli, whose class files are of the old kind.
+#
+# It is made in a directory of its own and then named, which replaces nothing that is there: whoever writes to an archive in
+# place kills the JVMs that have it in their memory, and their commands go on without the lock.
 archive=$dist/classes-$(marks "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
-if [ ! -e "$archive" ] && [ -w "$dist" ]; then
-    new=$dist/classes-$$.tmp
+make_archive() {
     # One run for each store: that of Redis fails to connect, which loads what connecting needs.
     train() {
-        XDG_STATE_HOME=$dist/training "$java" -XX:DumpLoadedClassList="$new.$1" -Xlog:disable \
+        XDG_STATE_HOME=$new/training "$java" -XX:DumpLoadedClassList="$new/$1" -Xlog:disable \
             -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main run --store "$2" training -- true
     }
-    {
-        train list flock && {
-            train more redis://127.0.0.1:1
-            cat "$new.more" >>"$new.list"
-        } && "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new.list" -XX:SharedArchiveFile="$new" \
-                -Xlog:disable -cp "$dist/lock-cli.jar"
-    } </dev/null >/dev/null 2>&1 || rm -f "$new"
-    rm -f "$new.list" "$new.more"
-    if [ -s "$new" ]; then
-        mv -f "$new" "$archive"
-    else
-        : >"$archive" # This JVM cannot: do not try at each start.
+    train list flock && {
+        train more redis://127.0.0.1:1
+        cat "$new/more" >>"$new/list"
+    } && "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new/list" -XX:SharedArchiveFile="$new/classes.jsa" \
+        -Xlog:disable -cp "$dist/lock-cli.jar"
+}
+if [ ! -e "$archive" ] && [ -w "$dist" ] && new=$(mktemp -d "$dist/classes.XXXXXX" 2>/dev/null); then
+    # An empty one says that this JVM cannot: do not try at each start.
+    make_archive </dev/null >/dev/null 2>&1 || true >"$new/none"
+    if [ -e "$new/none" ] || [ ! -s "$new/classes.jsa" ]; then
+        rm -f "$new/classes.jsa"
+        true >"$new/classes.jsa"
     fi
-fi
+    chmod 644 "$new/classes.jsa"
+    ln "$new/classes.jsa" "$archive"
+    rm -rf "$new"
+fi 2>/dev/null
 [ -s "$archive" ] || archive=
 
 # The JVM reads arguments and prints in the locale's encoding. Without one, as under cron, or where the one that is named is
@@ -64,10 +75,10 @@ unblock=
 env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock=true
 
 # C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. The command keeps the
-# limit of open files it would have without us. What the JVM has to say about an archive must not be mixed with the output of
-# the command.
+# limit of open files it would have without us. What the JVM has to say, of an archive or of its own end, must not be mixed
+# with the output of the command, nor be written to a file that everybody can read: that has the address of the store.
 exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
-    -XX:-MaxFDLimit -Xlog:disable -Xlog:all=error:stderr \
+    -XX:-MaxFDLimit -XX:+SuppressFatalErrorMessage -Xlog:disable -Xlog:all=error:stderr \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
     ${lc_all:+"$lc_all"} \
     ${unblock:+"$unblock"} \

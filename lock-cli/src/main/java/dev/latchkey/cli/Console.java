@@ -25,7 +25,7 @@ final class Console {
 
     /** For people, always. */
     void say(String line) {
-        err.println("lock: " + line);
+        Complaints.say(err, line);
     }
 
     /** For people who asked for {@code --verbose}. */

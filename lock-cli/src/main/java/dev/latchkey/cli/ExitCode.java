@@ -15,6 +15,8 @@ enum ExitCode {
     CONFLICT(75),
     /** The lock was lost while it was needed. */
     LOST(76),
+    /** The store refuses the user, the password or the permission: trying again does not help until somebody grants it. */
+    DENIED(77),
     NOT_EXECUTABLE(126),
     NOT_FOUND(127);
 

@@ -7,6 +7,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.UnserializableKeyException;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.AccessDeniedException;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -20,8 +21,11 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
     @Override
     public int handleParseException(ParameterException failure, String[] args) {
         CommandLine command = failure.getCommandLine();
-        System.err.println("lock: " + Text.oneLine(String.valueOf(failure.getMessage())) + "; see "
-                + command.getCommandSpec().qualifiedName() + " --help");
+        // Hidden before it is shortened, or the rest of a key would no longer look like one.
+        String message = Text.withoutSecrets(String.valueOf(failure.getMessage()));
+        Complaints.say(
+                System.err,
+                Text.oneLine(message) + "; see " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE.number();
     }
 
@@ -37,15 +41,18 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
     }
 
     private static void report(Exception failure, PrintStream err, boolean verbose) {
-        err.println("lock: " + message(failure));
+        Complaints.say(err, message(failure));
         if (verbose) {
-            failure.printStackTrace(err);
+            Complaints.explain(err, failure);
         }
     }
 
     static ExitCode exitCode(Exception failure) {
         if (failure instanceof CommandException known) {
             return known.exitCode();
+        }
+        if (isDenied(failure)) {
+            return ExitCode.DENIED;
         }
         if (failure instanceof LockStorageException || isOfTheSystem(failure)) {
             return ExitCode.UNAVAILABLE;
@@ -60,6 +67,12 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         return failure instanceof UnserializableKeyException || failure instanceof IllegalArgumentException
                 ? ExitCode.USAGE
                 : ExitCode.SOFTWARE;
+    }
+
+    private static boolean isDenied(Exception failure) {
+        return failure.getCause() instanceof AccessDeniedException
+                || (failure instanceof LockStorageException storage
+                        && storage.failure() == LockStorageException.Failure.DENIED);
     }
 
     /** A DSN may be well formed, and what it names not be usable. */

@@ -3,7 +3,9 @@ package dev.latchkey.cli;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -19,36 +21,55 @@ final class GroupProbe implements AutoCloseable {
     /** Long enough for a dead process to be noticed on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
+    /** How much later than the probe's end our own signal may be noted: the thread that does that may be slow to run. */
+    private static final long LATEST_NANOS = Duration.ofMillis(500).toNanos();
+
     /** QUIT makes a program write its memory to the current directory, where the user allows that. */
     private static final List<String> WITHOUT_CORE_DUMP = List.of("sh", "-c", "ulimit -c 0; exec cat");
 
     private @Nullable Process probe;
+    private CompletableFuture<Long> endedNanos = new CompletableFuture<>();
 
     GroupProbe() {
-        probe = start();
+        start();
     }
 
-    private static @Nullable Process start() {
+    private void start() {
+        CompletableFuture<Long> ended = new CompletableFuture<>();
+        endedNanos = ended;
         try {
-            return new ProcessBuilder(CleanMask.of(WITHOUT_CORE_DUMP))
+            Process started = new ProcessBuilder(CleanMask.of(WITHOUT_CORE_DUMP))
                     .redirectOutput(Redirect.DISCARD)
                     .redirectError(Redirect.DISCARD)
                     .start();
+            probe = started;
+            Threads.startDaemon("lock-probe", () -> noteTheEnd(started, ended));
         } catch (IOException e) {
             // Without cat every signal is forwarded: twice is better than never.
-            return null;
+            probe = null;
+        }
+    }
+
+    private static void noteTheEnd(Process started, CompletableFuture<Long> ended) {
+        try {
+            int unused = started.waitFor();
+            ended.complete(System.nanoTime());
+        } catch (InterruptedException e) {
+            // Nobody interrupts this thread; and without an end every signal is forwarded.
         }
     }
 
     /** Tells whether the group has got the signal we just got. */
-    boolean hasGot(UnixSignal signal) throws InterruptedException {
+    boolean hasGot(Event.Signalled signalled) throws InterruptedException {
         Process present = probe;
         if (present == null || !present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
             return false;
         }
-        boolean got = present.exitValue() == signal.exitCode();
+        // One that ended long before was ended by somebody else: that says nothing of this signal.
+        boolean endedOfThis = signalled.nanoTime() - endedNanos.join() < LATEST_NANOS;
+        boolean got = endedOfThis && present.exitValue() == signalled.signal().exitCode();
         close();
-        probe = start();
+        start();
         return got;
     }
 

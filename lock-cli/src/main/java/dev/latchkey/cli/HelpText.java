@@ -9,7 +9,8 @@ final class HelpText {
     static final String FAILURES = """
               64          the command line is wrong, or asks what the store cannot do
               69          the store cannot be reached, or failed
-              70          a defect of lock\
+              70          a defect of lock
+              77          the store refuses the password, the user or the permission\
             """;
 
     static final String CONFLICT = "  75          somebody else holds the lock (-E changes it, -x makes it 0)";

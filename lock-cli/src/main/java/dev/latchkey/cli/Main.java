@@ -31,6 +31,7 @@ public final class Main {
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
         System.setOut(out);
         System.setErr(err);
+        QuietDrivers.install();
         int exitCode = commandLine(args).execute(args);
         out.flush();
         System.exit(exitCode);

@@ -24,6 +24,7 @@ import picocli.CommandLine.Option;
             "Exit codes:",
             "  0           it is held for another --ttl",
             "  64, 69, 70  as for lock run",
+            "  77          the store refuses the password, the user or the permission",
             "  74          the answer could not be written to stdout; it is held on",
             "  76          it is no longer held",
         })

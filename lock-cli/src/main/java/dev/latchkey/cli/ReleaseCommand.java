@@ -23,6 +23,7 @@ import picocli.CommandLine.Option;
             "Exit codes:",
             "  0           it was held until now, and is released",
             "  64, 69, 70  as for lock run",
+            "  77          the store refuses the password, the user or the permission",
             "  74          the answer could not be written to stdout; it is released",
             "  76          it was no longer held with this key",
         })

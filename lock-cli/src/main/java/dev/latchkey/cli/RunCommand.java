@@ -117,6 +117,7 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         ChildCommand command = command();
+        ProcessList.check();
         Want want =
                 waiting.want(store.dsn(), name, noAutoRefresh ? Want.Keeping.NOT_REFRESHED : Want.Keeping.REFRESHED);
         RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? Want.NO_LIMIT : maxHold);

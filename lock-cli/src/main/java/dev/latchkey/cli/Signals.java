@@ -9,9 +9,11 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Turns signals into events. HUP, INT and TERM are handled with {@code sun.misc.Signal} of the module
+ * Turns the signals that would end this process into events. They are handled with {@code sun.misc.Signal} of the module
  * {@code jdk.unsupported}, which is Java's only way; by reflection, for javac warns of it and no annotation helps. A signal
  * that was ignored when we started, as under nohup, stays ignored.
+ *
+ * <p>USR2 is the JVM's own for its flight recorder, which a lock does not need.
  *
  * <p>The JVM keeps QUIT for its thread dump, with {@code -Xrs} too. So the launcher has the JVM log its operations into a
  * pipe, and QUIT shows there as the operation that makes the dump.
@@ -27,9 +29,11 @@ final class Signals {
     private Signals() {}
 
     static void deliverTo(Inbox inbox) {
-        handle(UnixSignal.HUP, inbox);
-        handle(UnixSignal.INT, inbox);
-        handle(UnixSignal.TERM, inbox);
+        for (UnixSignal signal : UnixSignal.values()) {
+            if (signal != UnixSignal.QUIT) {
+                handle(signal, inbox);
+            }
+        }
         String quitLog = System.getProperty(QUIT_LOG);
         if (quitLog != null) {
             Threads.startDaemon("lock-quit", () -> followQuitLog(quitLog, inbox));
@@ -51,7 +55,7 @@ final class Signals {
                     .getMethod("handle", signalType, handlerType)
                     .invoke(null, signalType.getConstructor(String.class).newInstance(signal.name()), handler);
         } catch (InvocationTargetException e) {
-            // Not known to this system (Windows has no HUP), or kept for the JVM with -Xrs: it does there what it did.
+            // Not known to this system (Windows has no HUP), or kept for the JVM: it does there what it did.
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(
                     "this JVM has no sun.misc.Signal: use one with the module jdk.unsupported", e);

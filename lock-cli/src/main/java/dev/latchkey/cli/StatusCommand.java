@@ -26,6 +26,7 @@ import picocli.CommandLine.Parameters;
             "  0           free; with -s also if it is held shared",
             "  75          held",
             "  64, 69, 70  as for lock run",
+            "  77          the store refuses the password, the user or the permission",
             "  74          the answer could not be written to stdout",
         })
 final class StatusCommand implements Callable<Integer> {

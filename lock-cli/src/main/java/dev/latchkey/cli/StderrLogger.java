@@ -7,7 +7,10 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.LegacyAbstractLogger;
 import org.slf4j.helpers.MessageFormatter;
 
-/** Prints warnings and errors on stderr, each a line, as the command's own messages are; stack traces if asked for. */
+/**
+ * Prints warnings and errors on stderr, each a line, as the command's own messages are. Those of drivers, which tell of each
+ * attempt to connect, and stack traces are printed for whoever asked for {@code --verbose}.
+ */
 final class StderrLogger extends LegacyAbstractLogger {
 
     private static final long serialVersionUID = 1L;
@@ -23,6 +26,14 @@ final class StderrLogger extends LegacyAbstractLogger {
         System.setProperty(VERBOSE, Boolean.toString(verbose));
     }
 
+    private boolean isOurs() {
+        return name.startsWith("dev.latchkey.");
+    }
+
+    private static boolean isVerbose() {
+        return Boolean.getBoolean(VERBOSE);
+    }
+
     @Override
     protected void handleNormalizedLoggingCall(
             Level level,
@@ -31,10 +42,12 @@ final class StderrLogger extends LegacyAbstractLogger {
             Object @Nullable [] arguments,
             @Nullable Throwable failure) {
         String line = MessageFormatter.basicArrayFormat(pattern, arguments);
-        System.err.println("lock: " + level.name().toLowerCase(Locale.ROOT) + ": " + line
-                + (failure == null ? "" : " (" + failure.getMessage() + ")"));
-        if (failure != null && Boolean.getBoolean(VERBOSE)) {
-            failure.printStackTrace();
+        Complaints.say(
+                System.err,
+                level.name().toLowerCase(Locale.ROOT) + ": " + line
+                        + (failure == null ? "" : " (" + failure.getMessage() + ")"));
+        if (failure != null && isVerbose()) {
+            Complaints.explain(System.err, failure);
         }
     }
 
@@ -60,11 +73,11 @@ final class StderrLogger extends LegacyAbstractLogger {
 
     @Override
     public boolean isWarnEnabled() {
-        return true;
+        return isOurs() || isVerbose();
     }
 
     @Override
     public boolean isErrorEnabled() {
-        return true;
+        return isOurs() || isVerbose();
     }
 }

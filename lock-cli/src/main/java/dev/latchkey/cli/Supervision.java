@@ -98,7 +98,7 @@ final class Supervision {
         if (signal == UnixSignal.TERM) {
             firstTerm = signalled.nanoTime();
         }
-        boolean groupHasIt = probe.hasGot(signal);
+        boolean groupHasIt = probe.hasGot(signalled);
         console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
         if (!groupHasIt) {
             tree.signal(signal);

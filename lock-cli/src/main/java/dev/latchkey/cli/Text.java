@@ -1,9 +1,15 @@
 package dev.latchkey.cli;
 
+import java.util.regex.Pattern;
+
 /** Makes text from outside fit for one line of a terminal. */
 final class Text {
 
     private static final int LONGEST = 200;
+
+    /** The name of a secret and, behind it, the secret: a key, the password in an address, one among its options. */
+    private static final Pattern SECRET = Pattern.compile(
+            "(\\blk1\\.)[^\\s'\"]+|([^\\s/@:]*:)[^\\s/@]+(?=@)|(\\b(?i:password|passwd|pwd)=)[^\\s&;'\"]+");
 
     private Text() {}
 
@@ -14,16 +20,40 @@ final class Text {
 
     /** Shows control characters instead of sending them to a terminal, and shortens what is long. */
     static String oneLine(String text) {
+        int length = text.codePointCount(0, text.length());
+        return length <= LONGEST
+                ? visible(text)
+                : visible(text.substring(0, text.offsetByCodePoints(0, LONGEST))) + "… (" + text.length()
+                        + " characters)";
+    }
+
+    /** Makes one line of a message, whatever it repeats of what came from outside, and hides keys and passwords. */
+    static String message(String text) {
+        return visible(withoutSecrets(text));
+    }
+
+    /** Hides keys and passwords in a stack trace. */
+    static String withoutSecrets(String text) {
+        return SECRET.matcher(text).replaceAll(found -> {
+            for (int group = 1; group <= found.groupCount(); group++) {
+                if (found.group(group) != null) {
+                    return found.group(group) + "…";
+                }
+            }
+            return "…";
+        });
+    }
+
+    private static String visible(String text) {
         StringBuilder line = new StringBuilder();
-        text.codePoints().limit(LONGEST).forEach(codePoint -> {
-            if (Character.isISOControl(codePoint)) {
+        text.codePoints().forEach(codePoint -> {
+            // Beside the control characters, what a reader of logs may take for the end of a line.
+            if (Character.isISOControl(codePoint) || codePoint == '\u2028' || codePoint == '\u2029') {
                 line.append(String.format("\\u%04x", codePoint));
             } else {
                 line.appendCodePoint(codePoint);
             }
         });
-        return text.codePointCount(0, text.length()) <= LONGEST
-                ? line.toString()
-                : line + "… (" + text.length() + " characters)";
+        return line.toString();
     }
 }

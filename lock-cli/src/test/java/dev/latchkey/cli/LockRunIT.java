@@ -57,6 +57,32 @@ class LockRunIT {
         assertThat(run.err()).isEmpty();
     }
 
+    /** E15: a file of the JVM would be the command's input or output. */
+    @ParameterizedTest
+    @CsvSource({"<&-, cat, 0", ">&-, true, 0", "2>&-, true, 0", "<&- 2>&-, cat, 0"})
+    void givenClosedDescriptors_whenRun_thenTheChildReadsAndWritesNothingElse(
+            String redirection, String program, int exitCode) {
+        var run = cli.start(closed(redirection, "run", "x", "--", program), "");
+
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(exitCode);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).isEmpty();
+    }
+
+    /** E15: an answer that nobody gets is a failure still. */
+    @Test
+    void givenClosedOutput_whenThereIsAnAnswer_then74() {
+        var status = cli.start(closed(">&-", "status", "x"), "");
+
+        assertThat(status.exitCode()).as(status.err()).isEqualTo(74);
+    }
+
+    private static List<String> closed(String redirection, String... arguments) {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "exec \"$@\" " + redirection, "sh"));
+        command.addAll(Cli.command(arguments));
+        return command;
+    }
+
     @Test
     void givenLimitOfOpenFiles_whenRun_thenTheChildHasTheSame() {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "ulimit -Sn 300; exec \"$@\"", "sh"));

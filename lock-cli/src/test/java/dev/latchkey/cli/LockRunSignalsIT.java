@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,8 +27,9 @@ class LockRunSignalsIT {
     private static final int CTRL_BACKSLASH = 28;
 
     /** Notes each signal it gets, and ends with 3 once it is told to. */
-    private static final String NOTING = "for s in HUP INT QUIT TERM; do trap \"echo $s >>$T/got\" $s; done;"
-            + " echo $PPID >$T/runner; : >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done; exit 3";
+    private static final String NOTING =
+            "for s in HUP INT QUIT USR1 USR2 ALRM TERM XCPU VTALRM PROF IO PWR; do trap \"echo $s >>$T/got\" $s; done;"
+                    + " echo $PPID >$T/runner; : >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done; exit 3";
 
     /** Starts what follows as process 1 of its own, as in a container. */
     private static final List<String> NEW_PIDS = "root".equals(System.getProperty("user.name"))
@@ -48,7 +52,7 @@ class LockRunSignalsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "TERM, 143"})
+    @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "USR1, 138", "USR2, 140", "TERM, 143"})
     void givenWaiting_whenSignal_thenAbortedAtOnce(String signal, int exitCode) {
         cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
         cli.awaitFile("ready");
@@ -66,7 +70,7 @@ class LockRunSignalsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"HUP", "INT", "QUIT", "TERM"})
+    @CsvSource({"HUP", "INT", "QUIT", "USR1", "USR2", "ALRM", "TERM", "XCPU", "VTALRM", "PROF", "IO", "PWR"})
     void givenChild_whenSignal_thenItGetsItOnceAndItsExitCodeCounts(String signal) {
         var run = cli.start("run", "x", "-c", NOTING);
         cli.awaitFile("ready");
@@ -79,6 +83,87 @@ class LockRunSignalsIT {
         assertThat(run.exitCode()).isEqualTo(3);
         assertThat(cli.read("got")).isEqualTo(signal + "\n");
         assertThat(run.out()).isEmpty();
+    }
+
+    /** E7: what cannot be handled ends lock, but leaves no file that tells everybody the address of the store. */
+    @Test
+    void givenChild_whenTheJvmCrashes_thenNoFileIsLeft() throws IOException {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -c 0; cd $T && exec \"$@\"", "sh"));
+        command.addAll(Cli.command("run", "x", "-c", ": >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done"));
+        var run = cli.start(command, "");
+        cli.awaitFile("ready");
+
+        run.signal("SEGV");
+        assertThat(run.exitCode()).isEqualTo(134);
+        cli.touch("go");
+
+        assertThat(run.out()).isEmpty();
+        try (Stream<Path> files = Files.list(directory)) {
+            assertThat(files.map(file -> file.getFileName().toString())).noneMatch(name -> name.startsWith("hs_err"));
+        }
+    }
+
+    /** E13: that somebody has ended the process in our group that tells, says nothing of a later signal. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenTheProbeWasEndedEarlier_whenTerm_thenChildGetsIt() {
+        var run = cli.start("run", "x", "-c", NOTING);
+        cli.awaitFile("ready");
+        await().atMost(Cli.PATIENCE).until(() -> probe(run).isPresent());
+        ProcessHandle probe = probe(run).orElseThrow();
+        Cli.signal("TERM", probe.pid());
+        // Later than what may be one signal to both.
+        await().atMost(Cli.PATIENCE).pollDelay(Duration.ofSeconds(1)).until(() -> !probe.isAlive());
+
+        run.signal("TERM");
+        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        cli.touch("go");
+
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(cli.read("got")).isEqualTo("TERM\n");
+    }
+
+    private static Optional<ProcessHandle> probe(Cli.Running run) {
+        return run.process()
+                .children()
+                .filter(child -> child.info().command().orElse("").endsWith("/cat"))
+                .findFirst();
+    }
+
+    /** E14: what a command has let go of is its own affair, before a signal as at its end. */
+    @Test
+    void givenADescendantWhoseParentHasEnded_whenTerm_thenItIsNotWaitedFor() {
+        var run = cli.start(
+                "run",
+                "x",
+                "-c",
+                "(sleep 60 >/dev/null 2>&1 & echo $! >$T/pid); : >$T/ready; while :; do sleep 0.05; done");
+        cli.awaitFile("ready");
+
+        run.signal("TERM");
+
+        assertThat(run.exitCode()).isEqualTo(143);
+        ProcessHandle left =
+                ProcessHandle.of(Long.parseLong(cli.read("pid").strip())).orElseThrow();
+        assertThat(left.isAlive()).isTrue();
+        left.destroyForcibly();
+    }
+
+    /** E16: without the list of processes nothing could be signalled, and lock would exit with 0 while the command runs. */
+    @ParameterizedTest
+    @CsvSource({"--mount, mount -t tmpfs none /proc", "--pid, true"})
+    @EnabledIf(value = "canBeProcess1", disabledReason = "not allowed here: see the line NOT RUN")
+    void givenNoListOfProcesses_whenRun_thenRefused(String unshare, String before) {
+        List<String> command = new ArrayList<>(NEW_PIDS.subList(0, NEW_PIDS.indexOf("--pid")));
+        // A java that cannot look up where it is needs to be told where its libraries are.
+        String libraries = "LD_LIBRARY_PATH=" + Path.of(System.getProperty("java.home"), "lib");
+        command.addAll(List.of(unshare, "--fork", "env", libraries, "sh", "-c", before + " && exec \"$@\"", "sh"));
+        command.addAll(Cli.command("run", "x", "--", "touch", cli.file("ran").toString()));
+        var run = cli.start(command, "");
+
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
+        assertThat(run.err()).startsWith("lock: /proc ").hasLineCount(1);
+        assertThat(cli.file("ran")).doesNotExist();
     }
 
     /** The JVM of Java 17 blocks QUIT in what it starts; a shell with traps would not show that. */

@@ -2,7 +2,9 @@ package dev.latchkey.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +48,11 @@ class LockUsageIT {
                 "status; NAME",
                 "frobnicate; frobnicate",
                 "run --store nosuch://me:secret@host x -- true; nosuch",
-                "run --store mongodb://me:secret@host x -- true; lock-store-mongodb",
+                "run --store flock:relative x -- true; flock:///var/locks",
+                "release mylock lk1.c2VjcmV0; lk1.…",
+                "status mylock lk1.c2VjcmV0secret; lk1.…",
+                "run --nonsense=lk1.secret x -- true; lk1.…",
+                "run --store jdbc:postgresql://me:secret@host/db x -- true; postgresql",
                 "refresh; LATCHKEY_KEY",
                 "release lk1.nonsense; key",
             })
@@ -94,6 +100,59 @@ class LockUsageIT {
 
         assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
         assertThat(run.err()).startsWith("lock: ").contains("/dev/null/locks").hasLineCount(1);
+    }
+
+    /** E12: what stands behind a line break would look like a message of ours. */
+    @ParameterizedTest
+    @ValueSource(strings = {"flock:///dev/null/x\nlock: all is well", "nosuch\nlock: all is well"})
+    void givenStoreWithALineBreak_whenRun_thenOneLine(String store) {
+        var run = cli.run("run", "--store", store, "x", "--", "true");
+
+        assertThat(run.err()).startsWith("lock: ").hasLineCount(1);
+        assertThat(run.exitCode()).isIn(64, 69);
+    }
+
+    /** E8: a driver's own logging repeats addresses it cannot read, with the password. */
+    @Test
+    void givenPasswordBehindAnAt_whenTheDriverCannotReadIt_thenItIsNotShown() {
+        var run = cli.run(
+                "run", "--verbose", "--store", "jdbc:postgresql://me:5432secret@localhost:1/db", "x", "--", "true");
+
+        assertThat(run.exitCode()).isNotZero();
+        assertThat(run.err()).startsWith("lock: ").doesNotContain("5432secret");
+    }
+
+    /** Nobody may write there, not even root. */
+    @Test
+    void givenDirectoryThatMayNotBeWritten_whenRun_then77() throws Exception {
+        Path unwritable = Files.createDirectory(
+                directory.resolve("unwritable"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("r-xr-xr-x")));
+        Path chosen = Files.isWritable(unwritable) ? Path.of("/proc/self") : unwritable;
+
+        var run = cli.run("run", "--store", "flock://" + chosen, "x", "--", "true");
+
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(77);
+        assertThat(run.err()).contains("is not writable").hasLineCount(1);
+    }
+
+    /** C27: whatever the list of stores names is there; these cannot be reached. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "mongodb://127.0.0.1:1/db?collection=locks&serverSelectionTimeoutMS=500",
+                "zookeeper://127.0.0.1:1",
+                "memcached://127.0.0.1:1",
+                "redis://127.0.0.1:1",
+                "postgresql://127.0.0.1:1/db",
+                "postgresql+advisory://127.0.0.1:1/db",
+                "mariadb://127.0.0.1:1/db"
+            })
+    void givenStoreThatIsAway_whenRun_then69AndOneLine(String store) {
+        var run = cli.run("run", "-n", "--store", store, "x", "--", "true");
+
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(69);
+        assertThat(run.err()).startsWith("lock: ").hasLineCount(1).doesNotContain("artifact");
     }
 
     @Test

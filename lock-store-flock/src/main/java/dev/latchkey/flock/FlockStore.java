@@ -13,6 +13,7 @@ import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -130,9 +131,10 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     /**
-     * {@inheritDoc} Each is described as {@code pid 4711}. On Linux they are those in {@code /proc/locks}, so processes
-     * of a container that this one cannot see are missing. Elsewhere other processes' shared holds cannot be seen, and
-     * for their exclusive one a shared lock is tried for an instant, so a single try of theirs in just that instant fails.
+     * {@inheritDoc} Each is described as {@code pid 4711}. On Linux they are those in {@code /proc/locks}, which in a
+     * container, or any other PID namespace than the first, leaves out processes that have no number there. Where it shows
+     * nobody, and on other systems, the lock is tried for an instant; one holder stands then for all that were found, and a
+     * single try of another process in just that instant fails.
      *
      * @throws LockStorageException if the file cannot be looked at, or is not a lock file
      */
@@ -173,12 +175,18 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     private LockStorageException failed(String resource, IOException cause) {
-        return new LockStorageException(resource, "lock file " + fileOf(resource) + ": " + cause.getMessage(), cause);
+        return new LockStorageException(
+                resource,
+                "lock file " + fileOf(resource) + ": " + cause.getMessage(),
+                cause,
+                cause instanceof AccessDeniedException
+                        ? LockStorageException.Failure.DENIED
+                        : LockStorageException.Failure.IN_DOUBT);
     }
 
     /**
      * Opens {@code flock}, the user's own directory {@code latchkey/locks} in {@code $XDG_STATE_HOME}, by default
-     * {@code ~/.local/state}; and {@code flock:///var/locks}, any directory by its absolute path. The path is taken as it
+     * {@code ~/.local/state}, where {@code ~} is {@code $HOME}, else the home of the user database; and {@code flock:///var/locks}, any directory by its absolute path. The path is taken as it
      * stands: a percent sign is a percent sign.
      */
     public static final class Provider implements StoreProvider {

@@ -18,28 +18,39 @@ record Inspection(Name name, ProcLocks procLocks) {
         Sight sight = name.file().look();
         List<Holder> holders = new ArrayList<>();
         for (Attempt.Granted own : sight.own()) {
-            holders.add(holder(own.mode(), own.fencingToken(), OWN_PID));
+            holders.add(holder(own.mode(), own.fencingToken(), "pid " + OWN_PID));
         }
         Optional<List<ProcLocks.Holding>> listed = procLocks.holdings(name.path());
-        if (listed.isPresent()) {
-            listed.get().stream()
-                    .filter(holding -> holding.pid() != OWN_PID)
-                    .map(holding -> holder(holding, sight.last()))
-                    .forEach(holders::add);
-        } else if (holders.isEmpty() && name.file().isHeldElsewhere()) {
-            holders.add(holder(
-                    new ProcLocks.Holding(LockMode.EXCLUSIVE, sight.last().pid()), sight.last()));
+        listed.orElse(List.of()).stream()
+                .filter(holding -> holding.pid() != OWN_PID)
+                .map(holding -> holder(holding, sight.last()))
+                .forEach(holders::add);
+        if (holders.isEmpty() && (listed.isEmpty() || !PidNamespace.isFirst())) {
+            String where = listed.isEmpty() ? "" : " in another PID namespace";
+            name.file()
+                    .modeElsewhere()
+                    .map(mode -> unlisted(mode, sight.last(), where))
+                    .ifPresent(holders::add);
         }
         return holders;
+    }
+
+    /** One who holds it, and others may with it: that they do is all there is to see. */
+    private static Holder unlisted(LockMode mode, FileRecord.Entry last, String where) {
+        return mode == LockMode.EXCLUSIVE
+                ? holder(mode, OptionalLong.of(last.fencingToken()), "pid " + last.pid() + where)
+                : holder(mode, OptionalLong.empty(), "a process" + where);
     }
 
     private static Holder holder(ProcLocks.Holding holding, FileRecord.Entry last) {
         boolean isLast = holding.mode() == LockMode.EXCLUSIVE && holding.pid() == last.pid();
         return holder(
-                holding.mode(), isLast ? OptionalLong.of(last.fencingToken()) : OptionalLong.empty(), holding.pid());
+                holding.mode(),
+                isLast ? OptionalLong.of(last.fencingToken()) : OptionalLong.empty(),
+                "pid " + holding.pid());
     }
 
-    private static Holder holder(LockMode mode, OptionalLong fencingToken, long pid) {
-        return new Holder(mode, fencingToken, Optional.empty(), Optional.of("pid " + pid));
+    private static Holder holder(LockMode mode, OptionalLong fencingToken, String description) {
+        return new Holder(mode, fencingToken, Optional.empty(), Optional.of(description));
     }
 }

@@ -7,6 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -216,11 +217,21 @@ final class KernelLock {
         hold = awaited;
     }
 
-    /** Takes shared for a moment to see whether it can be had. */
-    boolean isHeldElsewhere() throws IOException {
-        boolean free = tryShared();
-        release();
-        return !free;
+    /** Takes it for a moment to see how another process holds it; only while nothing is held here. */
+    Optional<LockMode> modeElsewhere() throws IOException {
+        if (probe(LockMode.EXCLUSIVE)) {
+            return Optional.empty();
+        }
+        return Optional.of(probe(LockMode.SHARED) ? LockMode.SHARED : LockMode.EXCLUSIVE);
+    }
+
+    private boolean probe(LockMode mode) throws IOException {
+        FileLock probe = tryLock(HOLD, mode);
+        if (probe == null) {
+            return false;
+        }
+        release(probe);
+        return true;
     }
 
     /** Closes the file and throws if it holds something foreign; for a file just opened, on which nothing is held. */

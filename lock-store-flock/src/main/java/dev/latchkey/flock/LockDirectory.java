@@ -1,26 +1,17 @@
 package dev.latchkey.flock;
 
-import static java.nio.file.attribute.PosixFilePermission.GROUP_READ;
-import static java.nio.file.attribute.PosixFilePermission.GROUP_WRITE;
-import static java.nio.file.attribute.PosixFilePermission.OTHERS_READ;
-import static java.nio.file.attribute.PosixFilePermission.OTHERS_WRITE;
-import static java.nio.file.attribute.PosixFilePermission.OWNER_READ;
-import static java.nio.file.attribute.PosixFilePermission.OWNER_WRITE;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.EnumSet;
 import java.util.HexFormat;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The directory of a store: which file stands for a resource, and who may use it. */
@@ -49,7 +40,7 @@ final class LockDirectory {
             throw unusable(
                     directory,
                     "is not writable for user " + System.getProperty("user.name") + ": allow it, or name another one",
-                    null);
+                    new AccessDeniedException(directory.toString()));
         }
     }
 
@@ -88,7 +79,7 @@ final class LockDirectory {
         } catch (NoSuchFileException e) {
             // The directory too may have been cleaned away, for instance from under /tmp.
             createIfMissing();
-            create(file);
+            NewFile.in(directory).create(file);
             return identity(file);
         }
     }
@@ -109,29 +100,6 @@ final class LockDirectory {
         }
         Object key = attributes.fileKey();
         return key == null ? file.toRealPath() : key;
-    }
-
-    /** Whoever may create files in the directory may use its locks: a new file is as open as the directory is. */
-    private void create(Path file) throws IOException {
-        try {
-            Files.createFile(file);
-        } catch (FileAlreadyExistsException e) {
-            return;
-        }
-        if (Files.getFileStore(directory).supportsFileAttributeView("posix")) {
-            Files.setPosixFilePermissions(file, permissionsAs(Files.getPosixFilePermissions(directory)));
-        }
-    }
-
-    private static Set<PosixFilePermission> permissionsAs(Set<PosixFilePermission> ofDirectory) {
-        Set<PosixFilePermission> permissions = EnumSet.of(OWNER_READ, OWNER_WRITE);
-        if (ofDirectory.contains(GROUP_WRITE)) {
-            permissions.addAll(EnumSet.of(GROUP_READ, GROUP_WRITE));
-        }
-        if (ofDirectory.contains(OTHERS_WRITE)) {
-            permissions.addAll(EnumSet.of(OTHERS_READ, OTHERS_WRITE));
-        }
-        return permissions;
     }
 
     private static MessageDigest sha256() {

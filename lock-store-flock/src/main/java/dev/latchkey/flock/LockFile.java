@@ -1,6 +1,7 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
@@ -139,11 +140,11 @@ final class LockFile {
         }
     }
 
-    /** Tries, for a moment, whether another process holds the file exclusively. */
-    boolean isHeldElsewhere() throws IOException {
+    /** Tries, for a moment, how another process holds the file. */
+    Optional<LockMode> modeElsewhere() throws IOException {
         guard.lock();
         try {
-            return room.isHeldElsewhere();
+            return room.modeElsewhere();
         } finally {
             unlock();
         }

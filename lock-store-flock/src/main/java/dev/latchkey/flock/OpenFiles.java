@@ -1,7 +1,10 @@
 package dev.latchkey.flock;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -103,7 +106,10 @@ final class OpenFiles {
 
     /** Opens what a path leads to; null if that is no longer the file it should be. */
     @Nullable RandomAccessFile openIf(Path path, Object identity) throws IOException {
-        RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw");
+        RandomAccessFile file = openForWriting(path, identity);
+        if (file == null) {
+            return null;
+        }
         boolean isThatOne = false;
         try {
             isThatOne = LockDirectory.identity(path).equals(identity);
@@ -116,6 +122,23 @@ final class OpenFiles {
             }
         }
         return isThatOne ? file : null;
+    }
+
+    private @Nullable RandomAccessFile openForWriting(Path path, Object identity) throws IOException {
+        try {
+            return new RandomAccessFile(path.toFile(), "rw");
+        } catch (FileNotFoundException e) {
+            if (!Files.exists(path)) {
+                throw e;
+            }
+            if (!Files.isReadable(path) || !Files.isWritable(path)) {
+                throw new AccessDeniedException(
+                        path.toString(),
+                        null,
+                        "user " + System.getProperty("user.name") + " may not read and write it");
+            }
+            return Existing.open(path, identity, strays::add);
+        }
     }
 
     /** A file that was used is used no more: closes it if no name leads to it, else keeps it open with a few others. */

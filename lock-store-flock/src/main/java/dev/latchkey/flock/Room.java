@@ -243,9 +243,12 @@ final class Room {
         return attempt;
     }
 
-    /** Whether another process holds the file exclusively, or this one waits because it does. */
-    boolean isHeldElsewhere() throws IOException {
-        return kernelWait != null || (holds.isEmpty() && kernel.isOpen() && kernel.isHeldElsewhere());
+    /** How another process holds the file; to one that waits in the kernel, exclusively. */
+    Optional<LockMode> modeElsewhere() throws IOException {
+        if (kernelWait != null) {
+            return Optional.of(LockMode.EXCLUSIVE);
+        }
+        return holds.isEmpty() && kernel.isOpen() ? kernel.modeElsewhere() : Optional.empty();
     }
 
     /** Breaks the wait in the kernel off, unless the first in the queue needs just that one. */

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +19,14 @@ final class UserDirectory {
 
     private UserDirectory() {}
 
-    /** Returns the user's directory, created for nobody else to look into. */
-    static Path locate(UnaryOperator<@Nullable String> environment, String home) {
-        String state = environment.apply("XDG_STATE_HOME");
-        // The specification has relative ones ignored.
-        Path base = state != null && Path.of(state).isAbsolute() ? Path.of(state) : Path.of(home, ".local", "state");
+    /**
+     * Returns the user's directory, created for nobody else to look into.
+     *
+     * @param userHome from the user database; for a user who is not in it, Java says {@code ?}
+     * @throws IllegalArgumentException if it cannot be created, or no home is known by an absolute path
+     */
+    static Path locate(UnaryOperator<@Nullable String> environment, String userHome) {
+        Path base = stateHome(environment, userHome);
         Path directory = base.resolve("latchkey").resolve("locks");
         try {
             // Looks first: before JDK 19, createDirectories takes a link to a directory for a file in its way.
@@ -36,6 +40,23 @@ final class UserDirectory {
                     e);
         }
         return directory;
+    }
+
+    private static Path stateHome(UnaryOperator<@Nullable String> environment, String userHome) {
+        // The specification has relative ones ignored.
+        return absolute(environment.apply("XDG_STATE_HOME"))
+                .or(() -> absolute(environment.apply("HOME"))
+                        .or(() -> absolute(userHome))
+                        .map(home -> home.resolve(".local").resolve("state")))
+                // Relative to wherever each process is, it would exclude nobody.
+                .orElseThrow(() ->
+                        new IllegalArgumentException("no lock directory of user " + System.getProperty("user.name")
+                                + ": HOME is not an absolute path, and the user database knows no home. Set HOME,"
+                                + " or name a directory, as in flock:///var/locks"));
+    }
+
+    private static Optional<Path> absolute(@Nullable String path) {
+        return Optional.ofNullable(path).map(Path::of).filter(Path::isAbsolute);
     }
 
     private static FileAttribute<?>[] ownerOnly() {

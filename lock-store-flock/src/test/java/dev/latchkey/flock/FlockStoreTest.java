@@ -4,6 +4,7 @@ import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
 import static dev.latchkey.testkit.Requests.shared;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,12 +14,18 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -368,6 +375,110 @@ class FlockStoreTest {
 
             assertThat(Permissions.get(other.fileOf("report"))).isEqualTo(permissions[1]);
         }
+    }
+
+    /**
+     * E3, E6: whoever sees a lock file sees it with the rights it will always have; in between another user could open it
+     * and keep its lock, or a kill leave it as it was.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"rwx------ rw-------", "rwxrwxrwx rw-rw-rw-"})
+    void givenSomebodyLooks_whenAFileIsMade_thenItHasItsRightsFromTheFirst(String ofDirectoryAndFile) throws Exception {
+        String[] permissions = ofDirectoryAndFile.split(" ", -1);
+        Permissions.set(directory, permissions[0]);
+        int files = 300;
+        FutureTask<Set<String>> looking = new FutureTask<>(() -> {
+            Set<String> seen = new TreeSet<>();
+            for (int i = 0; i < files; i++) {
+                seen.add(firstSeen(store.fileOf("looked-at-" + i)));
+            }
+            return seen;
+        });
+        Thread looker = new Thread(looking, "looker");
+        looker.setDaemon(true);
+        looker.start();
+
+        for (int i = 0; i < files; i++) {
+            Key one = Key.of("looked-at-" + i);
+            granted(store.save(exclusive(one)));
+            assertThat(store.delete(one)).isTrue();
+        }
+
+        assertThat(looking.get(30, TimeUnit.SECONDS)).containsExactly(permissions[1]);
+        try (Stream<Path> left = Files.list(directory)) {
+            assertThat(left).hasSize(files);
+        }
+    }
+
+    private static String firstSeen(Path file) throws IOException {
+        while (true) {
+            try {
+                return Permissions.get(file);
+            } catch (NoSuchFileException e) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** E4: Java's own way to open for reading and writing says O_CREAT, which the kernel may refuse. */
+    @Test
+    void givenAFile_whenOpenedWithoutCreating_thenThatOne() throws Exception {
+        Path file = Files.writeString(file(), "here");
+        List<RandomAccessFile> strays = new ArrayList<>();
+
+        try (RandomAccessFile opened = requireNonNull(Existing.open(file, LockDirectory.identity(file), strays::add))) {
+            opened.write('t');
+
+            assertThat(file).hasContent("tere");
+            assertThat(openFiles()).hasSize(1);
+        }
+        assertThat(strays).isEmpty();
+    }
+
+    /** E4: closing what it has opened could drop a lock that this process has on it. */
+    @Test
+    void givenFileReplaced_whenOpenedWithoutCreating_thenNoneAndItIsLeftOpen() throws Exception {
+        Path file = Files.writeString(file(), "one");
+        Object identity = LockDirectory.identity(file);
+        Files.move(Files.writeString(store.fileOf("other"), "another"), file, StandardCopyOption.REPLACE_EXISTING);
+        List<RandomAccessFile> strays = new ArrayList<>();
+
+        assertThat(Existing.open(file, identity, strays::add)).isNull();
+
+        assertThat(strays).hasSize(1);
+        strays.get(0).close();
+    }
+
+    /** E4. */
+    @Test
+    void givenNoFile_whenOpenedWithoutCreating_thenThereIsNone() {
+        assertThatThrownBy(() -> Existing.open(file(), "any", stray -> {})).isInstanceOf(IOException.class);
+
+        assertThat(file()).doesNotExist();
+    }
+
+    /** B21: each method works, and the flag stays for whoever is to act on it. */
+    @Test
+    void givenInterruptFlag_whenEachMethodIsCalled_thenItWorksAndTheFlagIsKept() throws Exception {
+        Key other = Key.of("other");
+        Thread.currentThread().interrupt();
+        try {
+            Key held = holding(key, store.save(shared(key)));
+            Key promoted = holding(held, store.save(exclusive(held)));
+            granted(store.save(shared(promoted)));
+            granted(store.save(exclusive(other)));
+            assertThat(store.save(exclusive(Key.of("other")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.find(other)).isPresent();
+            assertThat(store.holders("other")).hasSize(1);
+            assertThat(store.delete(other)).isTrue();
+            assertThat(store.holders("other")).isEmpty();
+            store.close();
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+
+        assertThat(KernelView.heldHere(file())).isEmpty();
+        assertThat(openFiles()).isEmpty();
     }
 
     @Test

@@ -80,4 +80,22 @@ class ProviderTest {
 
         assertThat(located).isEqualTo(directory.resolve(".local/state/latchkey/locks"));
     }
+
+    /** E2: the page says ~, which is $HOME to everybody. */
+    @Test
+    void givenHome_whenTheUsersDirectoryIsLocated_thenThereWhateverTheUserDatabaseSays() {
+        Path located = UserDirectory.locate(Map.of("HOME", directory.toString())::get, "/nowhere");
+
+        assertThat(located).isEqualTo(directory.resolve(".local/state/latchkey/locks"));
+    }
+
+    /** E2: relative to the working directory, it would exclude nobody who is elsewhere. */
+    @ParameterizedTest
+    @ValueSource(strings = {"?", "", "home/me"})
+    void givenNoAbsoluteHome_whenTheUsersDirectoryIsLocated_thenRefused(String home) {
+        assertThatThrownBy(() -> UserDirectory.locate(Map.of("HOME", "here")::get, home))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("HOME")
+                .hasMessageContaining("flock:///var/locks");
+    }
 }

@@ -1,0 +1,109 @@
+package dev.latchkey.flock;
+
+import static java.nio.file.attribute.PosixFilePermission.GROUP_READ;
+import static java.nio.file.attribute.PosixFilePermission.GROUP_WRITE;
+import static java.nio.file.attribute.PosixFilePermission.OTHERS_READ;
+import static java.nio.file.attribute.PosixFilePermission.OTHERS_WRITE;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_READ;
+import static java.nio.file.attribute.PosixFilePermission.OWNER_WRITE;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Makes lock files that are as open as their directory: whoever may create files in it may use its locks.
+ *
+ * <p>A file is made under a name that nobody looks for, given its group and its rights, and only then linked to its own
+ * name. So nobody ever sees it with other rights: a user who could open it meanwhile might keep its lock for ever, and a
+ * process that is killed halfway would leave it as others cannot use it.
+ */
+final class NewFile {
+
+    private final Path directory;
+
+    private NewFile(Path directory) {
+        this.directory = directory;
+    }
+
+    static NewFile in(Path directory) {
+        return new NewFile(directory);
+    }
+
+    /** Creates the file, unless it exists. */
+    void create(Path file) throws IOException {
+        try {
+            if (Files.getFileStore(directory).supportsFileAttributeView("posix")) {
+                createWithRights(file);
+            } else {
+                Files.createFile(file);
+            }
+        } catch (FileAlreadyExistsException e) {
+            // Somebody else was faster: that one is as good.
+        }
+    }
+
+    private void createWithRights(Path file) throws IOException {
+        Path unnamed = directory.resolve(".new-" + UUID.randomUUID());
+        Files.createFile(unnamed, PosixFilePermissions.asFileAttribute(EnumSet.of(OWNER_READ, OWNER_WRITE)));
+        try {
+            Set<PosixFilePermission> permissions = permissionsAs(Files.getPosixFilePermissions(directory));
+            if (permissions.contains(GROUP_WRITE) && !permissions.contains(OTHERS_WRITE)) {
+                giveTheDirectorysGroup(unnamed);
+            }
+            Files.setPosixFilePermissions(unnamed, permissions);
+            link(unnamed, file);
+        } finally {
+            Files.deleteIfExists(unnamed);
+        }
+    }
+
+    /** The kernel does that itself only where the directory has the set-group-ID bit, or on BSD. */
+    private void giveTheDirectorysGroup(Path unnamed) throws IOException {
+        Object group = Files.getAttribute(directory, "unix:gid");
+        if (Files.getAttribute(unnamed, "unix:gid").equals(group)) {
+            return;
+        }
+        try {
+            Files.setAttribute(unnamed, "unix:gid", group);
+        } catch (FileSystemException e) {
+            AccessDeniedException denied = new AccessDeniedException(
+                    directory.toString(),
+                    null,
+                    "this user is not in the directory's group, which could not use a file made by it: "
+                            + "chmod g+s the directory, or add the user to the group");
+            denied.initCause(e);
+            throw denied;
+        }
+    }
+
+    private static void link(Path unnamed, Path file) throws IOException {
+        try {
+            Files.createLink(file, unnamed);
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (FileSystemException | UnsupportedOperationException e) {
+            // A file system without hard links, as FAT: its files have the rights it is mounted with.
+            Files.createFile(file);
+        }
+    }
+
+    private static Set<PosixFilePermission> permissionsAs(Set<PosixFilePermission> ofDirectory) {
+        Set<PosixFilePermission> permissions = EnumSet.of(OWNER_READ, OWNER_WRITE);
+        if (ofDirectory.contains(GROUP_WRITE)) {
+            permissions.addAll(EnumSet.of(GROUP_READ, GROUP_WRITE));
+        }
+        if (ofDirectory.contains(OTHERS_WRITE)) {
+            permissions.addAll(EnumSet.of(OTHERS_READ, OTHERS_WRITE));
+        }
+        return permissions;
+    }
+}
