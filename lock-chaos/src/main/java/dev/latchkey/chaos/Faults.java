@@ -27,9 +27,11 @@ final class Faults {
      * @param places of processes
      * @param servers of the backing
      * @param length of the trial
+     * @param weather when none may strike
      * @return in their order
      */
-    static List<Fault> draw(long seed, Lane lane, Set<FaultKind> kinds, int places, int servers, Duration length) {
+    static List<Fault> draw(
+            long seed, Lane lane, Set<FaultKind> kinds, int places, int servers, Duration length, Weather weather) {
         SplittableRandom random = new SplittableRandom(seed ^ lane.name().hashCode());
         List<FaultKind> known =
                 kinds.stream().filter(kind -> kind.lane() == lane).sorted().toList();
@@ -45,6 +47,7 @@ final class Faults {
             int server = servers == 0 ? 0 : random.nextInt(servers);
             // Most end within a lease, some outlast every one.
             int millis = random.nextInt(SHORTEST, random.nextInt(3) == 0 ? LONGEST : LONG);
+            at = weather.earliest(at, millis);
             drawn.add(new Fault(at, kind, everywhere ? Fault.EVERYWHERE : place, server, millis));
             at += millis + gap(random);
         }

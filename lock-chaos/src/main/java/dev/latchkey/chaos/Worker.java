@@ -21,8 +21,8 @@ final class Worker {
     /** What the names of all resources begin with. */
     static final String RESOURCE = "account-";
 
-    static final int RESOURCES = 2;
-    static final int ACTORS = 2;
+    static final int RESOURCES = 4;
+    static final int ACTORS = 8;
 
     /** How long it may take to be granted a lock when all is well again. */
     private static final Duration COMEBACK = Duration.ofSeconds(60);
@@ -42,9 +42,11 @@ final class Worker {
             List<Life> lives = new ArrayList<>();
             for (int i = 0; i < ACTORS; i++) {
                 RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
-                lives.add(new Life(new Actor(args[0] + "." + i, log, register), locks, dsn, log));
+                lives.add(new Life(
+                        new Actor(args[0] + "." + i, RESOURCE + i % RESOURCES, log, register), locks, dsn, log));
             }
             System.out.println(READY + System.nanoTime());
+            Stalls.watch(args[0], log);
             lives.forEach(Thread::start);
             awaitInput();
             lives.forEach(Life::stopSoon);

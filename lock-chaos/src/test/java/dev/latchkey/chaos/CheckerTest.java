@@ -6,6 +6,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.chaos.Promise.Bound;
 import dev.latchkey.chaos.Promise.Effect;
 import dev.latchkey.chaos.Promise.Fencing;
+import dev.latchkey.chaos.Promise.Order;
 import dev.latchkey.chaos.Promise.Servers;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration HANDOFF = Duration.ofSeconds(1);
     private static final Promise LEASES = promise(Bound.LEASE, Fencing.TOKENS, Map.of());
     private static final Promise UNFENCED = promise(Bound.LEASE, Fencing.NONE, Map.of());
     private static final String R = "account-0";
@@ -36,7 +38,7 @@ class CheckerTest {
     private int faults;
 
     private static Promise promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects) {
-        return new Promise(bound, fencing, effects, Servers.ONE, PATIENCE, "");
+        return new Promise(bound, fencing, effects, Servers.ONE, HANDOFF, Order.OF_ARRIVAL, PATIENCE, "");
     }
 
     @BeforeEach
@@ -458,7 +460,8 @@ class CheckerTest {
 
     @Test
     void givenALongWait_whenOneOfSeveralServersWasAway_thenStarvation() throws Exception {
-        Promise quorum = new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, PATIENCE, "");
+        Promise quorum =
+                new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, HANDOFF, Order.NONE, PATIENCE, "");
         fault(FaultKind.RESTART, History.ALL, 2_000, 2_001, 5_000);
         exclusive("w0-0.0", 1, 0, 11_000, 20_000);
 
