@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /** One thread of a {@link Worker}: takes a lock, uses the register, renews, releases, and writes down what it believes. */
 final class Actor {
 
-    static final Duration LONGEST_TTL = Duration.ofSeconds(2);
+    static final Duration LONGEST_TTL = Duration.ofSeconds(3);
     /** Longer than any {@link Promise#patience()}, so that the judge and not this ends a wait that is too long. */
     static final Duration MAX_WAIT = Duration.ofSeconds(60);
 
@@ -30,13 +30,15 @@ final class Actor {
 
     private final String name;
     private final String resource;
+    private final Duration longestPause;
     private final EventLog log;
     private final RegisterClient register;
     private final SplittableRandom random;
     private long holds;
 
-    Actor(String name, String resource, EventLog log, RegisterClient register) {
+    Actor(String name, String resource, Duration longestPause, EventLog log, RegisterClient register) {
         this.name = name;
+        this.longestPause = longestPause;
         this.resource = resource;
         this.log = log;
         this.register = register;
@@ -74,7 +76,7 @@ final class Actor {
             }
             release(lock, hold);
         }
-        LockSupport.parkNanos(random.nextInt(30_000_000));
+        LockSupport.parkNanos(random.nextLong(longestPause.toNanos()));
         return granted.isPresent();
     }
 

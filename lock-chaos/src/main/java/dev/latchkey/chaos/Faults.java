@@ -40,7 +40,7 @@ final class Faults {
             return drawn;
         }
         long at = gap(random);
-        while (at < length.toMillis()) {
+        while (true) {
             FaultKind kind = kind(known, random);
             boolean everywhere = lane == Lane.BACKEND && random.nextInt(3) == 0;
             int place = random.nextInt(places);
@@ -48,10 +48,12 @@ final class Faults {
             // Most end within a lease, some outlast every one.
             int millis = random.nextInt(SHORTEST, random.nextInt(3) == 0 ? LONGEST : LONG);
             at = weather.earliest(at, millis);
+            if (at >= length.toMillis()) {
+                return drawn;
+            }
             drawn.add(new Fault(at, kind, everywhere ? Fault.EVERYWHERE : place, server, millis));
             at += millis + gap(random);
         }
-        return drawn;
     }
 
     private static int gap(SplittableRandom random) {

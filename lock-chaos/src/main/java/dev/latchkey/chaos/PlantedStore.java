@@ -29,9 +29,6 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
 
     private static final String SCHEME = "planted";
 
-    /** One call in so many is spoilt. */
-    private static final int ONE_OF = 500;
-
     private static final Duration TOO_LONG = Duration.ofMillis(200);
     private static final Duration NEXT_LOOK = Duration.ofMillis(1_500);
 
@@ -55,7 +52,7 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
     }
 
     private boolean strikes(Defect kind) {
-        return defect == kind && ThreadLocalRandom.current().nextInt(ONE_OF) == 0;
+        return defect == kind && ThreadLocalRandom.current().nextInt(kind.oneOf()) == 0;
     }
 
     @Override
@@ -129,9 +126,11 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
         if (strikes(Defect.DROPS_RELEASE)) {
             return true;
         }
-        boolean wasHolder = sound.delete(newestFirst.known(key));
-        if (strikes(Defect.HOLDS_AGAIN_AFTER_RELEASE) || (!wasHolder && strikes(Defect.REVIVES_EXPIRED))) {
-            holdForNobody(key);
+        Key known = newestFirst.known(key);
+        boolean isOver = defect == Defect.REVIVES_EXPIRED && sound.find(known).isEmpty();
+        boolean wasHolder = sound.delete(known);
+        if (strikes(Defect.HOLDS_AGAIN_AFTER_RELEASE) || (isOver && strikes(Defect.REVIVES_EXPIRED))) {
+            holdForNobody(known);
         }
         return wasHolder && !strikes(Defect.DENIES_RELEASE);
     }
