@@ -15,20 +15,31 @@ import java.util.concurrent.locks.LockSupport;
 /** One thread of a {@link Worker}: takes a lock, uses the register, renews, releases, and writes down what it believes. */
 final class Actor {
 
-    static final Duration LONGEST_TTL = Duration.ofSeconds(2);
+    static final Duration LONGEST_TTL = Duration.ofSeconds(3);
     /** Longer than any {@link Promise#patience()}, so that the judge and not this ends a wait that is too long. */
-    static final Duration MAX_WAIT = Duration.ofSeconds(45);
+    static final Duration MAX_WAIT = Duration.ofSeconds(60);
 
     private static final int SHORTEST_TTL_MILLIS = 500;
 
+    /** Of so many holds one is held until its lease is about to be over, or is over: that is where a rival gets in. */
+    private static final int LINGERS_ONE_OF = 3;
+
+    private static final int SHORTEST_LINGERING_MILLIS = 60;
+    private static final int LONGEST_LINGERING_MILLIS = 250;
+    private static final long AROUND_THE_END_NANOS = 40_000_000;
+
     private final String name;
+    private final String resource;
+    private final Duration longestPause;
     private final EventLog log;
     private final RegisterClient register;
     private final SplittableRandom random;
     private long holds;
 
-    Actor(String name, EventLog log, RegisterClient register) {
+    Actor(String name, String resource, Duration longestPause, EventLog log, RegisterClient register) {
         this.name = name;
+        this.longestPause = longestPause;
+        this.resource = resource;
         this.log = log;
         this.register = register;
         this.random = new SplittableRandom(name.hashCode());
@@ -52,22 +63,36 @@ final class Actor {
      * @return whether it was granted anything
      */
     boolean cycle(LockFactory locks) throws InterruptedException {
-        String resource = Worker.RESOURCE + random.nextInt(Worker.RESOURCES);
         LockMode mode = random.nextInt(5) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
-        Duration ttl = Duration.ofMillis(random.nextInt(SHORTEST_TTL_MILLIS, (int) LONGEST_TTL.toMillis()));
-        Lock lock = random.nextInt(8) == 0
-                ? locks.lock(resource).ttl(ttl).autoRefresh().create()
-                : locks.createLock(resource, ttl);
-        Optional<Granted> granted = acquire(lock, resource, mode);
+        boolean lingers = random.nextInt(LINGERS_ONE_OF) == 0;
+        Lock lock = lingers ? lingering(locks) : usual(locks);
+        Optional<Granted> granted = acquire(lock, mode);
         if (granted.isPresent()) {
+            String hold = granted.get().hold();
+            lock.onLost(reason -> log.lost(hold, System.nanoTime()));
             use(lock, granted.get());
-            release(lock, granted.get().hold());
+            if (lingers) {
+                linger(lock, hold);
+            }
+            release(lock, hold);
         }
-        LockSupport.parkNanos(random.nextInt(30_000_000));
+        LockSupport.parkNanos(random.nextLong(longestPause.toNanos()));
         return granted.isPresent();
     }
 
-    private Optional<Granted> acquire(Lock lock, String resource, LockMode mode) throws InterruptedException {
+    private Lock usual(LockFactory locks) {
+        Duration ttl = Duration.ofMillis(random.nextInt(SHORTEST_TTL_MILLIS, (int) LONGEST_TTL.toMillis()));
+        return random.nextInt(8) == 0
+                ? locks.lock(resource).ttl(ttl).autoRefresh().create()
+                : locks.createLock(resource, ttl);
+    }
+
+    private Lock lingering(LockFactory locks) {
+        return locks.createLock(
+                resource, Duration.ofMillis(random.nextInt(SHORTEST_LINGERING_MILLIS, LONGEST_LINGERING_MILLIS)));
+    }
+
+    private Optional<Granted> acquire(Lock lock, LockMode mode) throws InterruptedException {
         log.asked(name, resource, mode, System.nanoTime());
         try {
             if (!(mode == LockMode.SHARED ? lock.tryAcquireShared(MAX_WAIT) : lock.tryAcquire(MAX_WAIT))) {
@@ -95,7 +120,7 @@ final class Actor {
                 ? OptionalLong.empty()
                 : register.read(granted.resource(), granted.hold(), granted.token());
         for (int i = random.nextInt(3); i >= 0; i--) {
-            LockSupport.parkNanos(random.nextInt(random.nextInt(40) == 0 ? 1_500_000_000 : 15_000_000));
+            LockSupport.parkNanos(random.nextInt(15_000_000));
             long asked = random.nextInt(4) == 0 ? refresh(lock, granted.hold()) : System.nanoTime();
             believe(lock, granted.hold(), asked);
         }
@@ -103,6 +128,19 @@ final class Actor {
         // at.
         if (read.isPresent() && (granted.token().isPresent() || !lock.isExpired())) {
             register.write(granted.resource(), granted.hold(), granted.token(), read.getAsLong());
+        }
+    }
+
+    /** Holds it until about the end of its lease, with rivals waiting; then renews it, or not. */
+    private void linger(Lock lock, String hold) {
+        long left = lock.remainingLifetime()
+                .orElse(Duration.ofMillis(LONGEST_LINGERING_MILLIS))
+                .toNanos();
+        LockSupport.parkNanos(left + random.nextLong(-AROUND_THE_END_NANOS, AROUND_THE_END_NANOS));
+        if (random.nextBoolean() && !lock.isExpired()) {
+            long asked = refresh(lock, hold);
+            believe(lock, hold, asked);
+            LockSupport.parkNanos(random.nextLong(AROUND_THE_END_NANOS));
         }
     }
 
@@ -139,7 +177,8 @@ final class Actor {
             log.ended(hold, now);
         }
         try {
-            lock.release();
+            boolean wasHeld = lock.release();
+            log.released(hold, System.nanoTime(), wasHeld);
         } catch (LockException e) {
             // Its lease, or its session, ends it.
         }

@@ -48,6 +48,7 @@ final class Checker {
         checker.tokens();
         new RegisterChecker(promise, history, checker.beliefs, checker.times).judge(checker.verdict);
         checker.waits();
+        new QuietChecker(promise, history, checker.beliefs, checker.times, checker.verdict).judge();
         history.left().forEach(left -> checker.verdict.refuted(Rule.LEFTOVERS, left));
         history.anomalies().forEach(anomaly -> checker.verdict.refuted(Rule.CONDUCT, anomaly));
         checker.substance();

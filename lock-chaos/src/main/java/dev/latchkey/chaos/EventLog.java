@@ -23,7 +23,9 @@ final class EventLog implements AutoCloseable {
         FAILED,
         KEPT,
         ENDED,
+        RELEASED,
         LOST,
+        STALLED,
         ACCESS,
         STRUCK,
         OVER,
@@ -74,6 +76,16 @@ final class EventLog implements AutoCloseable {
     /** The hold is given up: at a time before the release was sent. */
     void ended(String hold, long at) {
         write(Event.ENDED, hold, at);
+    }
+
+    /** The store has answered a release: whether the hold was still there, as it says. */
+    void released(String hold, long at, boolean wasHeld) {
+        write(Event.RELEASED, hold, at, wasHeld);
+    }
+
+    /** A process, or the whole machine, did not get on for a while that is too long for judging how fast it is. */
+    void stalled(String process, long from, long until) {
+        write(Event.STALLED, process, from, until);
     }
 
     /** The holder was told that the hold is over. */
@@ -128,6 +140,10 @@ final class EventLog implements AutoCloseable {
     /** Something happened that must not. */
     void anomaly(String what) {
         write(Event.ANOMALY, what.replace('\n', ' '));
+    }
+
+    boolean isOpen() {
+        return file.getChannel().isOpen();
     }
 
     private static Object orNone(OptionalLong number) {

@@ -27,9 +27,11 @@ final class Faults {
      * @param places of processes
      * @param servers of the backing
      * @param length of the trial
+     * @param weather when none may strike
      * @return in their order
      */
-    static List<Fault> draw(long seed, Lane lane, Set<FaultKind> kinds, int places, int servers, Duration length) {
+    static List<Fault> draw(
+            long seed, Lane lane, Set<FaultKind> kinds, int places, int servers, Duration length, Weather weather) {
         SplittableRandom random = new SplittableRandom(seed ^ lane.name().hashCode());
         List<FaultKind> known =
                 kinds.stream().filter(kind -> kind.lane() == lane).sorted().toList();
@@ -38,17 +40,20 @@ final class Faults {
             return drawn;
         }
         long at = gap(random);
-        while (at < length.toMillis()) {
+        while (true) {
             FaultKind kind = kind(known, random);
             boolean everywhere = lane == Lane.BACKEND && random.nextInt(3) == 0;
             int place = random.nextInt(places);
             int server = servers == 0 ? 0 : random.nextInt(servers);
             // Most end within a lease, some outlast every one.
             int millis = random.nextInt(SHORTEST, random.nextInt(3) == 0 ? LONGEST : LONG);
+            at = weather.earliest(at, millis);
+            if (at >= length.toMillis()) {
+                return drawn;
+            }
             drawn.add(new Fault(at, kind, everywhere ? Fault.EVERYWHERE : place, server, millis));
             at += millis + gap(random);
         }
-        return drawn;
     }
 
     private static int gap(SplittableRandom random) {

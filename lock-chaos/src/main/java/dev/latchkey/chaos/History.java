@@ -54,6 +54,9 @@ final class History {
         }
     }
 
+    /** A time in which a process, or the machine, did not get on. */
+    record Stall(String process, long from, long until) {}
+
     /** Somebody at the register, as {@link EventLog#access}. */
     record Access(
             long at,
@@ -75,6 +78,7 @@ final class History {
     private final Map<String, Wait> open = new HashMap<>();
     private final List<Access> accesses = new ArrayList<>();
     private final Map<String, Strike> strikes = new LinkedHashMap<>();
+    private final List<Stall> stalls = new ArrayList<>();
     private final List<String> left = new ArrayList<>();
     private final List<String> anomalies = new ArrayList<>();
 
@@ -116,7 +120,9 @@ final class History {
             case FAILED -> ended(words[1], number(words[2]), Event.FAILED);
             case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
             case ENDED -> hold(words[1]).ended(number(words[2]));
+            case RELEASED -> hold(words[1]).released(number(words[2]), Boolean.parseBoolean(words[3]));
             case LOST -> hold(words[1]).lost(number(words[2]));
+            case STALLED -> stalls.add(new Stall(words[1], number(words[2]), number(words[3])));
             case ACCESS -> accesses.add(access(words));
             case STRUCK -> {
                 FaultKind kind = FaultKind.valueOf(words[2]);
@@ -193,6 +199,10 @@ final class History {
 
     Collection<Strike> strikes() {
         return strikes.values();
+    }
+
+    List<Stall> stalls() {
+        return stalls;
     }
 
     /** What was left behind. */

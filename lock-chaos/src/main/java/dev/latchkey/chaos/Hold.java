@@ -21,6 +21,8 @@ final class Hold {
     private final List<Answer> answers = new ArrayList<>();
     private long ended = NEVER;
     private long lost = NEVER;
+    private long released = NEVER;
+    private boolean foundByRelease = true;
 
     Hold(String id, String resource, LockMode mode, OptionalLong token, Answer granted) {
         this.id = id;
@@ -40,6 +42,11 @@ final class Hold {
 
     void lost(long at) {
         lost = Math.min(lost, at);
+    }
+
+    void released(long at, boolean wasHeld) {
+        released = at;
+        foundByRelease = wasHeld;
     }
 
     String id() {
@@ -73,6 +80,26 @@ final class Hold {
 
     List<Answer> answers() {
         return answers;
+    }
+
+    /** When the holder gave it up: before it asked the store to. */
+    long ended() {
+        return ended;
+    }
+
+    /** When the holder was told of its loss. */
+    long lost() {
+        return lost;
+    }
+
+    /** When the store had answered its release. */
+    long released() {
+        return released;
+    }
+
+    /** Whether it was there still, as the store answered its release. */
+    boolean foundByRelease() {
+        return foundByRelease;
     }
 
     /** When it was given up, or said to be lost. */

@@ -42,7 +42,7 @@ public final class Main {
         Optional<Arguments> parsed = parse(List.of(args));
         if (parsed.isEmpty()) {
             System.err.println("usage: ./chaos [store …] [minutes] [" + SEED + " n]; there are "
-                    + Stores.all().keySet() + ", and " + PLANTED + ", which has a defect that must be found");
+                    + Stores.all().keySet() + ", and " + PLANTED + ", which tries the judge with planted defects");
             System.exit(USAGE);
         }
         System.exit(tryAll(parsed.orElseThrow(), known()));
@@ -76,7 +76,7 @@ public final class Main {
 
     private static Map<String, Function<Path, Backing>> known() {
         Map<String, Function<Path, Backing>> known = new HashMap<>(Stores.all());
-        known.put(PLANTED, unused -> Stores.planted());
+        known.put(PLANTED, unused -> Stores.redis());
         return known;
     }
 
@@ -86,6 +86,10 @@ public final class Main {
         boolean untried = false;
         for (String store : arguments.stores()) {
             try {
+                if (store.equals(PLANTED)) {
+                    refuted |= !Planted.areAllFound(System.out, arguments.length(), arguments.seed());
+                    continue;
+                }
                 refuted |= !isProven(store, arguments, Objects.requireNonNull(known.get(store), store));
             } catch (IOException | RuntimeException | AssertionError e) {
                 untried = true;
@@ -98,7 +102,7 @@ public final class Main {
     private static boolean isProven(String store, Arguments arguments, Function<Path, Backing> opening)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
-        Trial trial = new Trial(arguments.length(), arguments.seed(), directory);
+        Trial trial = new Trial(arguments.length(), arguments.seed(), directory, Weather.CHANGING);
         try (Backing backing = opening.apply(directory)) {
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
@@ -110,7 +114,7 @@ public final class Main {
         }
     }
 
-    private static void delete(Path directory) throws IOException {
+    static void delete(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

@@ -10,6 +10,8 @@ import java.util.Map;
  * @param fencing whether it has fencing tokens
  * @param effects of faults on holds, where the page takes something back; any other fault must not show
  * @param servers whether one that is out of reach is to be noticed
+ * @param handoff after what time a lock that is free must have gone to who waits, when nothing strikes
+ * @param order whether those who wait are served in the order of their arrival
  * @param patience after what time a wait counts as starved, that of outages not counted
  * @param words what is not promised, for the report; empty if there is nothing
  */
@@ -18,6 +20,8 @@ record Promise(
         Fencing fencing,
         Map<FaultKind, Effect> effects,
         Servers servers,
+        Duration handoff,
+        Order order,
         Duration patience,
         String words) {
 
@@ -32,6 +36,11 @@ record Promise(
 
     enum Fencing {
         TOKENS,
+        NONE
+    }
+
+    enum Order {
+        OF_ARRIVAL,
         NONE
     }
 

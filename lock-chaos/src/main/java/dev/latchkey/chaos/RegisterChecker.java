@@ -63,7 +63,8 @@ final class RegisterChecker {
     /** By time where that is certain, else by token. */
     private static boolean isBefore(Belief one, Belief other) {
         return one.from() < other.hold().asked()
-                || one.hold().token().orElseThrow() < other.hold().token().orElseThrow();
+                || one.hold().token().orElse(Long.MAX_VALUE)
+                        < other.hold().token().orElse(Long.MIN_VALUE);
     }
 
     private static Belief laterAsked(Belief one, Belief other) {

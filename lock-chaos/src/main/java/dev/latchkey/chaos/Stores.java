@@ -3,6 +3,7 @@ package dev.latchkey.chaos;
 import dev.latchkey.chaos.Promise.Bound;
 import dev.latchkey.chaos.Promise.Effect;
 import dev.latchkey.chaos.Promise.Fencing;
+import dev.latchkey.chaos.Promise.Order;
 import dev.latchkey.chaos.Promise.Servers;
 import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.MongoDbServer;
@@ -28,7 +29,17 @@ import java.util.stream.IntStream;
 final class Stores {
 
     /** Twice what it takes if all others are served first, and each lets the longest lease run out. */
-    private static final Duration PATIENCE = Actor.LONGEST_TTL.multipliedBy(2L * (Trial.PLACES * Worker.ACTORS - 1));
+    private static final Duration PATIENCE =
+            Actor.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
+
+    /** A store that tells who waits, or has a queue: what a busy machine takes, and much less than its waiters look again after. */
+    private static final Duration TOLD = Duration.ofSeconds(1);
+
+    /** A store that is asked again and again, every second at the least often. */
+    private static final Duration POLLED = Duration.ofSeconds(3);
+
+    /** As above, of a store whose leases end at whole seconds. */
+    private static final Duration SLOWLY_POLLED = POLLED.plusSeconds(2);
 
     private static final Set<FaultKind> PROCESS_FAULTS = EnumSet.of(FaultKind.CRASH, FaultKind.FREEZE);
     private static final Set<FaultKind> ALL_BUT_LOSS = EnumSet.complementOf(EnumSet.of(FaultKind.FORGET));
@@ -51,8 +62,8 @@ final class Stores {
         return all;
     }
 
-    private static Promise leases(Servers servers, String words) {
-        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, PATIENCE, words);
+    private static Promise leases(Servers servers, Duration handoff, String words) {
+        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, handoff, Order.NONE, PATIENCE, words);
     }
 
     static Backing flock(Path directory) {
@@ -61,6 +72,8 @@ final class Stores {
                 Fencing.TOKENS,
                 Map.of(),
                 Servers.ONE,
+                TOLD,
+                Order.NONE,
                 PATIENCE,
                 "there are no leases: a hold ends with its process");
         return new Backing(
@@ -77,6 +90,8 @@ final class Stores {
                 Fencing.TOKENS,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS),
                 Servers.ONE,
+                TOLD,
+                Order.OF_ARRIVAL,
                 PATIENCE,
                 "a server that comes back empty has forgotten its holds: they are judged until then; " + TOKENS_GROW);
         RedisServer server = RedisServer.startDurable();
@@ -88,14 +103,14 @@ final class Stores {
                 () -> leftIn(server));
     }
 
-    /** Redis, spoilt: proves that the judge sees what it is there for. */
-    static Backing planted() {
+    /** Redis with a defect: shows that the judge sees it. */
+    static Backing planted(Defect defect) {
         Backing sound = redis();
         return new Backing(
                 sound.promise(),
-                sound.faults(),
+                EnumSet.of(FaultKind.CUT, FaultKind.SLOW, FaultKind.FORGET),
                 sound.servers(),
-                addresses -> TwiceGrantingStore.SCHEME + sound.dsn().apply(addresses),
+                addresses -> PlantedStore.dsn(defect, sound.dsn().apply(addresses)),
                 sound.leftovers());
     }
 
@@ -104,7 +119,7 @@ final class Stores {
                 .mapToObj(number -> RedisServer.startDurable())
                 .toList();
         return new Backing(
-                leases(Servers.QUORUM, ""),
+                leases(Servers.QUORUM, POLLED, ""),
                 ALL_BUT_LOSS,
                 members,
                 addresses -> "combined:consensus(redis://%s,redis://%s,redis://%s)".formatted(addresses.toArray()),
@@ -130,7 +145,7 @@ final class Stores {
         String held = "SELECT count(*) FROM latchkey_lock WHERE greatest(expires_at, readers_until)"
                 + " > extract(epoch FROM clock_timestamp()) * 1000000 AND (token <> '-' OR readers <> '')";
         return new Backing(
-                leases(Servers.ONE, ""),
+                leases(Servers.ONE, TOLD, ""),
                 ALL_BUT_LOSS,
                 List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)),
@@ -149,6 +164,8 @@ final class Stores {
                         FaultKind.RESTART,
                         Effect.ENDS_HOLDS),
                 Servers.ONE,
+                TOLD,
+                Order.NONE,
                 PATIENCE,
                 "a hold ends with its connection, before the holder can know: it is judged until then; " + TOKENS_GROW);
         Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
@@ -181,6 +198,8 @@ final class Stores {
                 Fencing.TOKENS,
                 Map.of(),
                 Servers.ONE,
+                TOLD,
+                Order.OF_ARRIVAL,
                 PATIENCE,
                 "there are no leases: a hold ends with its session, of which the holder is told before");
         return new Backing(
@@ -200,6 +219,8 @@ final class Stores {
                 Fencing.NONE,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.PAUSE, Effect.SPOILS_CALLS),
                 Servers.ONE,
+                SLOWLY_POLLED,
+                Order.NONE,
                 PATIENCE,
                 "a server that was killed has forgotten its holds: they are judged until then; what it was asked for while"
                         + " it was stopped may end early: such holds are not judged from the stop on; there are no"
@@ -219,6 +240,7 @@ final class Stores {
         return new Backing(
                 leases(
                         Servers.ONE,
+                        POLLED,
                         "the embedded server may stand in for MongoDB; it is never killed, since it keeps nothing on a disk"),
                 faults,
                 List.of(server),

@@ -25,8 +25,9 @@ import java.util.stream.IntStream;
  * @param length how long faults strike
  * @param seed of the faults
  * @param directory an empty one, for the logs
+ * @param weather how faults and quiet times take turns
  */
-record Trial(Duration length, long seed, Path directory) {
+record Trial(Duration length, long seed, Path directory, Weather weather) {
 
     static final int PLACES = 4;
 
@@ -46,6 +47,7 @@ record Trial(Duration length, long seed, Path directory) {
         try (EventLog log = new EventLog(logs.resolve("trial"));
                 EventLog accesses = new EventLog(logs.resolve("register"));
                 Register register = Register.open(accesses)) {
+            Stalls.watch("trial", log);
             work(backing, register.port(), logs, log);
             lookForLeftovers(backing, log);
         }
@@ -79,7 +81,8 @@ record Trial(Duration length, long seed, Path directory) {
                     backing.faults(),
                     places.size(),
                     backing.servers().size(),
-                    length);
+                    length,
+                    weather);
             faults.forEach(fault -> plan.add(fault.toString()));
             // The common pool has one thread where there are two processors.
             lanes.add(CompletableFuture.runAsync(

@@ -21,8 +21,13 @@ final class Worker {
     /** What the names of all resources begin with. */
     static final String RESOURCE = "account-";
 
-    static final int RESOURCES = 2;
-    static final int ACTORS = 2;
+    /** Sought by two threads of each process. */
+    static final int CROWDED = 4;
+    /** Sought by one thread of each process: sometimes nobody waits, as for most locks of most programs. */
+    static final int LONELY = 3;
+
+    static final int RESOURCES = CROWDED + LONELY;
+    static final int ACTORS = 2 * CROWDED + LONELY;
 
     /** How long it may take to be granted a lock when all is well again. */
     private static final Duration COMEBACK = Duration.ofSeconds(60);
@@ -42,9 +47,11 @@ final class Worker {
             List<Life> lives = new ArrayList<>();
             for (int i = 0; i < ACTORS; i++) {
                 RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
-                lives.add(new Life(new Actor(args[0] + "." + i, log, register), locks, dsn, log));
+                lives.add(new Life(
+                        actor(args[0], i, log, register), locks, dsn, log));
             }
             System.out.println(READY + System.nanoTime());
+            Stalls.watch(args[0], log);
             lives.forEach(Thread::start);
             awaitInput();
             lives.forEach(Life::stopSoon);
@@ -57,6 +64,13 @@ final class Worker {
             }
         }
         System.exit(0);
+    }
+
+    private static Actor actor(String process, int number, EventLog log, RegisterClient register) {
+        boolean isCrowded = number < 2 * CROWDED;
+        int resource = isCrowded ? number % CROWDED : number - CROWDED;
+        Duration pause = isCrowded ? Duration.ofMillis(30) : Duration.ofMillis(300);
+        return new Actor(process + "." + number, RESOURCE + resource, pause, log, register);
     }
 
     /** Has all been used once, so that no wait begins with the loading of classes; the server may be away meanwhile. */

@@ -6,6 +6,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.chaos.Promise.Bound;
 import dev.latchkey.chaos.Promise.Effect;
 import dev.latchkey.chaos.Promise.Fencing;
+import dev.latchkey.chaos.Promise.Order;
 import dev.latchkey.chaos.Promise.Servers;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration HANDOFF = Duration.ofSeconds(1);
     private static final Promise LEASES = promise(Bound.LEASE, Fencing.TOKENS, Map.of());
     private static final Promise UNFENCED = promise(Bound.LEASE, Fencing.NONE, Map.of());
     private static final String R = "account-0";
@@ -36,7 +38,7 @@ class CheckerTest {
     private int faults;
 
     private static Promise promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects) {
-        return new Promise(bound, fencing, effects, Servers.ONE, PATIENCE, "");
+        return new Promise(bound, fencing, effects, Servers.ONE, HANDOFF, Order.OF_ARRIVAL, PATIENCE, "");
     }
 
     @BeforeEach
@@ -158,6 +160,7 @@ class CheckerTest {
     @Test
     void givenALostLease_whenAnotherIsGrantedAfterItWasTold_thenExclusion() throws Exception {
         exclusive("w0-0.0", 1, 0, 10, 100);
+        fault(FaultKind.CUT, "w0", 40, 41, 42);
         log.lost("w0-0.0#0", nanos(50));
         exclusive("w1-0.0", 2, 20, 60, 200);
 
@@ -435,7 +438,7 @@ class CheckerTest {
     void givenALongWait_whenNothingKeptItUp_thenStarvation() throws Exception {
         exclusive("w0-0.0", 1, 0, 10_001, 20_000);
 
-        assertRefuted(LEASES, Rule.WAITS);
+        assertRefuted(LEASES, Rule.WAITS, Rule.HANDOFF);
     }
 
     @Test
@@ -458,7 +461,8 @@ class CheckerTest {
 
     @Test
     void givenALongWait_whenOneOfSeveralServersWasAway_thenStarvation() throws Exception {
-        Promise quorum = new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, PATIENCE, "");
+        Promise quorum =
+                new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, HANDOFF, Order.NONE, PATIENCE, "");
         fault(FaultKind.RESTART, History.ALL, 2_000, 2_001, 5_000);
         exclusive("w0-0.0", 1, 0, 11_000, 20_000);
 
@@ -468,7 +472,7 @@ class CheckerTest {
     @Test
     void givenARefusedWait_whenItWasLongerThanTheBound_thenStarvation() throws Exception {
         log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
-        log.refused("w0-0.0", nanos(45_000));
+        log.refused("w0-0.0", nanos(Actor.MAX_WAIT.toMillis()));
 
         assertRefuted(LEASES, Rule.WAITS);
     }
@@ -477,8 +481,8 @@ class CheckerTest {
     void givenAWaitThatEndedWithTheProcess_whenJudged_thenAllIsWell() throws Exception {
         log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
         fault(FaultKind.CRASH, "w0-0", 1_000, 1_001, 2_000);
-        log.asked("w1-0.0", R, LockMode.EXCLUSIVE, 0);
-        log.failed("w1-0.0", nanos(1), "LockStorageException");
+        log.asked("w1-0.0", R, LockMode.EXCLUSIVE, nanos(1_500));
+        log.failed("w1-0.0", nanos(1_501), "LockStorageException");
 
         assertRefuted(LEASES);
     }
@@ -497,5 +501,108 @@ class CheckerTest {
 
         assertRefuted(LEASES, Rule.LEFTOVERS, Rule.CONDUCT);
         assertThat(judge(LEASES).offences(Rule.LEFTOVERS)).isEqualTo(List.of("a key without a TTL"));
+    }
+
+    private void released(String actor, long ended, long answered, boolean wasHeld) {
+        ended(actor, ended);
+        log.released(actor + "#0", nanos(answered), wasHeld);
+    }
+
+    private void failed(String actor, long asked, long at) {
+        log.asked(actor, R, LockMode.EXCLUSIVE, nanos(asked));
+        log.failed(actor, nanos(at), "LockStorageException");
+    }
+
+    @Test
+    void givenAFreeLock_whenAWaiterGetsItLate_thenTheHandOverWasDropped() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 20, 30, true);
+        exclusive("w1-0.0", 2, 15, 1_100, 5_000);
+
+        assertRefuted(LEASES, Rule.HANDOFF);
+    }
+
+    @Test
+    void givenALeaseThatIsOver_whenAWaiterGetsItLate_thenSomethingHeldItForNobody() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        exclusive("w1-0.0", 2, 15, 1_200, 5_000);
+
+        assertRefuted(LEASES, Rule.HANDOFF);
+    }
+
+    @Test
+    void givenALateHandOver_whenAFaultOrAStallWasNear_thenNothingIsSaidOfIt() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 20, 30, true);
+        log.stalled("w1-0", nanos(500), nanos(650));
+        exclusive("w1-0.0", 2, 15, 1_100, 5_000);
+        released("w1-0.0", 1_110, 1_120, true);
+        fault(FaultKind.CUT, "w3", 1_115, 1_116, 1_117);
+        exclusive("w2-0.0", 3, 1_100, 4_000, 9_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenReaders_whenTheyFollowAReader_thenOnlyWritersFreeALockForThem() throws Exception {
+        shared("w0-0.0", 0, 10, 5_000);
+        shared("w1-0.0", 20, 30, 5_000);
+        released("w0-0.0", 2_000, 2_001, true);
+        shared("w2-0.0", 2_100, 2_110, 5_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAQueue_whenALaterWaiterIsServedFirst_thenOrderIsBroken() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 500, 501, true);
+        exclusive("w2-0.0", 2, 300, 502, 5_000);
+        released("w2-0.0", 700, 701, true);
+        exclusive("w1-0.0", 3, 100, 702, 5_000);
+
+        assertRefuted(LEASES, Rule.ORDER);
+    }
+
+    @Test
+    void givenAQueue_whenTwoAskedInTheSameMoment_thenEitherMayBeFirst() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 500, 501, true);
+        exclusive("w2-0.0", 2, 190, 502, 5_000);
+        released("w2-0.0", 700, 701, true);
+        exclusive("w1-0.0", 3, 100, 702, 5_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAFailure_whenNothingStruck_thenThereIsNoReasonForIt() throws Exception {
+        failed("w0-0.0", 0, 20);
+
+        assertRefuted(LEASES, Rule.REASONS);
+    }
+
+    @Test
+    void givenAFailure_whenAFaultStruck_thenItIsTheReason() throws Exception {
+        fault(FaultKind.REFUSE, "w0", 5, 6, 7);
+        failed("w0-0.0", 0, 20);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenALoss_whenItsLeaseWasNotOver_thenThereIsNoReasonForIt() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        log.lost("w0-0.0#0", nanos(50));
+
+        assertRefuted(LEASES, Rule.REASONS);
+    }
+
+    @Test
+    void givenAHold_whenItsReleaseDoesNotFindIt_thenSomebodyElseEndedIt() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 20, 30, false);
+
+        assertRefuted(LEASES, Rule.REASONS);
     }
 }

@@ -1,0 +1,57 @@
+package dev.latchkey.chaos;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** Judges the judge: plants one {@link Defect} after the other, and looks whether the rule that it breaks is refuted. */
+final class Planted {
+
+    private Planted() {}
+
+    /**
+     * Tries all defects.
+     *
+     * @param out told of each
+     * @param length how long each may take to show
+     * @param seed of the faults
+     * @return whether all were found
+     */
+    static boolean areAllFound(PrintStream out, Duration length, long seed) throws IOException, InterruptedException {
+        boolean all = true;
+        for (Defect defect : Defect.values()) {
+            all &= isFound(out, defect, length, seed);
+        }
+        return all;
+    }
+
+    static boolean isFound(PrintStream out, Defect defect, Duration length, long seed)
+            throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("latchkey-chaos-planted-");
+        try (Backing backing = Stores.planted(defect)) {
+            Trial trial = new Trial(length, seed, directory, Weather.FAIR);
+            History history = trial.run(backing);
+            Verdict verdict = Checker.judge(backing.promise(), history);
+            List<String> offences = verdict.offences(defect.rule());
+            boolean found = !offences.isEmpty();
+            out.printf(
+                    "%-26s %s  %s refuted %d times in %d holds, %d s%n",
+                    defect,
+                    found ? "FOUND " : "MISSED",
+                    defect.rule(),
+                    offences.size(),
+                    history.holds().size(),
+                    length.toSeconds());
+            offences.stream().limit(1).forEach(offence -> out.println("    " + offence));
+            if (found) {
+                Main.delete(directory);
+            } else {
+                Report.print(out, defect.toString(), trial, backing.promise(), history, verdict);
+            }
+            return found;
+        }
+    }
+}

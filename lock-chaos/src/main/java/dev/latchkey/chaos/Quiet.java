@@ -1,0 +1,75 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.chaos.History.Strike;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * When nothing struck and the machine got on: only then can anything be said of how soon something happens, or of what must not
+ * happen without a reason.
+ */
+final class Quiet {
+
+    /** After a fault connections, sessions and waits take a while to be as they were before it. */
+    static final Duration SETTLING = Duration.ofSeconds(4);
+
+    private record Span(long from, long until) {}
+
+    /** In their order, none touching another. */
+    private final List<Span> troubles = new ArrayList<>();
+
+    private Quiet() {}
+
+    static Quiet of(History history) {
+        List<Span> spans = new ArrayList<>();
+        history.strikes().forEach(strike -> spans.add(new Span(strike.at(), after(strike))));
+        history.stalls().forEach(stall -> spans.add(new Span(stall.from(), stall.until())));
+        spans.sort(Comparator.comparingLong(Span::from));
+        Quiet quiet = new Quiet();
+        spans.forEach(quiet::add);
+        return quiet;
+    }
+
+    /** What strikes at one moment, as a cut, needs no healing. */
+    private static long after(Strike strike) {
+        boolean lasts = strike.healed() == Hold.NEVER && strike.over() == Hold.NEVER;
+        long end = strike.healed() == Hold.NEVER ? strike.over() : strike.healed();
+        return lasts ? Hold.NEVER : end + SETTLING.toNanos();
+    }
+
+    private void add(Span span) {
+        Span last = troubles.isEmpty() ? null : troubles.get(troubles.size() - 1);
+        if (last == null || last.until() < span.from()) {
+            troubles.add(span);
+        } else {
+            troubles.set(troubles.size() - 1, new Span(last.from(), Math.max(last.until(), span.until())));
+        }
+    }
+
+    /** Whether all was quiet from one time to another. */
+    boolean reigns(long from, long until) {
+        int low = 0;
+        int high = troubles.size();
+        // The first that ends at the time or later.
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (troubles.get(middle).until() < from) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low == troubles.size() || troubles.get(low).from() > until;
+    }
+
+    /** How much of a time was quiet. */
+    long nanosOf(long from, long until) {
+        long quiet = until - from;
+        for (Span trouble : troubles) {
+            quiet -= Math.max(0, Math.min(until, trouble.until()) - Math.max(from, trouble.from()));
+        }
+        return quiet;
+    }
+}

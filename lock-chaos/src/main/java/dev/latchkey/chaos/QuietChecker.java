@@ -1,0 +1,187 @@
+package dev.latchkey.chaos;
+
+import dev.latchkey.chaos.EventLog.Event;
+import dev.latchkey.chaos.History.Wait;
+import dev.latchkey.chaos.Promise.Bound;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The part of the judge that looks at quiet times: what is free is had in time and in the order of arrival, and nothing fails, is
+ * lost or is answered wrongly without a reason.
+ */
+final class QuietChecker {
+
+    /** Two that asked within this time may be in either order: what counts is which came to the server first. */
+    private static final long SAME_MOMENT_NANOS = 100_000_000;
+
+    /** Fewer quiet holds a second than this are too few to call it service. */
+    private static final double LEAST_HOLDS_PER_SECOND = 1;
+
+    private final Promise promise;
+    private final History history;
+    private final Map<String, Belief> beliefs;
+    private final Times times;
+    private final Quiet quiet;
+    private final Verdict verdict;
+
+    QuietChecker(Promise promise, History history, Map<String, Belief> beliefs, Times times, Verdict verdict) {
+        this.promise = promise;
+        this.history = history;
+        this.beliefs = beliefs;
+        this.times = times;
+        this.quiet = Quiet.of(history);
+        this.verdict = verdict;
+    }
+
+    void judge() {
+        handoffs();
+        order();
+        reasons();
+        throughput();
+    }
+
+    private Map<String, List<Belief>> beliefsByResource() {
+        Map<String, List<Belief>> byResource = new TreeMap<>();
+        beliefs.values().stream()
+                .sorted(Comparator.comparingLong(Belief::from))
+                .forEach(belief -> byResource
+                        .computeIfAbsent(belief.hold().resource(), resource -> new ArrayList<>())
+                        .add(belief));
+        return byResource;
+    }
+
+    /** What is free goes to somebody who waits, at once but for what the store takes to tell. */
+    private void handoffs() {
+        long judged = 0;
+        long slowest = 0;
+        for (List<Belief> held : beliefsByResource().values()) {
+            long freed = Long.MIN_VALUE;
+            long freedByWriters = Long.MIN_VALUE;
+            for (Belief next : held) {
+                Hold hold = next.hold();
+                long free = Math.max(hold.asked(), hold.isExclusive() ? freed : freedByWriters);
+                if (free < hold.granted() && isJudged(hold, free)) {
+                    judged++;
+                    slowest = Math.max(slowest, hold.granted() - free);
+                    if (hold.granted() - free > promise.handoff().toNanos()) {
+                        verdict.refuted(
+                                Rule.HANDOFF,
+                                "%.3f s after it was free: %s"
+                                        .formatted((hold.granted() - free) / 1e9, times.show(next)));
+                    }
+                }
+                freed = Math.max(freed, freed(hold));
+                freedByWriters = hold.isExclusive() ? Math.max(freedByWriters, freed(hold)) : freedByWriters;
+            }
+        }
+        verdict.lookedAt(
+                Rule.HANDOFF,
+                "%,d, the slowest %.3f s of %.1f s; the machine stalled %,d times"
+                        .formatted(
+                                judged,
+                                slowest / 1e9,
+                                promise.handoff().toMillis() / 1e3,
+                                history.stalls().size()));
+    }
+
+    /** A wait that ended without a hold may have been granted one meanwhile, and given it back. */
+    private boolean isJudged(Hold hold, long free) {
+        return quiet.reigns(free, hold.granted())
+                && history.waits().stream()
+                        .noneMatch(wait -> wait.outcome() != Event.GRANTED
+                                && wait.resource().equals(hold.resource())
+                                && wait.end() >= free - Actor.LONGEST_TTL.toNanos()
+                                && wait.asked() <= hold.granted());
+    }
+
+    /** When the store has it free for certain; never where that is not known. */
+    private long freed(Hold hold) {
+        if (hold.released() != Hold.NEVER) {
+            return hold.released();
+        }
+        return promise.bound() == Bound.LEASE ? hold.leaseEnd() : Hold.NEVER;
+    }
+
+    /** Nobody overtakes who has waited for longer. */
+    private void order() {
+        if (promise.order() == Promise.Order.NONE) {
+            verdict.notPromised(Rule.ORDER);
+            return;
+        }
+        Map<String, List<Wait>> byResource = new HashMap<>();
+        history.waits()
+                .forEach(wait -> byResource
+                        .computeIfAbsent(wait.resource(), resource -> new ArrayList<>())
+                        .add(wait));
+        long judged = 0;
+        for (List<Wait> waits : byResource.values()) {
+            waits.sort(Comparator.comparingLong(Wait::asked));
+            List<Wait> waiting = new ArrayList<>();
+            for (Wait next : waits) {
+                waiting.removeIf(earlier -> earlier.end() <= next.asked());
+                for (Wait earlier : waiting) {
+                    judged += 1;
+                    if (overtakes(next, earlier)) {
+                        verdict.refuted(Rule.ORDER, "overtaken: " + times.show(earlier) + " | " + times.show(next));
+                    }
+                }
+                waiting.add(next);
+            }
+        }
+        verdict.lookedAt(Rule.ORDER, "%,d pairs".formatted(judged));
+    }
+
+    private boolean overtakes(Wait next, Wait earlier) {
+        return next.outcome() == Event.GRANTED
+                && earlier.outcome() == Event.GRANTED
+                && next.asked() - earlier.asked() > SAME_MOMENT_NANOS
+                && earlier.end() - next.end() > SAME_MOMENT_NANOS
+                && quiet.reigns(earlier.asked(), earlier.end());
+    }
+
+    /** Nothing fails, is refused, is lost, or is said not to have been held, without a reason. */
+    private void reasons() {
+        for (Wait wait : history.waits()) {
+            boolean given = wait.outcome() == Event.FAILED
+                    || (wait.outcome() == Event.REFUSED && wait.end() - wait.asked() < Actor.MAX_WAIT.toNanos());
+            if (given && quiet.reigns(wait.asked(), wait.end())) {
+                verdict.refuted(Rule.REASONS, "a wait: " + times.show(wait));
+            }
+        }
+        long judged = 0;
+        for (Belief belief : beliefs.values()) {
+            Hold hold = belief.hold();
+            long end = Math.min(hold.lost(), hold.released());
+            if (end == Hold.NEVER || !quiet.reigns(hold.asked(), end)) {
+                continue;
+            }
+            judged++;
+            if (hold.lost() < Math.min(hold.leaseEnd(), hold.ended())) {
+                verdict.refuted(Rule.REASONS, "lost before its lease was over: " + times.show(belief));
+            }
+            if (hold.ended() != Hold.NEVER && !hold.foundByRelease()) {
+                verdict.refuted(Rule.REASONS, "not found by its release: " + times.show(belief));
+            }
+        }
+        verdict.lookedAt(
+                Rule.REASONS,
+                "%,d waits and %,d holds".formatted(history.waits().size(), judged));
+    }
+
+    private void throughput() {
+        long from = beliefs.values().stream().mapToLong(Belief::from).min().orElse(0);
+        long until = beliefs.values().stream().mapToLong(Belief::from).max().orElse(0);
+        double seconds = quiet.nanosOf(from, until) / 1e9;
+        long granted = beliefs.values().stream()
+                .filter(belief -> quiet.reigns(belief.from(), belief.from()))
+                .count();
+        if (granted < seconds * LEAST_HOLDS_PER_SECOND) {
+            verdict.refuted(Rule.SUBSTANCE, "%,d holds in %.1f quiet seconds".formatted(granted, seconds));
+        }
+    }
+}
