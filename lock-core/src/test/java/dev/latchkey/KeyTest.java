@@ -237,7 +237,8 @@ class KeyTest {
     @Test
     void givenTextOfATooLongResource_whenRead_thenRefused() {
         String token = Key.of("x").token();
-        String text = new Key("x".repeat(Key.MAX_RESOURCE_BYTES + Long.BYTES), token, Optional.empty(), null).serialize();
+        String text =
+                new Key("x".repeat(Key.MAX_RESOURCE_BYTES + Long.BYTES), token, Optional.empty(), null).serialize();
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Key.deserialize(text))

@@ -29,8 +29,7 @@ import java.util.stream.IntStream;
 final class Stores {
 
     /** Twice what it takes if all others are served first, and each lets the longest lease run out. */
-    private static final Duration PATIENCE =
-            Actor.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
+    private static final Duration PATIENCE = Actor.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
 
     /** A store that tells who waits, or has a queue: what a busy machine takes, and much less than its waiters look again after. */
     private static final Duration TOLD = Duration.ofSeconds(1);

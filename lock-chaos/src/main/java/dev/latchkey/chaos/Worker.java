@@ -47,8 +47,7 @@ final class Worker {
             List<Life> lives = new ArrayList<>();
             for (int i = 0; i < ACTORS; i++) {
                 RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
-                lives.add(new Life(
-                        actor(args[0], i, log, register), locks, dsn, log));
+                lives.add(new Life(actor(args[0], i, log, register), locks, dsn, log));
             }
             System.out.println(READY + System.nanoTime());
             Stalls.watch(args[0], log);

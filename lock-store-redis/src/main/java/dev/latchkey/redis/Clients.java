@@ -70,7 +70,8 @@ final class Clients {
 
     private static ClientOptions.Builder options(ClientOptions.Builder options) {
         return options.replayFilter(Call::endIfNotRepeatable)
-                // Kept until the connection is back, those that were given up would fill the memory in a long outage. What is
+                // Kept until the connection is back, those that were given up would fill the memory in a long outage.
+                // What is
                 // still waited for is sent again by us; what was under way when the connection was lost, by the driver.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())

@@ -59,8 +59,8 @@ class RedisOutageIT {
             Lock held = locks.createLock("held", LONG_TTL).acquire();
             server.kill();
             BackgroundCall<Boolean> releasing = BackgroundCall.start(held::release);
-            BackgroundCall<Boolean> taking =
-                    BackgroundCall.start(() -> locks.createLock("other", LONG_TTL).tryAcquire());
+            BackgroundCall<Boolean> taking = BackgroundCall.start(
+                    () -> locks.createLock("other", LONG_TTL).tryAcquire());
             releasing.awaitWaiting();
             taking.awaitWaiting();
 

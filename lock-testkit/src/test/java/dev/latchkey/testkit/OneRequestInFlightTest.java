@@ -202,7 +202,8 @@ class OneRequestInFlightTest {
     /** B18: a short lease of a renewed hold is renewed in time. */
     @Test
     void givenAutoRefresh_whenRefreshedForLessThanAThirdOfTheTtl_thenRenewedInTime() {
-        Lock renewed = locks.lock("x").ttl(TTL).autoRefresh().onLost(losses::add).create();
+        Lock renewed =
+                locks.lock("x").ttl(TTL).autoRefresh().onLost(losses::add).create();
         assertThat(renewed.tryAcquire()).isTrue();
 
         renewed.refresh(Duration.ofSeconds(3));

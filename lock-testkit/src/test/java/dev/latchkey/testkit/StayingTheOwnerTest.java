@@ -336,9 +336,14 @@ class StayingTheOwnerTest {
         Pause hangs = new Pause();
         store.next(DELETE, Fault.pausedBefore(hangs));
         BlockingQueue<LossReason> other = new LinkedBlockingQueue<>();
-        Lock renewed = locks.lock("y").ttl(SHORT.multipliedBy(2)).autoRefresh().onLost(other::add).create();
+        Lock renewed = locks.lock("y")
+                .ttl(SHORT.multipliedBy(2))
+                .autoRefresh()
+                .onLost(other::add)
+                .create();
         assertThat(renewed.tryAcquire()).isTrue();
-        Lock bounded = locks.lock("x").ttl(TTL).maxHold(SHORT).onLost(losses::add).create();
+        Lock bounded =
+                locks.lock("x").ttl(TTL).maxHold(SHORT).onLost(losses::add).create();
         assertThat(bounded.tryAcquire()).isTrue();
         hangs.awaitReached();
         store.forgetCalls();
@@ -355,7 +360,11 @@ class StayingTheOwnerTest {
         store.next(REFRESH, Fault.meanwhile(() -> {
             throw new AssertionError("planted");
         }));
-        Lock lock = locks.lock("x").ttl(SHORT.multipliedBy(4)).autoRefresh().onLost(losses::add).create();
+        Lock lock = locks.lock("x")
+                .ttl(SHORT.multipliedBy(4))
+                .autoRefresh()
+                .onLost(losses::add)
+                .create();
         assertThat(lock.tryAcquire()).isTrue();
 
         await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 4);

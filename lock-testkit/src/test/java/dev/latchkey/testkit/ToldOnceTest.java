@@ -246,7 +246,8 @@ class ToldOnceTest {
         private final List<LossReason> seen = new CopyOnWriteArrayList<>();
 
         Job(LockFactory locks) {
-            this.lock = locks.lock("job").ttl(TTL).autoRefresh().onLost(seen::add).create();
+            this.lock =
+                    locks.lock("job").ttl(TTL).autoRefresh().onLost(seen::add).create();
             lock.onLost(reason -> seen.add(lock.isExpired() ? reason : LossReason.TAKEN_OVER));
         }
     }
@@ -295,7 +296,8 @@ class ToldOnceTest {
 
     @Test
     void givenStores_whenAskedWhatTheyCanDo_thenToldBeforeItIsNeeded() {
-        assertThat(Capability.values()).filteredOn(locks::supports)
+        assertThat(Capability.values())
+                .filteredOn(locks::supports)
                 .containsExactly(Capability.LEASES, Capability.SHARING, Capability.HOLDERS);
     }
 
