@@ -35,7 +35,7 @@ final class Ancestry {
      * @param parents of an id now
      * @param isNew whether only this editor knows an id, so that it needs no lock
      */
-    record Tree(Function<String, ? extends @Nullable Collection<String>> parents, Predicate<String> isNew) {}
+    record Tree(Function<String, ? extends Collection<String>> parents, Predicate<String> isNew) {}
 
     /** What the ancestors of an id, without itself, are for the editor. */
     private record Above(Set<String> parents, boolean exclusive, boolean shielded) {}
@@ -152,7 +152,7 @@ final class Ancestry {
     }
 
     private void enter(String id, Deque<Step> path, Set<String> onPath) {
-        Collection<String> told = tree.parents.apply(id);
+        @Nullable Collection<String> told = tree.parents.apply(id);
         if (told == null) {
             throw new IllegalArgumentException("unknown id " + Shown.id(id)
                     + ": the parents function answers null for it; a root has no parents, an empty collection");

@@ -49,8 +49,9 @@ public interface TreeLocks extends AutoCloseable {
      * @param store where holds are kept; stays the caller's. It must be able to share. One that takes many at once
      *     ({@link dev.latchkey.spi.BatchStore}) is asked once for each request, others once for each id
      * @param tree what the tree is called: the same for all its editors
-     * @param parents the parents of an id now; none for a root. May be asked for any id that is locked, asked for or checked,
-     *     or one of their ancestors, by any thread; what it throws comes out of the call that asked
+     * @param parents the parents of an id now; none for a root, null for an id it does not know. May be asked for any id that is
+     *     locked, asked for or checked, or one of their ancestors, by any thread, and may take its time; what it throws comes
+     *     out of the call that asked
      * @return a builder
      * @throws IllegalArgumentException if the store cannot share, or the name is not 1 to 100 letters, digits, dots, hyphens
      *     or underscores, beginning with a letter or digit
@@ -79,7 +80,8 @@ public interface TreeLocks extends AutoCloseable {
      * @throws PullRequiredException if this editor does not know the last changes of any of it
      * @throws LockLostException if what this editor held was lost; call {@link #releaseAll} before locking anything again
      * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back
-     * @throws IllegalArgumentException if an id is its own ancestor or too long, or the store cannot take these ids in one step
+     * @throws IllegalArgumentException if an id is unknown, its own ancestor or too long, or the store cannot take these ids in
+     *     one step
      * @throws IllegalStateException if this was closed
      */
     void acquire(TreeRequest request);
@@ -107,6 +109,7 @@ public interface TreeLocks extends AutoCloseable {
      *
      * @param id of what
      * @return false also once the locks were lost
+     * @throws IllegalArgumentException if the id or one above it is unknown, or its own ancestor
      */
     boolean holdsExclusive(String id);
 
@@ -116,6 +119,7 @@ public interface TreeLocks extends AutoCloseable {
      *
      * @param id of what
      * @return false also once the locks were lost
+     * @throws IllegalArgumentException as {@link #holdsExclusive}
      */
     boolean holdsShared(String id);
 
@@ -123,6 +127,7 @@ public interface TreeLocks extends AutoCloseable {
      * Makes sure that an id may be changed. With {@link #none()} it always may.
      *
      * @param id of what
+     * @throws IllegalArgumentException as {@link #holdsExclusive}
      * @throws IllegalStateException if it is not held exclusively and not covered
      * @throws LockLostException if the locks were lost
      */
@@ -132,6 +137,7 @@ public interface TreeLocks extends AutoCloseable {
      * Makes sure that something may be added below an id. With {@link #none()} it always may.
      *
      * @param id of what
+     * @throws IllegalArgumentException as {@link #holdsExclusive}
      * @throws IllegalStateException if it is not held and not covered
      * @throws LockLostException if the locks were lost
      */
@@ -155,6 +161,9 @@ public interface TreeLocks extends AutoCloseable {
     /**
      * Records for all that is held that this editor has pushed a change, and then gives it all up. Recorded also when the
      * locks were lost meanwhile: the change is there, and others have to know it.
+     *
+     * <p>If the number is the next after what this editor knows, it is known from now on. Else others may have made changes
+     * between, and {@link #pulled} has to be called before what this one or those changed can be locked.
      *
      * <p>May be called before the push where the number is known in advance and the push cannot fail any more, for instance in
      * a transaction about to be committed. Between a push and this call an editor may die without leaving a trace; its locks
@@ -208,13 +217,14 @@ public interface TreeLocks extends AutoCloseable {
 
     /**
      * Takes again what was locked from a rolled-back savepoint on, up to the next one, when those changes are made again;
-     * together with what belongs to rolled-back savepoints before it. All or nothing, and as {@link #acquire(TreeRequest)}
-     * never waiting; the parents are not asked. Does nothing if the savepoint is not rolled back.
+     * together with what belongs to rolled-back savepoints before it, and with what is above it now. All or nothing, and as
+     * {@link #acquire(TreeRequest)} never waiting. Does nothing if the savepoint is not rolled back.
      *
      * @param savepoint the beginning of the last of what is done again
      * @throws TreeConflictException if others hold any of it; it is rolled back still
      * @throws PullRequiredException if others have changed any of it
-     * @throws IllegalArgumentException if the savepoint is over, or of another editor; nothing was changed
+     * @throws IllegalArgumentException if the savepoint is over, or of another editor, or as {@link #acquire(TreeRequest)};
+     *     nothing was changed
      * @throws LockLostException if the locks were lost
      * @throws LockStorageException as {@link #acquire(TreeRequest)}
      * @throws IllegalStateException if this was closed

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -410,19 +411,23 @@ class TreeLocksTest {
     /** F10: it threw, since what was held was given up between the look and the call. */
     @Test
     void givenReleasedAgainAndAgain_whenRefreshed_thenItDoesNothing() throws Exception {
+        AtomicBoolean ends = new AtomicBoolean();
         BackgroundCall<Integer> refreshes = BackgroundCall.start(() -> {
-            for (int i = 0; i < 20_000; i++) {
+            int done = 0;
+            while (!ends.get()) {
                 editor.refresh();
+                done++;
             }
-            return 20_000;
+            return done;
         });
 
-        while (!refreshes.isDone()) {
+        for (int i = 0; i < 5_000; i++) {
             editor.acquire(TreeRequest.shared("root"));
             editor.releaseAll();
         }
+        ends.set(true);
 
-        assertThat(refreshes.result()).isEqualTo(20_000);
+        assertThat(refreshes.result()).isPositive();
     }
 
     /** C17: it was a bare NullPointerException. */
