@@ -124,7 +124,10 @@ final class Failures {
     /** A cluster that moves the slot of the resource just now: nothing was done, and the next try may succeed. */
     static boolean isSlotMoving(Throwable failure) {
         String said = Objects.toString(unwrapped(failure).getMessage(), "");
-        return said.startsWith("TRYAGAIN") || said.contains("non local key") || said.startsWith("CLUSTERDOWN") || isRejected(failure);
+        return said.startsWith("TRYAGAIN")
+                || said.contains("non local key")
+                || said.startsWith("CLUSTERDOWN")
+                || isRejected(failure);
     }
 
     /** The driver has no connection just now, and has sent nothing. */

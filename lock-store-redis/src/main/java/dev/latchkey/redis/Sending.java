@@ -54,7 +54,8 @@ final class Sending {
     }
 
     private static boolean isToBeAskedAgain(Script script, Throwable failure) {
-        // A thread for each of many that wait for a connection would be dear; who asks without waiting has others to ask.
+        // A thread for each of many that wait for a connection would be dear; who asks without waiting has others to
+        // ask.
         return !(Failures.unwrapped(failure) instanceof TimeoutException)
                 && !Failures.isRejected(failure)
                 && (Failures.isSlotMoving(failure) || (Failures.isConnection(failure) && script.isRepeatable()));
