@@ -69,12 +69,16 @@ final class Clients {
     }
 
     private static ClientOptions.Builder options(ClientOptions.Builder options) {
+        try {
+            Maintenance.ignore(options);
+        } catch (LinkageError e) {
+            // Lettuce 6 knows of no such notifications.
+        }
         return options.replayFilter(Call::endIfNotRepeatable)
                 // Kept until the connection is back, those that were given up would fill the memory in a long outage.
                 // What is
                 // still waited for is sent again by us; what was under way when the connection was lost, by the driver.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
                         .keepAlive(KEEP_ALIVE)
@@ -97,5 +101,13 @@ final class Clients {
     private static void end(AbstractRedisClient client, DriverThreads threads) {
         var unused = client.shutdownAsync(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)
                 .whenComplete((done, failure) -> threads.giveBack());
+    }
+
+    /** Apart, so that the rest can be loaded without the classes of Lettuce 7. */
+    private static final class Maintenance {
+
+        static void ignore(ClientOptions.Builder options) {
+            options.maintNotificationsConfig(MaintNotificationsConfig.disabled());
+        }
     }
 }

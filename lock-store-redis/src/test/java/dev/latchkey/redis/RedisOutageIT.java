@@ -11,11 +11,13 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisServer;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.DefaultEndpoint;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -82,12 +84,15 @@ class RedisOutageIT {
     /** The driver tells nobody how much it keeps. */
     private static int kept(Server asked) throws ReflectiveOperationException {
         Object writer = ((RedisChannelHandler<?, ?>) asked.link().connected("r")).getChannelWriter();
-        Class<?> type = writer.getClass();
-        while (!type.getSimpleName().equals("DefaultEndpoint")) {
-            type = type.getSuperclass();
+        while (!(writer instanceof DefaultEndpoint)) {
+            writer = value(writer, writer.getClass(), "delegate");
         }
-        Field buffer = type.getDeclaredField("disconnectedBuffer");
-        buffer.setAccessible(true);
-        return ((Collection<?>) buffer.get(writer)).size();
+        return ((Collection<?>) value(writer, DefaultEndpoint.class, "disconnectedBuffer")).size();
+    }
+
+    private static Object value(Object of, Class<?> type, String field) throws ReflectiveOperationException {
+        Field found = type.getDeclaredField(field);
+        found.setAccessible(true);
+        return Objects.requireNonNull(found.get(of), field);
     }
 }
