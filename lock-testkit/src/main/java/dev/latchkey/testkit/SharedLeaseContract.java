@@ -11,6 +11,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
@@ -114,7 +115,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key reader = holding(key, store.save(shared(key, workingTtl())));
         Key writer = holding(key, store.save(exclusive(reader, LONG_TTL)));
 
-        granted(store.save(shared(writer, shortTtl())));
+        granted(store.save(shared(writer, shortTtl()).with(LeaseChange.SET)));
 
         awaitGone(fixture, key);
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
