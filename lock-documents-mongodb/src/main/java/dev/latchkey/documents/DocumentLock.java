@@ -183,10 +183,14 @@ final class DocumentLock {
         return inTurn(() -> {
             hold.checkWritable(name);
             DocumentHold before = hold;
+            Guard guard = guard(after);
+            if (!before.isHeld()) {
+                return write.apply(guard);
+            }
             hold = before.in(DocumentHold.State.RELEASING);
             try {
-                R result = write.apply(guard(after));
-                hold = before.in(before.isHeld() ? DocumentHold.State.RELEASED : before.state());
+                R result = write.apply(guard);
+                hold = before.in(DocumentHold.State.RELEASED);
                 return result;
             } catch (LockLostException e) {
                 hold = DocumentHold.lost(e.reason());

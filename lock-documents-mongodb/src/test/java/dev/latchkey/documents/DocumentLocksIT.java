@@ -449,14 +449,17 @@ class DocumentLocksIT {
     }
 
     @Test
-    void givenModeOptimistic_whenTheDocumentHasNoVersion_thenItSaysSo() {
+    void givenModeOptimistic_whenTheDocumentHasNoVersion_thenItSaysSo() throws InterruptedException {
         stored.insertOne(new Document("_id", 3));
 
         assertThatThrownBy(() -> locks.find(3, DocumentLockMode.OPTIMISTIC))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("/3 has no version");
         try (LockedDocument<Document> loaded = lock(1, DocumentLockMode.OPTIMISTIC)) {
-            assertThat(loaded.replace(loaded.document())).containsEntry("version", 2);
+            Document second = loaded.replace(loaded.document());
+            assertThat(loaded.saveAndRelease(second)).containsEntry("version", 3);
+            assertThat(loaded.update(document -> document.append("title", "Bar")))
+                    .isInstanceOf(Outcome.Updated.class);
             assertThat(loaded.mode()).isEqualTo(NONE);
             assertThatThrownBy(loaded::refresh).isInstanceOf(IllegalStateException.class);
         }
