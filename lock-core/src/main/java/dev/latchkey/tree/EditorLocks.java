@@ -66,6 +66,7 @@ final class EditorLocks implements TreeLocks {
         }
     }
 
+    @SuppressWarnings("WaitNotInLoop") // Who is woken too soon tries too soon, and waits again.
     private boolean isClosedAfter(long nanos) throws InterruptedException {
         turn.lockInterruptibly();
         try {
