@@ -1,0 +1,50 @@
+package dev.latchkey.examples;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.redis.RedisStore;
+import io.lettuce.core.RedisClient;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** An application with a client of its own, in whichever version of the driver. */
+final class OwnRedisClient {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private OwnRedisClient() {}
+
+    /**
+     * Locks by a DSN and by a client, and waits for each.
+     *
+     * @param dsns one
+     */
+    public static void main(String[] dsns) throws InterruptedException {
+        try (LockFactory locks = LockFactory.connect(dsns[0] + "?strict=true")) {
+            handOver(locks);
+        }
+        RedisClient client = RedisClient.create(dsns[0]);
+        RedisStore store = RedisStore.builder(client).strict().build();
+        try (LockFactory locks = new LockFactory(store)) {
+            handOver(locks);
+        }
+        store.close();
+        client.shutdown(0, 2, TimeUnit.SECONDS);
+    }
+
+    private static void handOver(LockFactory locks) throws InterruptedException {
+        Lock first = locks.createLock("versions", LIMIT).acquire(LIMIT);
+        Lock second = locks.createLock("versions", LIMIT);
+        CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {
+            try {
+                second.acquire(LIMIT);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        first.release();
+        waiting.join();
+        System.out.println("locked " + second.release());
+    }
+}
