@@ -46,8 +46,13 @@ public final class ZooKeeperServer implements OwnServer {
         return start(List.of(settings), address -> ask(address, "srvr").contains("Mode: "));
     }
 
-    /** Starts one server of an ensemble, which does not serve before others are there. */
-    static ZooKeeperServer startWithoutWaiting(List<String> settings) {
+    /**
+     * Starts one server of an ensemble, which does not serve before others are there.
+     *
+     * @param settings more lines of its configuration, with {@code myid} and the servers of the ensemble
+     * @return the server, listening
+     */
+    public static ZooKeeperServer startWithoutWaiting(List<String> settings) {
         return start(settings, ZooKeeperServer::listens);
     }
 
