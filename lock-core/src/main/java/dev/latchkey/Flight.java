@@ -9,7 +9,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Flight {
 
-    private final ReentrantLock guard = new ReentrantLock();
+    /** Fair, so that a thread that refreshes in a loop does not keep another from releasing. */
+    private final ReentrantLock guard = new ReentrantLock(true);
 
     /** Waits for the end of the request that is in flight, which lasts no longer than the store's own limit. */
     void begin() {

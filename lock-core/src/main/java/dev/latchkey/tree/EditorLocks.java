@@ -66,12 +66,12 @@ final class EditorLocks implements TreeLocks {
         }
     }
 
-    @SuppressWarnings("WaitNotInLoop") // Who is woken too soon tries too soon, and waits again.
     private boolean isClosedAfter(long nanos) throws InterruptedException {
         turn.lockInterruptibly();
         try {
-            if (!closed) {
-                long unused = changed.awaitNanos(nanos);
+            long left = nanos;
+            while (!closed && left > 0) {
+                left = changed.awaitNanos(left);
             }
             return closed;
         } finally {

@@ -259,6 +259,7 @@ class StateTableTest {
             assertThat(unheard.tryAcquire()).isTrue();
             try (LockFactory others = new LockFactory(store)) {
                 others.createLock(RESOURCE, Duration.ofHours(1)).acquire();
+                assertThat(unheard.isExpired()).isTrue();
                 BackgroundCall<Lock> waiter = BackgroundCall.start(unheard::acquire);
                 waiter.awaitWaiting();
 

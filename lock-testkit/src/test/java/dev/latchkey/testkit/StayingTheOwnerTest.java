@@ -209,7 +209,7 @@ class StayingTheOwnerTest {
 
     @Test
     void givenMaxHold_whenTheStoreHasNoLeases_thenItIsReleasedThen() throws Exception {
-        try (LockFactory endless = new LockFactory(new Endless(memory))) {
+        try (LockFactory endless = new LockFactory(new Endless(memory, List.of()))) {
             Lock lock = endless.lock("x").maxHold(SHORT).onLost(losses::add).create();
             assertThat(lock.tryAcquire()).isTrue();
 
@@ -248,7 +248,7 @@ class StayingTheOwnerTest {
 
     @Test
     void givenNoLeases_whenMinHoldIsAskedFor_thenRefused() {
-        try (LockFactory endless = new LockFactory(new Endless(memory))) {
+        try (LockFactory endless = new LockFactory(new Endless(memory, List.of()))) {
             LockBuilder builder = endless.lock("x").minHold(SHORT);
 
             assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(builder::create);
@@ -320,7 +320,7 @@ class StayingTheOwnerTest {
     /** A14 */
     @Test
     void givenAbandonedWithoutLease_whenCollected_thenHeldUntilTheFactoryIsClosed() {
-        LockFactory endless = new LockFactory(new Endless(memory));
+        LockFactory endless = new LockFactory(new Endless(memory, List.of()));
         WeakReference<Lock> abandoned = abandon(endless.lock("x"));
         collect(abandoned);
 
@@ -391,7 +391,7 @@ class StayingTheOwnerTest {
     /** B17: a hold that reached its max hold is given up also while it waits to be promoted. */
     @Test
     void givenMaxHoldWithoutLeases_whenItWaitsToBePromoted_thenGivenUpAndTold() throws Exception {
-        try (LockFactory endless = new LockFactory(new Endless(memory, SharedStore.class))) {
+        try (LockFactory endless = new LockFactory(new Endless(memory, List.of(SharedStore.class)))) {
             Lock reader = endless.createLock("x");
             Lock bounded = endless.lock("x").maxHold(SHORT).create();
             assertThat(reader.tryAcquireShared()).isTrue();
@@ -521,11 +521,11 @@ class StayingTheOwnerTest {
     }
 
     /** Hides that holds expire. */
-    private record Endless(PersistingStore store, Class<?>... capabilities) implements PersistingStore {
+    private record Endless(PersistingStore store, List<Class<?>> capabilities) implements PersistingStore {
 
         @Override
         public <T> Optional<T> capability(Class<T> type) {
-            return List.of(capabilities).contains(type)
+            return capabilities.contains(type)
                     ? store.capability(type)
                     : PersistingStore.super.capability(type);
         }
