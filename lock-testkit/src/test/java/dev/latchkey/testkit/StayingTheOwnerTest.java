@@ -525,9 +525,7 @@ class StayingTheOwnerTest {
 
         @Override
         public <T> Optional<T> capability(Class<T> type) {
-            return capabilities.contains(type)
-                    ? store.capability(type)
-                    : PersistingStore.super.capability(type);
+            return capabilities.contains(type) ? store.capability(type) : PersistingStore.super.capability(type);
         }
 
         @Override
