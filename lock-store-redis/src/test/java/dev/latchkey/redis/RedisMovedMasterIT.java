@@ -9,6 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.RedisConnection;
@@ -186,12 +187,18 @@ class RedisMovedMasterIT {
             try (RedisStore store = RedisStore.builder(client)
                     .replicas(1, Duration.ofMillis(500))
                     .build()) {
-                granted(store.save(exclusive(Key.of("warm-up"))));
+                Key warm = Key.of("warm-up");
+                // Until the replica has caught up, it acknowledges nothing in time.
+                Awaitility.await()
+                        .atMost(LIMIT)
+                        .ignoreException(LockStorageException.class)
+                        .until(() -> store.save(exclusive(warm)) instanceof Attempt.Granted);
                 second.freeze();
                 CompletableFuture<Void> lost = proxy.loseRequest("\r\nWAIT\r\n");
 
                 assertThatThrownBy(() -> store.save(exclusive(Key.of(RESOURCE))))
-                        .isInstanceOf(LockStorageException.class);
+                        .isInstanceOf(LockStorageException.class)
+                        .hasMessageContaining("was lost before");
 
                 assertThat(lost).isCompleted();
             } finally {

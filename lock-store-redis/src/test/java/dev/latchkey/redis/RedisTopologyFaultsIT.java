@@ -156,6 +156,33 @@ class RedisTopologyFaultsIT {
         }
     }
 
+    /** B2: looks are five seconds apart, and the first that failed ended the wait. */
+    @Test
+    void givenAWaiter_whenItsSlotIsNotServedForAMoment_thenItGoesOnWaiting() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                LockFactory locks = LockFactory.connect(cluster.dsn())) {
+            cluster.masters().forEach(master -> master.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+            RedisServer source = cluster.masterOf(STATE);
+            String slot = source.text("CLUSTER", "KEYSLOT", STATE);
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting = startWaiter(locks, source);
+
+            source.call("CLUSTER", "DELSLOTS", slot);
+            Awaitility.await("a look that is refused")
+                    .atMost(Duration.ofSeconds(20))
+                    .pollInterval(Duration.ofMillis(20))
+                    .until(() -> source.text("INFO", "commandstats")
+                            .lines()
+                            .anyMatch(line ->
+                                    line.startsWith("cmdstat_evalsha:") && !line.contains(",rejected_calls=0,")));
+            source.call("CLUSTER", "ADDSLOTS", slot);
+
+            assertThat(holder.release()).isTrue();
+            assertThat(waiting.result().release()).isTrue();
+        }
+    }
+
     @Test
     void givenTheSlotIsBeingMoved_whenLocksAreUsed_thenTheyWorkBeforeAndAfter() throws Exception {
         try (RedisCluster cluster = RedisCluster.start();

@@ -9,7 +9,7 @@ final class Rights {
 
     static final String SCRIPTS = "+evalsha +eval +time +get +set +del +zadd +zrem +zrange +zrank +zpopmin "
             + "+hset +hget +hdel +hlen +pexpire +info";
-    static final String MESSAGES = "+publish +subscribe +unsubscribe";
+    static final String MESSAGES = "+publish +subscribe +unsubscribe +pubsub|numsub";
     static final String CLUSTER = "+spublish +ssubscribe +sunsubscribe +cluster|nodes +cluster|myid +client|setname";
     static final String REPLICAS = "+wait";
 

@@ -25,7 +25,7 @@ final class SwitchedAddress implements AutoCloseable {
     SwitchedAddress(ServerAddress target) {
         this.target = target;
         try {
-            listener = new ServerSocket(0, 100, InetAddress.getByName("127.0.0.1"));
+            listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
