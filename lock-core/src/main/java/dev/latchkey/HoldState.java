@@ -38,7 +38,7 @@ final class HoldState {
     /** The hold that began when what was adopted was confirmed. */
     private @Nullable Watch adoptedWatch;
 
-    private @Nullable LossReason loss;
+    private volatile @Nullable LossReason loss;
     private @Nullable Watch lostWatch;
     private Told told = Told.NOBODY;
     private volatile @Nullable Key overdue;
@@ -49,7 +49,7 @@ final class HoldState {
     private long revision;
 
     /** Requests that give something up, and were not answered: they may still come to the store, or be in flight. */
-    private final List<Claim> givenUp = new ArrayList<>(0);
+    private volatile List<Claim> givenUp = List.of();
 
     /** A request failed of which something may still come to the store. */
     private boolean inDoubt;
@@ -74,7 +74,7 @@ final class HoldState {
                     ? new Claim(heldKey(), watch, adopted, revision, LeaseChange.EXTEND, null, true)
                     : claimHeld();
             if (demotes) {
-                givenUp.add(claim);
+                givesUp(claim);
                 hold = hold == null ? null : hold.demoted();
             }
             return claim;
@@ -108,7 +108,7 @@ final class HoldState {
             extendedTo = isOwn ? null : end;
             Claim claim = new Claim(heldKey(), watch, adopted, revision, LeaseChange.SET, end, false);
             if (!claim.isFresh()) {
-                givenUp.add(claim);
+                givesUp(claim);
                 hold = hold == null ? null : hold.endingBy(end);
             }
             return claim;
@@ -127,10 +127,21 @@ final class HoldState {
         return new Claim(heldKey(), watch, adopted, revision, LeaseChange.EXTEND, null, false);
     }
 
+    private void givesUp(Claim claim) {
+        List<Claim> more = new ArrayList<>(givenUp);
+        more.add(claim);
+        givenUp = List.copyOf(more);
+    }
+
     /** The store has answered, or nothing was sent: what the request gave up can be had again. */
     void answered(Claim claim) {
         if (claim.givesUp()) {
-            guarded(() -> givenUp.remove(claim));
+            guarded(() -> {
+                List<Claim> rest = new ArrayList<>(givenUp);
+                rest.remove(claim);
+                givenUp = List.copyOf(rest);
+                return rest;
+            });
         }
     }
 
@@ -154,7 +165,8 @@ final class HoldState {
 
     /** Whether a demotion was not answered: no exclusive hold is safe from it. */
     boolean mayBeDemoted() {
-        return guarded(() -> givenUp.stream().anyMatch(Claim::demotes));
+        List<Claim> open = givenUp;
+        return !open.isEmpty() && open.stream().anyMatch(Claim::demotes);
     }
 
     /** What requests without an answer leave of a hold. */
@@ -372,6 +384,9 @@ final class HoldState {
 
     /** The reason of a loss that nobody was told of, once. */
     Optional<LossReason> tellLoss() {
+        if (loss == null) {
+            return Optional.empty();
+        }
         return guarded(() -> {
             boolean isNews = loss != null && told == Told.NOBODY;
             told = isNews ? Told.THROWN : told;
@@ -461,7 +476,7 @@ final class HoldState {
         extendedTo = null;
         inDoubt = false;
         copied = false;
-        givenUp.clear();
+        givenUp = List.of();
     }
 
     private void forgetClaimAndLoss() {

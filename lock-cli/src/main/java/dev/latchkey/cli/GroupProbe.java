@@ -21,8 +21,8 @@ final class GroupProbe implements AutoCloseable {
     /** Long enough for a dead process to be noticed on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
-    /** How much later than the probe's end our own signal may be noted: the thread that does that may be slow to run. */
-    private static final long LATEST_NANOS = Duration.ofMillis(500).toNanos();
+    /** How much later than the probe's end our own signal may be noted: QUIT comes by way of a log, on a busy machine. */
+    private static final long LATEST_NANOS = Duration.ofSeconds(2).toNanos();
 
     /** QUIT makes a program write its memory to the current directory, where the user allows that. */
     private static final List<String> WITHOUT_CORE_DUMP = List.of("sh", "-c", "ulimit -c 0; exec cat");

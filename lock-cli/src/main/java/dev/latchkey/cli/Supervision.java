@@ -4,6 +4,7 @@ import dev.latchkey.LossReason;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,11 +44,13 @@ final class Supervision {
         this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
     }
 
-    /** Returns the child's exit code; empty if the lock was lost, whatever that was. */
-    static OptionalInt untilGone(String name, RunRules rules, Inbox inbox, Console console, Process child)
+    /** Starts the child and returns its exit code; empty if the lock was lost, whatever that was. */
+    static OptionalInt untilGone(String name, RunRules rules, Inbox inbox, Console console, Supplier<Process> start)
             throws InterruptedException {
-        Threads.startDaemon("lock-child", () -> inbox.add(new Event.ChildEnded(waitFor(child))));
+        // The probe first: a signal to the group that came before it would look like one to us alone.
         try (GroupProbe probe = new GroupProbe()) {
+            Process child = start.get();
+            Threads.startDaemon("lock-child", () -> inbox.add(new Event.ChildEnded(waitFor(child))));
             return new Supervision(name, rules, inbox, console, child, probe).loop();
         }
     }

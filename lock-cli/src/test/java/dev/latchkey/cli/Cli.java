@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
  */
 final class Cli implements AutoCloseable {
 
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
 

@@ -113,7 +113,7 @@ class LockRunSignalsIT {
         ProcessHandle probe = probe(run).orElseThrow();
         Cli.signal("TERM", probe.pid());
         // Later than what may be one signal to both.
-        await().atMost(Cli.PATIENCE).pollDelay(Duration.ofSeconds(1)).until(() -> !probe.isAlive());
+        await().atMost(Cli.PATIENCE).pollDelay(Duration.ofSeconds(3)).until(() -> !probe.isAlive());
 
         run.signal("TERM");
         await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
