@@ -68,9 +68,9 @@ final class RefreshRound {
             round.onLate(answer -> {});
             return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        LockMode mode = key.held()
-                .map(Key.Held::mode)
-                .or(() -> known.flatMap(CombinedHold::mode))
+        // What is known here may be newer than the claim of a request that comes late.
+        LockMode mode = known.flatMap(CombinedHold::mode)
+                .or(() -> key.held().map(Key.Held::mode))
                 .orElse(request.mode());
         OptionalLong token = token(known, mode, granted);
         hold.becomes(mode, token);

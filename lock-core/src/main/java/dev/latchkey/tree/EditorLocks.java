@@ -69,8 +69,9 @@ final class EditorLocks implements TreeLocks {
     private boolean isClosedAfter(long nanos) throws InterruptedException {
         turn.lockInterruptibly();
         try {
-            if (!closed) {
-                long unused = changed.awaitNanos(nanos);
+            long left = nanos;
+            while (!closed && left > 0) {
+                left = changed.awaitNanos(left);
             }
             return closed;
         } finally {

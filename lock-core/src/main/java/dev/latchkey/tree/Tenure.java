@@ -137,24 +137,9 @@ final class Tenure implements ExpiringStore {
     /** Ends with the first of its leases, and with the first session that is lost. */
     private Lease leaseOf(List<Attempt.Granted> grants) {
         CompletableFuture<LossReason> current = lost;
-        Lease first = Lease.endless();
-        for (Attempt.Granted grant : grants) {
-            Lease other = grant.lease();
-            other.lost().ifPresent(stage -> stage.thenAccept(current::complete));
-            first = endsSooner(other, first) ? other : first;
-        }
+        grants.forEach(grant -> grant.lease().lost().ifPresent(stage -> stage.thenAccept(current::complete)));
+        Lease first = Leases.sooner(grants.stream().map(Attempt.Granted::lease).toList());
         return new Lease(first.since(), first.ttl(), Optional.of(current));
-    }
-
-    private static boolean endsSooner(Lease one, Lease other) {
-        if (one.since().isEmpty() || other.since().isEmpty()) {
-            return one.since().isPresent();
-        }
-        return end(one) - end(other) < 0;
-    }
-
-    private static long end(Lease lease) {
-        return lease.since().orElseThrow() + lease.ttl().toNanos();
     }
 
     /** What the Lock is told of a tenure that has just begun. */
@@ -178,8 +163,8 @@ final class Tenure implements ExpiringStore {
     }
 
     private Attempt refresh(Request request, BiFunction<ExpiringStore, List<Request>, List<Outcome>> asking) {
-        long now = System.nanoTime();
-        long since = Math.min(0, takingSince.orElse(now) - now) + now;
+        long sent = System.nanoTime();
+        long since = sent + Math.min(0, takingSince.orElse(sent) - sent);
         List<Key> asked = List.copyOf(keys.values());
         List<Outcome> outcomes = asking.apply(
                 store.capability(ExpiringStore.class).orElseThrow(),
@@ -187,43 +172,36 @@ final class Tenure implements ExpiringStore {
                         .map(key -> new Request(key, mode(key), request.ttl(), Patience.ONCE, request.leaseChange()))
                         .toList());
         List<Attempt.Granted> grants = new ArrayList<>();
-        RuntimeException failure = null;
         for (int i = 0; i < asked.size(); i++) {
-            Outcome outcome = outcomes.get(i);
-            if (!isHeldStill(asked.get(i))) {
+            Key key = asked.get(i);
+            Key now = keys.get(key.resource());
+            if (now == null || !now.equals(key)) {
+                // Given up meanwhile.
                 continue;
             }
-            if (outcome instanceof Outcome.Failed failed) {
-                failure = failed.failure();
-            } else if (outcome instanceof Outcome.Answered answered) {
-                if (!(answered.attempt() instanceof Attempt.Granted granted)) {
-                    return answered.attempt() instanceof Attempt.Lost gone
-                            ? gone
-                            : new Attempt.Lost(LossReason.TAKEN_OVER);
-                }
+            Attempt attempt = answered(outcomes.get(i));
+            if (attempt instanceof Attempt.Granted granted) {
                 grants.add(granted);
+            } else if (now.held().equals(key.held())) {
+                return attempt instanceof Attempt.Lost ? attempt : new Attempt.Lost(LossReason.TAKEN_OVER);
+            } else {
+                throw new LockStorageException(key.resource(), "it was put back to shared while it was renewed", null);
             }
         }
-        if (failure != null) {
-            throw failure;
-        }
         tidy();
+        // What is just being taken ends by a lease of its own, which began when that was sent, and not later.
+        Lease taken = Lease.timed(since, request.ttl());
         return new Attempt.Granted(
-                request.mode(), OptionalLong.empty(), bounded(leaseOf(grants), Lease.timed(since, request.ttl())));
+                request.mode(),
+                OptionalLong.empty(),
+                grants.isEmpty() ? taken : Leases.notAfter(taken, leaseOf(grants)));
     }
 
-    /** What was given up, promoted or demoted since it was asked for is not what the answer tells of. */
-    private boolean isHeldStill(Key key) {
-        Key now = keys.get(key.resource());
-        return now != null && now.equals(key) && now.held().equals(key.held());
-    }
-
-    /** What is just being taken ends by a lease of its own, which began when that was sent, and not later. */
-    private Lease bounded(Lease renewed, Lease taken) {
-        boolean isEndless = renewed.since().isEmpty() && !keys.isEmpty();
-        return isEndless || endsSooner(renewed, taken)
-                ? renewed
-                : new Lease(taken.since(), taken.ttl(), renewed.lost());
+    private static Attempt answered(Outcome outcome) {
+        if (outcome instanceof Outcome.Failed failed) {
+            throw failed.failure();
+        }
+        return ((Outcome.Answered) outcome).attempt();
     }
 
     /** Not while the editor does something: the next renewal comes. */

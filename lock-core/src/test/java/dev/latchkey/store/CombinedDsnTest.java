@@ -68,7 +68,11 @@ class CombinedDsnTest {
         slow.mayDelete.drainPermits();
         assertThat(store.delete(key)).isTrue();
         FutureTask<Void> close = new FutureTask<>(store::close, null);
-        new Thread(close, "close").start();
+        Thread closing = new Thread(close, "close");
+        closing.start();
+        while (!close.isDone() && closing.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
 
         slow.mayDelete.release();
         close.get(30, TimeUnit.SECONDS);

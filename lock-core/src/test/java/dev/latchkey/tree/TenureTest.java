@@ -6,6 +6,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.StateRule;
@@ -45,6 +46,28 @@ class TenureTest {
 
         assertThat(store.find(held)).isEmpty();
         assertThat(tenure.keys()).isEmpty();
+    }
+
+    /** What is being taken is no part of the renewal, and ends by a lease that began before it. */
+    @Test
+    void givenSomethingIsBeingTaken_whenTheRestIsRenewed_thenNoLongerIsBelievedThanThatLasts() {
+        Key held = take("root");
+        tenure.takingBegins();
+        long begun = System.nanoTime();
+
+        Attempt renewed = tenure.refresh(tenure.request(held, LockMode.EXCLUSIVE));
+
+        assertThat(renewed)
+                .isInstanceOfSatisfying(
+                        Attempt.Granted.class,
+                        granted -> assertThat(granted.lease().since().orElseThrow() - begun)
+                                .isNotPositive());
+        tenure.takingEnds();
+        assertThat(tenure.refresh(tenure.request(held, LockMode.EXCLUSIVE)))
+                .isInstanceOfSatisfying(
+                        Attempt.Granted.class,
+                        granted -> assertThat(granted.lease().since().orElseThrow() - begun)
+                                .isPositive());
     }
 
     private Key take(String resource) {
