@@ -49,8 +49,13 @@ final class Acquisition {
     /** Asks once more if a grant came too late: the store has a connection by then. */
     Outcome once(LockMode wanted) {
         LockMode mode = backend.supported(wanted);
-        Outcome outcome = inFlight(mode);
-        return outcome == Outcome.TOO_LATE ? inFlight(mode) : outcome;
+        Outcome outcome = takeNow(mode);
+        return outcome == Outcome.TOO_LATE ? takeNow(mode) : outcome;
+    }
+
+    /** Where nothing is held there is nothing that others could ask about. */
+    private Outcome takeNow(LockMode mode) {
+        return state.mayHold() ? inFlight(mode) : take(mode, backend.store()::save);
     }
 
     Outcome waiting(LockMode wanted, Deadline end, CompletableFuture<Void> withdrawn) throws InterruptedException {

@@ -150,9 +150,14 @@ final class HoldState {
         guarded(() -> inDoubt |= !claim.isFresh() && isCurrent(claim));
     }
 
+    /** Whether anything is held, or may be. */
+    boolean mayHold() {
+        return hold != null || key.held().isPresent();
+    }
+
     /** Whether what is held, or may be, is enough for a mode. */
     boolean holds(LockMode wanted) {
-        if (hold == null && key.held().isEmpty()) {
+        if (!mayHold()) {
             return false;
         }
         return guarded(() -> {
@@ -468,6 +473,7 @@ final class HoldState {
         return hold != null && hold.isOver();
     }
 
+    /** In a cycle without a loss nothing volatile is written but the hold, for each such write costs. */
     private void free() {
         forgetClaimAndLoss();
         hold = null;
@@ -476,7 +482,9 @@ final class HoldState {
         extendedTo = null;
         inDoubt = false;
         copied = false;
-        givenUp = List.of();
+        if (!givenUp.isEmpty()) {
+            givenUp = List.of();
+        }
     }
 
     private void forgetClaimAndLoss() {
@@ -484,10 +492,14 @@ final class HoldState {
             key = key.holding(Optional.empty());
             adopted = false;
         }
-        loss = null;
+        if (loss != null) {
+            loss = null;
+        }
+        if (overdue != null) {
+            overdue = null;
+        }
         lostWatch = null;
         told = Told.NOBODY;
-        overdue = null;
         renewalFails = false;
         renewalUnanswered = false;
     }

@@ -32,8 +32,8 @@ final class Letting {
     Release go() {
         vigil.noticeExpiry();
         Given given = state.letGo();
-        owner.mayBeIdle();
-        if (given.watch() != null) {
+        owner.holdsNothing();
+        if (given.watch() != null && settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED) {
             given.watch().interruptsNobody();
         }
         if (given.loss() != null) {

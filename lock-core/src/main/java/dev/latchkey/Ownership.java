@@ -124,6 +124,14 @@ final class Ownership {
         }
     }
 
+    /** What was held is let go of, in the turn: nobody waits. */
+    void holdsNothing() {
+        backend.active().remove(this);
+        if (abandonment != null) {
+            abandonment.mayHaveEnded();
+        }
+    }
+
     /** A hold, or a wait, has ended. */
     void mayBeIdle() {
         backend.active().removeIfIdle(this);
@@ -259,7 +267,7 @@ final class Ownership {
             }
             Optional<Given> given = state.handOver();
             given.map(Given::watch).ifPresent(Watch::interruptsNobody);
-            mayBeIdle();
+            given.ifPresent(any -> holdsNothing());
             return given.map(Given::key);
         });
     }

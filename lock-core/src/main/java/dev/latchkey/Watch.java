@@ -17,7 +17,7 @@ final class Watch {
     private @Nullable Object lastSeen;
     private @Nullable Deadline warnedOf;
     private @Nullable Interruption interruption;
-    private @Nullable Deadline minHoldEnd;
+    private volatile @Nullable Deadline minHoldEnd;
     private boolean ended;
     private boolean lost;
 
@@ -88,13 +88,17 @@ final class Watch {
     }
 
     /** Keeps the resource from others until then, in place of the min hold of the Lock. */
-    synchronized void minHoldEnds(Deadline end) {
+    void minHoldEnds(Deadline end) {
         minHoldEnd = end;
     }
 
     /** How much longer the resource is kept from others, also if it is released now; zero or less for not at all. */
-    synchronized Duration restOf(Duration minHold) {
-        return minHoldEnd == null ? minHold.minusNanos(heldNanos()) : minHoldEnd.remaining();
+    Duration restOf(Duration minHold) {
+        Deadline end = minHoldEnd;
+        if (end != null) {
+            return end.remaining();
+        }
+        return minHold.isZero() ? minHold : minHold.minusNanos(heldNanos());
     }
 
     synchronized void end() {
