@@ -31,11 +31,12 @@ public final class PlainRedisStore implements ExpiringStore {
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
     private static final Duration QUIET = Duration.ofMillis(100);
 
-    /** ARGV: token, TTL in ms, whether it claims to hold. Returns {granted or not, what is left of another's lease}. */
+    /** ARGV: token, TTL in ms, whether it claims to hold, lease change. Returns {granted or not, what is left of another's lease}. */
     private static final String SAVE = """
             local holder = redis.call('GET', KEYS[1])
             if holder == ARGV[1] or (not holder and ARGV[3] == 'new') then
-                redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+                local left = ARGV[4] == 'EXTEND' and redis.call('PTTL', KEYS[1]) or 0
+                redis.call('SET', KEYS[1], ARGV[1], 'PX', math.max(tonumber(ARGV[2]), left))
                 return {1, 0}
             end
             return {0, redis.call('PTTL', KEYS[1])}""";
@@ -69,7 +70,8 @@ public final class PlainRedisStore implements ExpiringStore {
     public Attempt save(Request request) {
         boolean claims = request.key().held().isPresent();
         long before = System.nanoTime();
-        Answer answer = run(SAVE, request.key(), millis(request.ttl()), claims ? "claims" : "new");
+        String change = request.leaseChange().name();
+        Answer answer = run(SAVE, request.key(), millis(request.ttl()), claims ? "claims" : "new", change);
         if (answer.yes()) {
             return granted(before, request.ttl());
         }
