@@ -71,7 +71,9 @@ class RedisProcessFaultsIT {
         assertThat(holder.tryAcquire()).isTrue();
         firstToken = holder.fencingToken().orElseThrow();
         waiterReply = waiter.startAcquire(LONG_WAIT);
-        Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> new RedisKeys(server).listening().size() == 1);
         waiterReply.awaitWaiting();
     }
 
