@@ -88,7 +88,9 @@ final class Ownership {
             return Outcome.BUSY;
         }
         boolean isHeld = isHeld();
-        promoting = isHeld ? withdrawn : null;
+        if (isHeld) {
+            promoting = withdrawn;
+        }
         waiting = true;
         backend.active().add(this);
         try {
@@ -101,10 +103,12 @@ final class Ownership {
             return outcome;
         } finally {
             waiting = false;
-            promoting = null;
+            if (isHeld) {
+                promoting = null;
+            }
             mayBeIdle();
             turn.end();
-            if (state.isOverdue() && settings.hasMaxHold()) {
+            if (settings.hasMaxHold() && state.isOverdue()) {
                 endOverdue();
             }
         }
