@@ -14,4 +14,5 @@ public interface PersistingStoreContract
                 WaitingContract,
                 InterruptContract,
                 ContentionContract,
+                CrowdContract,
                 LeakContract {}
