@@ -115,6 +115,9 @@ final class Acquisition {
         vigil.noticeExpiry();
         checkNews();
         checkDemoted(mode);
+        if (state.isOverdue()) {
+            endOverdue();
+        }
         Claim claim = state.claim(mode);
         Duration ttl = settings.bounded(settings.ttl(), claim.watch());
         Attempt attempt = ask(claim, new Request(claim.key(), mode, ttl, Patience.ONCE), ask);
@@ -141,10 +144,24 @@ final class Acquisition {
         });
     }
 
+    /**
+     * The store keeps a hold a little longer than it is believed here. It is not taken again as if it were a new one: that would
+     * have the old fencing token, and overtake who waits.
+     */
+    private void endOverdue() {
+        state.takeOverdueOfOurs().ifPresent(key -> {
+            try {
+                boolean unused = backend.waiting().release(key);
+            } catch (RuntimeException | Error e) {
+                state.renewKey();
+                throw e;
+            }
+        });
+    }
+
     /** A wait that was withdrawn because what was held is over has to say so, whoever knows it already. */
     void checkNotLost() {
-        state.loss().ifPresent(reason -> {
-            state.thrown(state.claim());
+        state.thrown(state.claim()).ifPresent(reason -> {
             throw new LockLostException(state.resource(), "it was lost while it waited to be promoted", reason);
         });
     }
@@ -154,7 +171,7 @@ final class Acquisition {
         if (mode == LockMode.EXCLUSIVE && state.mayBeDemoted()) {
             throw new LockStorageException(
                     state.resource(),
-                    "the store did not answer when the hold was demoted, and may still demote it: release it, then acquire anew",
+                    "the store did not answer when the hold was last asked for shared, and may still demote it: release it, then acquire anew",
                     null);
         }
     }
@@ -170,6 +187,7 @@ final class Acquisition {
             } else {
                 state.failed(claim);
             }
+            vigil.throwIfLost(claim, e);
             throw e;
         }
     }
@@ -185,9 +203,9 @@ final class Acquisition {
         }
         vigil.noticeExpiry();
         if (!claim.isFresh() && !state.isCurrent(claim)) {
-            LossReason reason = state.loss().orElse(LossReason.RELEASED_ELSEWHERE);
             giveBack(claim.key(), null);
-            throw vigil.lost(claim, reason, "what was held was over before the store had answered");
+            throw vigil.lost(
+                    claim, LossReason.RELEASED_ELSEWHERE, "what was held was over before the store had answered");
         }
         vigil.adopt(claim, hold, Thread.currentThread());
         if (log.isDebugEnabled()) {

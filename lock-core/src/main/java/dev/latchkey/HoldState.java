@@ -31,7 +31,7 @@ final class HoldState {
     private volatile List<Consumer<? super LossReason>> listeners;
 
     private volatile Key key;
-    private boolean adopted;
+    private volatile boolean adopted;
     private volatile @Nullable Hold hold;
     private @Nullable Watch watch;
 
@@ -54,8 +54,11 @@ final class HoldState {
     /** A request failed of which something may still come to the store. */
     private boolean inDoubt;
 
-    /** The key is known to others than the store. */
+    /** The key is known to others than the store, who are the same owner. */
     private boolean copied;
+
+    /** The key came from others, who are the same owner. */
+    private boolean received;
 
     /** The end of a lease that was asked for longer than the Lock's own TTL; null if the last one was not. */
     private @Nullable Deadline extendedTo;
@@ -63,31 +66,24 @@ final class HoldState {
     HoldState(Key key, boolean adopted, List<Consumer<? super LossReason>> listeners) {
         this.key = key;
         this.adopted = adopted;
+        this.received = adopted;
         this.listeners = listeners;
     }
 
-    /** Begins a request for a mode. A demotion gives the exclusive hold up at once, whatever comes of the request. */
+    /**
+     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, whatever comes of it, and demotes
+     * what the store has when it comes there: also a hold that is shared now, and was promoted before.
+     */
     Claim claim(LockMode wanted) {
         return guarded(() -> {
-            boolean demotes = wanted == LockMode.SHARED && isExclusive(hold, key, adopted);
-            Claim claim = demotes
-                    ? new Claim(heldKey(), watch, adopted, revision, LeaseChange.EXTEND, null, true)
-                    : claimHeld();
-            if (demotes) {
-                givesUp(claim);
-                hold = hold == null ? null : hold.demoted();
+            if (wanted == LockMode.EXCLUSIVE || !mayHold()) {
+                return claimHeld();
             }
+            Claim claim = new Claim(heldKey(), watch, adopted, revision, LeaseChange.EXTEND, null, true);
+            givesUp(claim);
+            hold = hold == null ? null : hold.demoted();
             return claim;
         });
-    }
-
-    private static boolean isExclusive(@Nullable Hold hold, Key key, boolean adopted) {
-        return hold != null
-                ? hold.mode() == LockMode.EXCLUSIVE
-                : adopted
-                        && key.held()
-                                .filter(held -> held.mode() == LockMode.EXCLUSIVE)
-                                .isPresent();
     }
 
     /**
@@ -152,7 +148,7 @@ final class HoldState {
 
     /** Whether anything is held, or may be. */
     boolean mayHold() {
-        return hold != null || key.held().isPresent();
+        return hold != null || adopted;
     }
 
     /** Whether what is held, or may be, is enough for a mode. */
@@ -248,9 +244,10 @@ final class HoldState {
         return guarded(() -> watch == watched);
     }
 
-    /** Ends the hold the claim was about; empty if it had ended before. */
+    /** Ends the hold the claim was about; empty if it had ended before, or what was adopted has been found held since. */
     Optional<Loss> lose(Claim claim, LossReason reason) {
-        return guarded(() -> isCurrent(claim) ? Optional.of(lose(reason)) : Optional.empty());
+        return guarded(
+                () -> isCurrent(claim) && claim.adopted() == adopted ? Optional.of(lose(reason)) : Optional.empty());
     }
 
     /** Ends the hold that was watched; empty if it had ended before. */
@@ -287,7 +284,7 @@ final class HoldState {
         boolean mayBeCut = !givenUp.isEmpty();
         free();
         if (mayBeCut) {
-            key = key.renewed();
+            renewToken();
         }
         loss = reason;
         lostWatch = ending;
@@ -304,7 +301,7 @@ final class HoldState {
             boolean known = inDoubt || copied || !givenUp.isEmpty();
             free();
             if (known) {
-                key = key.renewed();
+                renewToken();
             }
             return given;
         });
@@ -324,14 +321,23 @@ final class HoldState {
             Given given = new Given(heldKey(), hold, watch, null, Told.NOBODY);
             stopWatching();
             free();
-            key = key.renewed();
+            renewToken();
             return Optional.of(given);
         });
     }
 
     /** After an outcome in doubt the old token is never used again. */
     void renewKey() {
-        guarded(() -> key = key.renewed());
+        guarded(() -> {
+            renewToken();
+            return key;
+        });
+    }
+
+    private void renewToken() {
+        key = key.renewed();
+        copied = false;
+        received = false;
     }
 
     /** Notes that a renewal is due, and that the store has not answered it yet. */
@@ -359,12 +365,20 @@ final class HoldState {
         });
     }
 
+    /** As {@link #takeOverdue()}, unless others know the key: the hold may be theirs as well. */
+    Optional<Key> takeOverdueOfOurs() {
+        return guarded(() -> copied || received ? Optional.empty() : takeOverdue());
+    }
+
     /** Adds a listener; returns the reason of a loss that came before it. */
     Optional<LossReason> listen(Consumer<? super LossReason> listener) {
         return guarded(() -> {
             List<Consumer<? super LossReason>> more = new ArrayList<>(listeners);
             more.add(listener);
             listeners = List.copyOf(more);
+            if (loss != null) {
+                show();
+            }
             return Optional.ofNullable(loss);
         });
     }
@@ -378,12 +392,18 @@ final class HoldState {
         return guarded(() -> Optional.ofNullable(loss));
     }
 
-    /** The call that made this claim fails because what the claim is about is lost, not what was held after it. */
-    void thrown(Claim claim) {
-        guarded(() -> {
+    /**
+     * The call that made this claim fails because what the claim is about is lost; returns why, as it was first found out. Empty
+     * if it is not lost, or another was held after it.
+     */
+    Optional<LossReason> thrown(Claim claim) {
+        return guarded(() -> {
             boolean isIts = watch == null && (claim.watch() == null || claim.watch() == lostWatch);
-            told = isIts && loss != null ? Told.THROWN : told;
-            return told;
+            if (!isIts || loss == null) {
+                return Optional.empty();
+            }
+            told = Told.THROWN;
+            return Optional.ofNullable(loss);
         });
     }
 
@@ -481,7 +501,6 @@ final class HoldState {
         adoptedWatch = null;
         extendedTo = null;
         inDoubt = false;
-        copied = false;
         if (!givenUp.isEmpty()) {
             givenUp = List.of();
         }

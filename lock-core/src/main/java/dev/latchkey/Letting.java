@@ -33,8 +33,8 @@ final class Letting {
         vigil.noticeExpiry();
         Given given = state.letGo();
         owner.holdsNothing();
-        if (given.watch() != null && settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED) {
-            given.watch().interruptsNobody();
+        if (settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED) {
+            vigil.interruptsNobody(given.watch());
         }
         if (given.loss() != null) {
             goQuietly(Optional.ofNullable(given.key()));

@@ -48,7 +48,8 @@ public final class Lock implements AutoCloseable {
      *     it was granted twice, but too late for its TTL, and given back
      * @throws LockLostException if this Lock held it and no longer does, and nobody was told; nothing was taken in its place
      * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back. Also if an
-     *     earlier demotion of this hold was not answered: it has to be released before it can be exclusive again
+     *     earlier request for this hold to be shared was not answered, and may still demote it: it has to be released before it
+     *     can be exclusive
      * @throws IllegalArgumentException if the store cannot keep the TTL; nothing was written
      * @throws IllegalStateException if the factory was closed
      */

@@ -206,6 +206,10 @@ final class Ownership {
         if (found.isEmpty()) {
             vigil.noticeExpiry();
             vigil.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
+            if (claim.adopted() && isHeld()) {
+                // Taken since the store was asked.
+                return isAcquired();
+            }
             state.show();
             return false;
         }
@@ -270,7 +274,7 @@ final class Ownership {
                         null);
             }
             Optional<Given> given = state.handOver();
-            given.map(Given::watch).ifPresent(Watch::interruptsNobody);
+            given.map(Given::watch).ifPresent(vigil::interruptsNobody);
             given.ifPresent(any -> holdsNothing());
             return given.map(Given::key);
         });

@@ -33,6 +33,7 @@ final class Refreshing {
             attempt = ask(request(claim, wanted));
         } catch (RuntimeException | Error e) {
             failed(claim, e);
+            vigil.throwIfLost(claim, e);
             throw e;
         }
         settle(claim, attempt);
@@ -104,8 +105,7 @@ final class Refreshing {
         Hold hold = Hold.of(granted);
         vigil.noticeExpiry();
         if (hold.isOver() || !vigil.confirm(claim, hold)) {
-            LossReason reason = state.loss().orElse(LossReason.EXPIRED);
-            throw vigil.lost(claim, reason, "it was refreshed too late");
+            throw vigil.lost(claim, LossReason.EXPIRED, "it was refreshed too late");
         }
         if (log.isDebugEnabled()) {
             log.debug(
@@ -116,12 +116,11 @@ final class Refreshing {
     }
 
     private RuntimeException nothingToRefresh(Claim claim) {
-        Optional<LossReason> loss = state.loss();
+        Optional<LossReason> loss = state.thrown(claim);
         if (loss.isEmpty()) {
             return new IllegalStateException("lock \"" + LockException.shown(state.resource())
                     + "\": nothing to refresh, for it is not held: acquire it first");
         }
-        state.thrown(claim);
         return new LockLostException(state.resource(), "it cannot be refreshed, for it was lost before", loss.get());
     }
 }

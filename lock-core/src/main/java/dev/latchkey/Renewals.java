@@ -74,20 +74,20 @@ final class Renewals {
     }
 
     /** Whatever is wrong with one hold, the others are renewed. */
-    private static Optional<Request> begin(Renewal renewal) {
+    private Optional<Request> begin(Renewal renewal) {
         try {
             return renewal.begin();
         } catch (Throwable e) {
-            log.error("lock.renewal-failed resource={}", renewal.shownResource(), e);
+            log(() -> log.error("lock.renewal-failed resource={}", renewal.shownResource(), e));
             return Optional.empty();
         }
     }
 
-    private static boolean settle(Renewal renewal, Outcome outcome) {
+    private boolean settle(Renewal renewal, Outcome outcome) {
         try {
             return renewal.settle(outcome);
         } catch (Throwable e) {
-            log.error("lock.renewal-failed resource={}", renewal.shownResource(), e);
+            log(() -> log.error("lock.renewal-failed resource={}", renewal.shownResource(), e));
             return false;
         }
     }
@@ -109,8 +109,13 @@ final class Renewals {
             int first = failing.get(0);
             RuntimeException failure = ((Outcome.Failed) outcomes.get(first)).failure();
             String resource = batch.get(first).renewal().shownResource();
-            log.warn("lock.refresh-failing locks={} resource={}", failing.size(), resource, failure);
+            log(() -> log.warn("lock.refresh-failing locks={} resource={}", failing.size(), resource, failure));
         }
+    }
+
+    /** Not by the renewer: what writes the log may be stuck. */
+    private void log(Runnable line) {
+        keeper.notifier().execute(line);
     }
 
     private List<Outcome> outcomes(List<Request> requests, Duration within) {

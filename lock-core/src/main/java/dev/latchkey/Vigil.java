@@ -22,6 +22,9 @@ final class Vigil {
     private final HoldState state;
     private final Ownership owner;
 
+    /** What the last loss was followed by: it may be late, and meet the next hold. */
+    private volatile @Nullable Interruption last;
+
     Vigil(Backend backend, LockSettings settings, HoldState state, Ownership owner) {
         this.keeper = backend.keeper();
         this.settings = settings;
@@ -142,8 +145,21 @@ final class Vigil {
     /** Ends the hold as lost and returns what tells the caller. */
     LockLostException lost(Claim claim, LossReason reason, String problem) {
         state.lose(claim, reason).ifPresent(this::finish);
-        state.thrown(claim);
-        return new LockLostException(claim.key().resource(), problem, reason);
+        LossReason first = state.thrown(claim).orElse(reason);
+        return new LockLostException(claim.key().resource(), problem, first);
+    }
+
+    /** A call that fails while what it is about is lost has to say so: its thread may not be told otherwise. */
+    void throwIfLost(Claim claim, Throwable failure) {
+        if (claim.isFresh() || state.isCurrent(claim)) {
+            return;
+        }
+        state.thrown(claim).ifPresent(reason -> {
+            var lost = new LockLostException(
+                    claim.key().resource(), "it was lost while the store was asked, which failed", reason);
+            lost.addSuppressed(failure);
+            throw lost;
+        });
     }
 
     private void finish(Loss ended) {
@@ -156,8 +172,21 @@ final class Vigil {
     private void interruptWorker(@Nullable Watch watch) {
         Interruption due = watch == null ? null : watch.interruption();
         if (due != null) {
+            last = due;
             Thread finder = Thread.currentThread();
             keeper.interrupt(() -> due.happen(finder));
+        }
+    }
+
+    /** When this returns, nobody is interrupted any more for the loss of a hold that was watched until now. */
+    void interruptsNobody(@Nullable Watch watch) {
+        if (watch != null) {
+            watch.interruptsNobody();
+        }
+        Interruption late = last;
+        if (late != null) {
+            late.cancel();
+            last = null;
         }
     }
 

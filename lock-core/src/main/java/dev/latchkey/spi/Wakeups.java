@@ -82,9 +82,11 @@ public final class Wakeups implements AutoCloseable {
 
     private void startIfNeeded() {
         if (thread == null) {
-            thread = new Thread(this::run, threadName);
-            thread.setDaemon(true);
-            thread.start();
+            Thread starting = new Thread(this::run, threadName);
+            starting.setDaemon(true);
+            // It looks whether it is the one under the guard, and so after this; one that cannot start is not.
+            starting.start();
+            thread = starting;
         }
     }
 
@@ -190,7 +192,7 @@ public final class Wakeups implements AutoCloseable {
         }
     }
 
-    /** Ends the thread; those who watch have to ask by themselves from now on. */
+    /** Ends the thread; those who watch are woken, for they have to ask by themselves from now on. */
     @Override
     public void close() {
         guard.lock();
@@ -201,6 +203,7 @@ public final class Wakeups implements AutoCloseable {
         } finally {
             guard.unlock();
         }
+        wake(watch -> true);
     }
 
     /** One waiter's watch. */

@@ -92,11 +92,13 @@ class WakeupsTest {
     }
 
     @Test
-    void givenWatched_whenClosed_thenNobodyIsToldAndTheThreadEnds() {
+    void givenWatched_whenClosed_thenWokenForTheLastTimeAndTheThreadEnds() {
         Wakeup watch = watching("one");
+        CompletionStage<?> next = watch.next();
 
         wakeups.close();
 
+        assertThat(isDone(next)).isTrue();
         assertThat(watch.isWatching()).isFalse();
         await().until(() -> !isListening());
         assertThat(wakeups.watch("two").isWatching()).isFalse();

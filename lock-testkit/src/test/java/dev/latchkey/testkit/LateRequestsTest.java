@@ -1,0 +1,257 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.store.InMemoryStore;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Requests that come to the store late, and answers and losses that cross. */
+@Timeout(120)
+class LateRequestsTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final Duration SHORT = Duration.ofMillis(400);
+
+    private final InMemoryStore memory = new InMemoryStore();
+    private final FaultyStore store = new FaultyStore(memory);
+    private final LockFactory locks = new LockFactory(store);
+    private final List<LossReason> losses = new CopyOnWriteArrayList<>();
+    private final Lock lock = locks.createLock("x", TTL);
+
+    @AfterEach
+    void close() {
+        store.heal();
+        locks.close();
+    }
+
+    /** A request for a shared hold demotes what is exclusive when it comes. */
+    @Test
+    void givenASharedHoldAskedForAgainWithoutAnAnswer_whenPromoted_thenRefusedUntilReleased() {
+        assertThat(lock.tryAcquireShared()).isTrue();
+        store.next(SAVE, Fault.unreachable());
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(lock::tryAcquireShared);
+
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(lock::tryAcquire)
+                .withMessageContaining("may still demote it");
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(lock::handOver);
+        assertThat(lock.release()).isTrue();
+        assertThat(lock.tryAcquire()).isTrue();
+    }
+
+    /** The store keeps a hold longer than its holder believes in it. */
+    @Test
+    void givenALossThatTheStoreDoesNotKnowOf_whenTakenAnew_thenWithAGreaterFencingToken() {
+        store.next(SAVE, Fault.late(TTL.minusSeconds(1)));
+        assertThat(lock.tryAcquire()).isTrue();
+        long first = lock.fencingToken().orElseThrow();
+        await().until(lock::isExpired);
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(first);
+    }
+
+    @Test
+    void givenALossThatTheStoreDoesNotKnowOf_whenTakenAnew_thenWhoWaitsComesFirst() throws Exception {
+        store.next(SAVE, Fault.late(TTL.minusSeconds(1)));
+        assertThat(lock.tryAcquire()).isTrue();
+        BackgroundCall<Lock> rival = BackgroundCall.start(locks.createLock("x", TTL)::acquire);
+        rival.awaitWaiting();
+        await().until(lock::isExpired);
+
+        assertThat(lock.tryAcquire()).isFalse();
+
+        assertThat(rival.result().isExpired()).isFalse();
+    }
+
+    /** What was not there when it was looked for may have been taken since. */
+    @Test
+    void givenAReceivedKey_whenTakenWhileItIsLookedFor_thenNotLost() throws Exception {
+        Lock received = locks.createLock(Key.of("x"), TTL);
+        Pause pause = new Pause();
+        store.next(FIND, Fault.pausedAfter(pause));
+        BackgroundCall<Boolean> looker = BackgroundCall.start(received::isAcquired);
+        pause.awaitReached();
+        assertThat(received.tryAcquire()).isTrue();
+
+        pause.end();
+
+        assertThat(looker.result()).isTrue();
+        assertThat(received.isExpired()).isFalse();
+        assertThat(received.release()).isTrue();
+    }
+
+    @Test
+    void givenAReceivedKey_whenTakenWhileItIsRefreshed_thenNotLost() throws Exception {
+        Lock received = locks.createLock(Key.of("x"), TTL);
+        Pause pause = new Pause();
+        store.next(REFRESH, Fault.pausedAfter(pause));
+        BackgroundCall<Lock> refresh = BackgroundCall.start(received::refresh);
+        pause.awaitReached();
+        BackgroundCall<Lock> taken = BackgroundCall.start(() -> received.acquire(Duration.ofSeconds(20)));
+        taken.awaitWaiting();
+
+        pause.end();
+
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(refresh::result);
+        assertThat(taken.result().isExpired()).isFalse();
+        assertThat(received.release()).isTrue();
+    }
+
+    /** No interrupt comes after release(), neither for this hold nor for the one before. */
+    @Test
+    void givenTheLossOfOneHoldInterruptsLate_whenTheNextIsReleased_thenNotAfterIt() throws Exception {
+        Lock interrupting = locks.lock("y").ttl(TTL).interruptOnLoss().create();
+        Pause interrupt = new Pause();
+        Pause lost = new Pause();
+        CountDownLatch released = new CountDownLatch(1);
+        FutureTask<Boolean> work = new FutureTask<>(() -> {
+            assertThat(interrupting.tryAcquire()).isTrue();
+            lost.pass();
+            assertThat(interrupting.tryAcquire()).isTrue();
+            assertThat(interrupting.release()).isTrue();
+            boolean interrupted = Thread.interrupted();
+            released.countDown();
+            return interrupted;
+        });
+        Thread worker = new SlowToInterrupt(work, interrupt);
+        worker.start();
+        lost.awaitReached();
+        assertThat(store.lose(interrupting.key(), LossReason.SESSION_LOST)).isTrue();
+        interrupt.awaitReached();
+        lost.end();
+        await().until(() -> released.getCount() == 0 || worker.getState() == Thread.State.BLOCKED);
+
+        interrupt.end();
+
+        assertThat(work.get(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static final class SlowToInterrupt extends Thread {
+
+        private final Pause pause;
+
+        SlowToInterrupt(Runnable task, Pause pause) {
+            super(task);
+            this.pause = pause;
+        }
+
+        @Override
+        public void interrupt() {
+            pause.pass();
+            super.interrupt();
+        }
+    }
+
+    /** What writes the log may be stuck. */
+    @Test
+    void givenTheLogIsStuck_whenARenewalFails_thenOthersAreRenewedAllTheSame() throws Exception {
+        PrintStream before = System.err;
+        Pause stuck = new Pause();
+        System.setErr(new PrintStream(before, true, StandardCharsets.UTF_8) {
+            @Override
+            public void println(@Nullable String line) {
+                super.println(line);
+                if (line != null && line.contains("resource=first")) {
+                    stuck.pass();
+                }
+            }
+        });
+        try {
+            store.next(REFRESH, Fault.unreachable());
+            Lock first = locks.lock("first").ttl(SHORT).autoRefresh().create();
+            assertThat(first.tryAcquire()).isTrue();
+            stuck.awaitReached();
+            store.forgetCalls();
+            Lock other = locks.lock("y").ttl(SHORT).autoRefresh().create();
+            assertThat(other.tryAcquire()).isTrue();
+
+            await().until(() -> other.isExpired() || renewals("y") > 6);
+
+            assertThat(other.isExpired()).isFalse();
+        } finally {
+            stuck.end();
+            System.setErr(before);
+        }
+    }
+
+    /** The reason is the one that was found out first. */
+    @Test
+    void givenARefreshInFlight_whenTheLeaseEndsBeforeItsAnswer_thenTheReasonThatListenersWereTold() throws Exception {
+        Lock heard =
+                locks.lock("x").ttl(SHORT.multipliedBy(5)).onLost(losses::add).create();
+        Lock rival = locks.createLock("x", TTL);
+        assertThat(heard.tryAcquire()).isTrue();
+        Pause pause = new Pause();
+        store.next(REFRESH, Fault.pausedBefore(pause));
+        BackgroundCall<Lock> refresh = BackgroundCall.start(heard::refresh);
+        pause.awaitReached();
+        rival.acquire();
+        await().until(() -> !losses.isEmpty());
+
+        pause.end();
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(refresh::result)
+                .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.EXPIRED));
+        assertThat(losses).containsExactly(LossReason.EXPIRED);
+    }
+
+    /** A store may find out that a session has ended in a call of the worker, which then fails. */
+    @Test
+    void givenInterruptOnLoss_whenTheLossIsFoundInACallThatFails_thenThatCallTellsIt() {
+        Lock interrupting = locks.lock("x").ttl(TTL).interruptOnLoss().create();
+        assertThat(interrupting.tryAcquire()).isTrue();
+        store.next(REFRESH, Fault.meanwhile(() -> {
+            assertThat(store.lose(interrupting.key(), LossReason.SESSION_LOST)).isTrue();
+            throw new LockStorageException("x", "the session has ended (a planted fault)", null);
+        }));
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(interrupting::refresh)
+                .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
+    }
+
+    @Test
+    void givenALossThatNobodyWasToldOf_whenAListenerIsToldLate_thenTakenAnew() {
+        store.next(SAVE, Fault.late(TTL.minusSeconds(1)));
+        assertThat(lock.tryAcquire()).isTrue();
+        await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+
+        lock.onLost(losses::add);
+        await().until(() -> !losses.isEmpty());
+
+        assertThat(lock.tryAcquire()).isTrue();
+    }
+
+    private long renewals(String resource) {
+        return store.calls().stream()
+                .filter(call ->
+                        call.operation() == REFRESH && call.key().resource().equals(resource))
+                .count();
+    }
+}
