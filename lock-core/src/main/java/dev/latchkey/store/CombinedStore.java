@@ -97,11 +97,20 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     @Override
     public Attempt save(Request request) {
         checkOpen(request.key());
+        try {
+            return promotions.settled(request, ask(request));
+        } catch (RuntimeException e) {
+            var unused = promotions.end(request.key());
+            throw e;
+        }
+    }
+
+    private Attempt ask(Request request) {
         for (int split = 0; ; split++) {
             SaveRound round = new SaveRound(quorum, request, fencing);
             Attempt attempt = round.finish();
             if (split == SPLITS || !(attempt instanceof Attempt.Conflicted) || !round.wasSplit()) {
-                return promotions.settled(request, attempt);
+                return attempt;
             }
             long pause = SPLIT_PAUSE_NANOS << split;
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + 1));
@@ -140,7 +149,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
 
     @Override
     public boolean delete(Key key) {
-        promotions.end(key);
+        var unused = promotions.end(key);
         return new DeleteRound(quorum, key).finish();
     }
 

@@ -4,6 +4,8 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
 import java.time.Duration;
@@ -31,6 +33,7 @@ final class Quorum {
     private final long patienceNanos;
     private final int size;
     private final int fencing;
+    private final int leasing;
 
     /** Whose token is that of the hold where all members are in every quorum; empty: the first that has one. */
     private final Optional<Member> designated;
@@ -46,6 +49,8 @@ final class Quorum {
                 members.stream().filter(member -> member.fencing().isPresent()).findFirst();
         this.fencing = (int)
                 members.stream().filter(member -> member.fencing().isPresent()).count();
+        this.leasing = (int)
+                members.stream().filter(member -> member.expiring().isPresent()).count();
     }
 
     List<Member> members() {
@@ -86,6 +91,16 @@ final class Quorum {
     /** Whether every member is in every quorum: then the token of one of them is as good as one agreed on. */
     boolean isUnanimous() {
         return size == members.size();
+    }
+
+    /** What a request gets of a member with leases; empty if there is none. */
+    Optional<Lease> leaseOf(Request request, long sentNanos) {
+        return leasing > 0 ? Optional.of(Lease.timed(sentNanos, request.ttl())) : Optional.empty();
+    }
+
+    /** Whether some members have leases and others have not. */
+    boolean isMixed() {
+        return leasing > 0 && leasing < members.size();
     }
 
     /** How many members keep a fencing token that can be raised. */

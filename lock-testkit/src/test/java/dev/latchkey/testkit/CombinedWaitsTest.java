@@ -11,6 +11,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.CombinedStore;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 class CombinedWaitsTest {
 
     private static final Duration TTL = Duration.ofMinutes(5);
+    private static final String MARK = "latchkey:promotes:x";
 
     private final List<InMemoryStore> memories =
             Stream.generate(InMemoryStore::new).limit(3).toList();
@@ -71,7 +73,8 @@ class CombinedWaitsTest {
             assertThat(first.tryAcquireShared()).isTrue();
             assertThat(second.tryAcquireShared()).isTrue();
             assertThat(first.tryAcquire(Duration.ofMillis(50))).isFalse();
-            await().until(() -> !isMarked());
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.holders(MARK).isEmpty()));
 
             BackgroundCall<Lock> promotion = BackgroundCall.start(second::acquire);
             await().until(this::isMarked);
@@ -81,9 +84,59 @@ class CombinedWaitsTest {
         }
     }
 
+    /** A mark that a slow member still had could refuse the next who waited to promote. */
+    @Test
+    void givenAPromoterGivesUp_whenAMemberIsSlow_thenItsMarkIsAwaited() throws Exception {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+            Key key = Key.of("x");
+            Request promotion = Requests.exclusive(Requests.holding(key, store.save(Requests.shared(key))));
+            for (InMemoryStore memory : memories) {
+                Requests.granted(memory.save(Requests.shared(Key.of("x"))));
+            }
+            assertThat(store.save(promotion.with(Patience.AGAIN))).isInstanceOf(Attempt.Conflicted.class);
+            await().until(() ->
+                    memories.stream().noneMatch(memory -> memory.holders(MARK).isEmpty()));
+            Pause pause = new Pause();
+            members.get(0).next(FaultyStore.Operation.DELETE, Fault.pausedBefore(pause));
+            long begun = System.nanoTime();
+            BackgroundCall<Attempt> last = BackgroundCall.start(() -> store.save(promotion));
+            pause.awaitReached();
+
+            pause.end();
+
+            assertThat(last.result()).isInstanceOf(Attempt.Conflicted.class);
+            boolean isInTime =
+                    System.nanoTime() - begun < Duration.ofMillis(250).toNanos();
+            assertThat(memories.get(0).holders(MARK).isEmpty() || !isInTime).isTrue();
+        }
+    }
+
+    /** Nobody waits any more, and the next was refused for as long as the mark lasted. */
+    @Test
+    void givenAPromoterWaits_whenTheMembersFail_thenItsMarkEnds() {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+            Key key = Key.of("x");
+            Request promotion = Requests.exclusive(Requests.holding(key, store.save(Requests.shared(key))));
+            for (InMemoryStore memory : memories) {
+                Requests.granted(memory.save(Requests.shared(Key.of("x"))));
+            }
+            assertThat(store.save(promotion.with(Patience.AGAIN))).isInstanceOf(Attempt.Conflicted.class);
+            await().until(this::isMarked);
+            members.forEach(member -> member.always(FaultyStore.Operation.SAVE, Fault.unreachable()));
+
+            assertThatExceptionOfType(LockStorageException.class)
+                    .isThrownBy(() -> store.save(promotion.with(Patience.AGAIN)));
+
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.holders(MARK).isEmpty()));
+        }
+    }
+
     private boolean isMarked() {
         return memories.stream()
-                        .filter(memory -> !memory.holders("latchkey:promotes:x").isEmpty())
+                        .filter(memory -> !memory.holders(MARK).isEmpty())
                         .count()
                 >= 2;
     }
