@@ -2,6 +2,7 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
@@ -106,6 +107,10 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     private Attempt ask(Request request) {
+        if (quorum.isOutdated(request.key())) {
+            // Members that do not count by the claimed token would believe it.
+            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
         for (int split = 0; ; split++) {
             SaveRound round = new SaveRound(quorum, request, fencing);
             Attempt attempt = round.finish();

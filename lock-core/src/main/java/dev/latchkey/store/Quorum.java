@@ -118,6 +118,15 @@ final class Quorum {
         return Optional.ofNullable(holds.get(key.token())).filter(hold -> hold.fits(key.held()));
     }
 
+    /** Whether the key claims an exclusive hold before the one that is known here: its request comes late. */
+    boolean isOutdated(Key key) {
+        OptionalLong claimed = key.held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
+        OptionalLong known = Optional.ofNullable(holds.get(key.token()))
+                .map(CombinedHold::fencingToken)
+                .orElse(OptionalLong.empty());
+        return claimed.isPresent() && known.isPresent() && claimed.getAsLong() < known.getAsLong();
+    }
+
     CombinedHold holdOrNew(Key key) {
         sweepIfGrown();
         return holds.compute(
