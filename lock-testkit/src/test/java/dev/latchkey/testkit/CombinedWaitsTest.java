@@ -11,6 +11,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
@@ -21,8 +22,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -172,6 +175,28 @@ class CombinedWaitsTest {
             assertThatExceptionOfType(LockStorageException.class)
                     .isThrownBy(() -> store.save(Requests.exclusive(Key.of("y"))))
                     .withMessageContaining("2 failed");
+        }
+    }
+
+    /** As an editor of a large tree renews: more than may be under way at once failed each time, until all was lost. */
+    @Test
+    void givenMoreAreHeldThanMayBeUnderWay_whenRefreshedTogether_thenAllAre() {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+            List<Request> held = Stream.generate(() -> Key.of("x" + UUID.randomUUID()))
+                    .limit(5_000)
+                    .map(key -> Requests.exclusive(Requests.holding(key, store.save(Requests.exclusive(key)))))
+                    .toList();
+            // As over a network: they are asked faster than they answer.
+            members.forEach(member -> member.always(FaultyStore.Operation.REFRESH, Fault.meanwhile(() -> {
+                LockSupport.parkNanos(1_000_000);
+                return member;
+            })));
+
+            assertThat(store.refreshAll(held))
+                    .allSatisfy(outcome -> assertThat(outcome)
+                            .isInstanceOfSatisfying(
+                                    Outcome.Answered.class, answered -> Requests.granted(answered.attempt())));
         }
     }
 
