@@ -7,11 +7,13 @@ import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One hold of a combined store, from its grant to its end: which members carry it, and as what. Thread-safe. */
@@ -20,6 +22,7 @@ final class CombinedHold {
     private final Quorum quorum;
     private final Key key;
     private final Map<Member, Key.Held> parts = new HashMap<>();
+    private final Map<Member, Lease> leases = new HashMap<>();
     private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private OptionalLong fencingToken = OptionalLong.empty();
@@ -45,7 +48,10 @@ final class CombinedHold {
             if (ended) {
                 return false;
             }
-            granted.forEach((member, part) -> parts.put(member, new Key.Held(part.mode(), part.fencingToken())));
+            granted.forEach((member, part) -> {
+                parts.put(member, new Key.Held(part.mode(), part.fencingToken()));
+                leases.put(member, part.lease());
+            });
         }
         // Once all are in: a session that is over already ends nothing where the others are enough.
         granted.forEach((member, part) -> part.lease().lost().ifPresent(session -> watch(member, session)));
@@ -67,15 +73,22 @@ final class CombinedHold {
             if (sessions.get(member) != session) {
                 return;
             }
-            sessions.remove(member);
-            parts.remove(member);
-            if (quorum.isMet(parts.size())) {
+            remove(member);
+            if (quorum.isMet(lasting())) {
                 return;
             }
         }
         giveUp(quorum.members());
         // Last, for who hears of it may take it anew.
         lost.complete(reason);
+    }
+
+    /** How many parts last as long as was told: one whose lease is not renewed may be another's by then. */
+    private int lasting() {
+        Lease told = lease;
+        return (int) parts.keySet().stream()
+                .filter(member -> told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told))
+                .count();
     }
 
     /** A save begins, which may change what members hold of it. */
@@ -130,6 +143,7 @@ final class CombinedHold {
 
     synchronized void remove(Member member) {
         parts.remove(member);
+        leases.remove(member);
         sessions.remove(member);
     }
 
@@ -153,19 +167,42 @@ final class CombinedHold {
         return fencingToken;
     }
 
-    /** Returns what the caller is told of it. */
-    synchronized Attempt.Granted answer(LockMode asked, OptionalLong token, Collection<Lease> leases) {
+    /** Returns what the caller is told of it; the last argument where members have leases, and none of these has. */
+    synchronized Attempt.Granted answer(
+            LockMode asked, OptionalLong token, Collection<Attempt.Granted> granted, Optional<Lease> otherwise) {
         Optional<CompletionStage<LossReason>> session =
                 sessions.isEmpty() && !ended ? Optional.empty() : Optional.of(lost);
-        Lease combined = CombinedLease.of(leases, quorum.size(), session);
+        List<Lease> answered = granted.stream().map(Attempt.Granted::lease).toList();
+        Lease combined = CombinedLease.of(answered, quorum.size(), otherwise, session);
         lease = combined;
         return new Attempt.Granted(asked, token, combined);
     }
 
-    synchronized boolean wasOverAt(long nanoTime) {
-        Lease last = lease;
-        return last != null
-                && last.since().isPresent()
-                && last.since().getAsLong() + last.ttl().toNanos() - nanoTime < 0;
+    /**
+     * Ends it with its lease, unless that is extended until then: of what nobody renews or releases any more, nothing else would
+     * end the parts without a lease.
+     */
+    void endWithLease() {
+        Optional<Lease> last = lease().filter(told -> told.since().isPresent());
+        if (hasEnded() || last.isEmpty()) {
+            return;
+        }
+        long rest = CombinedLease.end(last.get()) - System.nanoTime();
+        if (rest < 0) {
+            giveUp(quorum.members());
+        } else {
+            CompletableFuture.delayedExecutor(rest + 1, TimeUnit.NANOSECONDS).execute(this::endWithLease);
+        }
+    }
+
+    /** What was told last. */
+    synchronized Optional<Lease> lease() {
+        return Optional.ofNullable(lease);
+    }
+
+    boolean wasOverAt(long nanoTime) {
+        return lease().filter(last -> last.since().isPresent())
+                .filter(last -> CombinedLease.end(last) - nanoTime < 0)
+                .isPresent();
     }
 }

@@ -10,20 +10,31 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 
-/** What bounds a hold of several members: it lasts as long as a quorum of its parts, counted from the earliest. */
+/**
+ * What bounds a hold of several members: it lasts as long as a quorum of its parts, counted from the earliest. Where any member
+ * has leases it has one, also if enough members have none: else it would not be renewed, and the parts with leases would end
+ * while they are counted on.
+ */
 final class CombinedLease {
 
     private CombinedLease() {}
 
-    static Lease of(Collection<Lease> parts, int quorum, Optional<CompletionStage<LossReason>> lost) {
+    /** The third argument is told if no part that counts has a lease; empty where no member has leases. */
+    static Lease of(
+            Collection<Lease> parts,
+            int quorum,
+            Optional<Lease> otherwise,
+            Optional<CompletionStage<LossReason>> lost) {
         List<Optional<Duration>> longestFirst = parts.stream()
                 .map(part -> part.since().isPresent() ? Optional.of(part.ttl()) : Optional.<Duration>empty())
                 .sorted(Comparator.comparing((Optional<Duration> ttl) -> ttl.orElse(Duration.ofSeconds(Long.MAX_VALUE)))
                         .reversed())
                 .toList();
-        Optional<Duration> bound = longestFirst.get(quorum - 1);
+        Optional<Duration> bound =
+                longestFirst.stream().skip(quorum - 1).flatMap(Optional::stream).findFirst();
         if (bound.isEmpty()) {
-            return new Lease(OptionalLong.empty(), Duration.ZERO, lost);
+            Lease instead = otherwise.orElse(Lease.endless());
+            return new Lease(instead.since(), instead.ttl(), lost);
         }
         OptionalLong since = parts.stream()
                 .map(Lease::since)
@@ -31,5 +42,17 @@ final class CombinedLease {
                 .mapToLong(OptionalLong::getAsLong)
                 .reduce((one, other) -> one - other < 0 ? one : other);
         return new Lease(since, bound.get(), lost);
+    }
+
+    /** Whether a part lasts at least as long as a hold. */
+    static boolean lasts(Lease part, Lease hold) {
+        if (part.since().isEmpty() || hold.since().isEmpty()) {
+            return part.since().isEmpty();
+        }
+        return end(part) - end(hold) >= 0;
+    }
+
+    static long end(Lease lease) {
+        return lease.since().orElseThrow() + lease.ttl().toNanos();
     }
 }

@@ -2,6 +2,7 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
@@ -14,6 +15,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -21,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 
 /**
  * Makes one store of several independent ones: a lock is held when as many members grant it as the strategy asks for, and
@@ -44,6 +47,9 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
 
     /** How often one request is tried again when rivals share the members out among them, so that one of them wins. */
     private static final int SPLITS = 7;
+
+    /** How many are renewed together: fewer than may be under way to a member. */
+    private static final int AT_ONCE = 1_000;
 
     private static final long SPLIT_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -97,11 +103,24 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     @Override
     public Attempt save(Request request) {
         checkOpen(request.key());
+        try {
+            return promotions.settled(request, ask(request));
+        } catch (RuntimeException e) {
+            var unused = promotions.end(request.key());
+            throw e;
+        }
+    }
+
+    private Attempt ask(Request request) {
+        if (quorum.isOutdated(request.key())) {
+            // Members that do not count by the claimed token would believe it.
+            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
         for (int split = 0; ; split++) {
             SaveRound round = new SaveRound(quorum, request, fencing);
             Attempt attempt = round.finish();
             if (split == SPLITS || !(attempt instanceof Attempt.Conflicted) || !round.wasSplit()) {
-                return promotions.settled(request, attempt);
+                return attempt;
             }
             long pause = SPLIT_PAUSE_NANOS << split;
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + 1));
@@ -114,15 +133,16 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return new RefreshRound(quorum, request, quorum.end()).finish();
     }
 
-    /** {@inheritDoc} All are under way at once. */
+    /** {@inheritDoc} A thousand are under way at once. */
     @Override
     public List<Outcome> refreshAll(List<Request> requests) {
-        return refreshAll(requests, quorum.end());
+        return refreshAll(requests, quorum::end);
     }
 
     @Override
     public List<Outcome> refreshAll(List<Request> requests, Duration within) {
-        return refreshAll(requests, quorum.endWithin(within));
+        long latest = System.nanoTime() + within.toNanos();
+        return refreshAll(requests, () -> quorum.endWithin(Duration.ofNanos(Math.max(0, latest - System.nanoTime()))));
     }
 
     @Override
@@ -130,17 +150,22 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return true;
     }
 
-    private List<Outcome> refreshAll(List<Request> requests, long end) {
+    private List<Outcome> refreshAll(List<Request> requests, LongSupplier end) {
         requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
-        List<RefreshRound> rounds = requests.stream()
-                .map(request -> new RefreshRound(quorum, request, end))
-                .toList();
-        return rounds.stream().map(round -> Outcome.of(round::finish)).toList();
+        List<Outcome> outcomes = new ArrayList<>();
+        for (int from = 0; from < requests.size(); from += AT_ONCE) {
+            List<RefreshRound> rounds =
+                    requests.subList(from, Math.min(requests.size(), from + AT_ONCE)).stream()
+                            .map(request -> new RefreshRound(quorum, request, end.getAsLong()))
+                            .toList();
+            rounds.forEach(round -> outcomes.add(Outcome.of(round::finish)));
+        }
+        return outcomes;
     }
 
     @Override
     public boolean delete(Key key) {
-        promotions.end(key);
+        var unused = promotions.end(key);
         return new DeleteRound(quorum, key).finish();
     }
 

@@ -26,6 +26,12 @@ final class DeleteRound {
         }
     }
 
+    /** Waits for all members, but not for long: for what would only be in somebody's way. */
+    void settle() {
+        List<Answer<Boolean>> unused =
+                ballot.await(soFar -> false, Math.min(System.nanoTime() + Undoing.GRACE_NANOS, quorum.end()));
+    }
+
     /** Neither true nor false if those that failed would make the difference. */
     boolean finish() {
         List<Answer<Boolean>> answers = ballot.await(soFar -> quorum.early(votes(soFar)) != Verdict.OPEN, quorum.end());

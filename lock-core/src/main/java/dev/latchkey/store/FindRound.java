@@ -62,12 +62,15 @@ final class FindRound {
                 .filter(part -> part.mode() == LockMode.EXCLUSIVE)
                 .count();
         LockMode mode = quorum.isMet((int) exclusive) ? LockMode.EXCLUSIVE : LockMode.SHARED;
-        List<Lease> leases = parts.values().stream().map(Attempt.Granted::lease).toList();
         OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(parts);
         return quorum.hold(key)
-                .map(hold -> hold.answer(mode, token, leases))
-                .orElseGet(() ->
-                        new Attempt.Granted(mode, token, CombinedLease.of(leases, quorum.size(), Optional.empty())));
+                .map(hold -> hold.answer(mode, token, parts.values(), hold.lease()))
+                .orElseGet(() -> new Attempt.Granted(mode, token, lease(parts)));
+    }
+
+    private Lease lease(Map<Member, Attempt.Granted> parts) {
+        List<Lease> leases = parts.values().stream().map(Attempt.Granted::lease).toList();
+        return CombinedLease.of(leases, quorum.size(), Optional.empty(), Optional.empty());
     }
 
     private OptionalLong token(Map<Member, Attempt.Granted> parts) {

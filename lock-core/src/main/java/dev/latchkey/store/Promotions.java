@@ -47,7 +47,11 @@ final class Promotions {
         if (attempt instanceof Attempt.Conflicted && request.patience() == Patience.AGAIN && marks) {
             return isMarkedByAnother(request.key()) ? new Attempt.Refused() : attempt;
         }
-        end(request.key());
+        Optional<DeleteRound> ending = end(request.key());
+        if (attempt instanceof Attempt.Conflicted) {
+            // Else the next who waits to promote could be refused for one who waits no longer.
+            ending.ifPresent(DeleteRound::settle);
+        }
         return attempt;
     }
 
@@ -78,10 +82,8 @@ final class Promotions {
         }
     }
 
-    /** A reader waits no longer to promote. */
-    void end(Key key) {
-        Optional.ofNullable(marked.remove(key.token())).ifPresent(mark -> {
-            var unused = new DeleteRound(quorum, mark);
-        });
+    /** A reader waits no longer to promote; empty if it has no mark. */
+    Optional<DeleteRound> end(Key key) {
+        return Optional.ofNullable(marked.remove(key.token())).map(mark -> new DeleteRound(quorum, mark));
     }
 }

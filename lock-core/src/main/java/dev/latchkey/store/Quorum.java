@@ -4,6 +4,8 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
 import java.time.Duration;
@@ -31,6 +33,7 @@ final class Quorum {
     private final long patienceNanos;
     private final int size;
     private final int fencing;
+    private final int leasing;
 
     /** Whose token is that of the hold where all members are in every quorum; empty: the first that has one. */
     private final Optional<Member> designated;
@@ -46,6 +49,8 @@ final class Quorum {
                 members.stream().filter(member -> member.fencing().isPresent()).findFirst();
         this.fencing = (int)
                 members.stream().filter(member -> member.fencing().isPresent()).count();
+        this.leasing = (int)
+                members.stream().filter(member -> member.expiring().isPresent()).count();
     }
 
     List<Member> members() {
@@ -88,6 +93,16 @@ final class Quorum {
         return size == members.size();
     }
 
+    /** What a request gets of a member with leases; empty if there is none. */
+    Optional<Lease> leaseOf(Request request, long sentNanos) {
+        return leasing > 0 ? Optional.of(Lease.timed(sentNanos, request.ttl())) : Optional.empty();
+    }
+
+    /** Whether some members have leases and others have not. */
+    boolean isMixed() {
+        return leasing > 0 && leasing < members.size();
+    }
+
     /** How many members keep a fencing token that can be raised. */
     int fencing() {
         return fencing;
@@ -101,6 +116,15 @@ final class Quorum {
     /** What this store knows of the hold the key claims; empty also if what it knows is another hold. */
     Optional<CombinedHold> hold(Key key) {
         return Optional.ofNullable(holds.get(key.token())).filter(hold -> hold.fits(key.held()));
+    }
+
+    /** Whether the key claims an exclusive hold before the one that is known here: its request comes late. */
+    boolean isOutdated(Key key) {
+        OptionalLong claimed = key.held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
+        OptionalLong known = Optional.ofNullable(holds.get(key.token()))
+                .map(CombinedHold::fencingToken)
+                .orElse(OptionalLong.empty());
+        return claimed.isPresent() && known.isPresent() && claimed.getAsLong() < known.getAsLong();
     }
 
     CombinedHold holdOrNew(Key key) {

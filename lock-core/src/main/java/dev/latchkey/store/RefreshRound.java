@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
@@ -19,6 +20,7 @@ final class RefreshRound {
     private final Key key;
     private final Optional<CombinedHold> before;
     private final int savesBefore;
+    private final long sentNanos = System.nanoTime();
     private final Round round;
 
     RefreshRound(Quorum quorum, Request request, long end) {
@@ -77,10 +79,11 @@ final class RefreshRound {
         Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.patience()), hold);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
-        return hold.answer(
-                mode,
-                token,
-                granted.values().stream().map(Attempt.Granted::lease).toList());
+        Attempt.Granted answer = hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
+        if (request.leaseChange() == LeaseChange.SET && quorum.isMixed()) {
+            hold.endWithLease();
+        }
+        return answer;
     }
 
     private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Attempt.Granted> granted) {

@@ -131,9 +131,7 @@ final class SaveRound {
                 .forEach(repair::consider);
         round.onLate(repair::consider);
         return hold.answer(
-                request.mode(),
-                token.get(),
-                granted.values().stream().map(Attempt.Granted::lease).toList());
+                request.mode(), token.get(), granted.values(), quorum.leaseOf(request, proposal.sentNanos()));
     }
 
     /** A part was lost between the grant and the raise, or all was given up: a rival may be at it, and so may we. */

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +19,7 @@ final class Undoing {
      * How long a refusal waits for what it gives back, so that it leaves nothing for rivals to run into. Where a member takes
      * longer, it is given back later.
      */
-    private static final long GRACE_NANOS = Duration.ofMillis(250).toNanos();
+    static final long GRACE_NANOS = Duration.ofMillis(250).toNanos();
 
     private final Quorum quorum;
     private final Request request;
@@ -70,16 +69,21 @@ final class Undoing {
         return member.delete(key.claiming(Optional.empty())).thenApply(wasHolder -> wasHolder);
     }
 
+    /** Where the promotion was not answered, or its token was raised without an answer, the member is asked what it has. */
     private Object demote(Member member, Attempt.@Nullable Granted part) {
-        Duration kept = part == null ? request.ttl() : longer(part.lease().ttl(), request.ttl());
-        Key.Held claim = part == null
-                ? new Key.Held(LockMode.SHARED, OptionalLong.empty())
-                : new Key.Held(part.mode(), part.fencingToken());
-        return member.store()
-                .save(new Request(key.claiming(Optional.of(claim)), LockMode.SHARED, kept, request.patience()));
+        boolean isDone = part != null && save(member, part) instanceof Attempt.Granted;
+        if (!isDone) {
+            member.store()
+                    .find(key)
+                    .filter(found -> found.mode() == LockMode.EXCLUSIVE)
+                    .ifPresent(found -> save(member, found));
+        }
+        return isDone;
     }
 
-    private static Duration longer(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? other : one;
+    /** Claims the token of what it ends: if it comes late it must not end what was promoted since. */
+    private Attempt save(Member member, Attempt.Granted ended) {
+        Key claim = key.claiming(Optional.of(new Key.Held(ended.mode(), ended.fencingToken())));
+        return member.store().save(new Request(claim, LockMode.SHARED, request.ttl(), request.patience()));
     }
 }

@@ -14,21 +14,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request of a batch, with what is known of its fate.
  *
- * @param fencingToken of an exclusive grant; empty while it is shared or in doubt
+ * @param grant empty if it is in doubt
  */
-record Taken(Request request, OptionalLong fencingToken) {
+record Taken(Request request, Optional<Attempt.Granted> grant) {
 
     static Taken granted(Request request, Attempt.Granted granted) {
-        return new Taken(request, granted.fencingToken());
+        return new Taken(request, Optional.of(granted));
     }
 
     /** What a store that did not answer may have granted. */
     static Taken inDoubt(Request request) {
-        return new Taken(request, OptionalLong.empty());
+        return new Taken(request, Optional.empty());
     }
 
     /** The key with what was granted. */
     Key key() {
+        OptionalLong fencingToken = grant.map(Attempt.Granted::fencingToken).orElse(OptionalLong.empty());
         return request.key().holding(Optional.of(new Key.Held(request.mode(), fencingToken)));
     }
 
@@ -84,7 +85,7 @@ record Taken(Request request, OptionalLong fencingToken) {
 
     private static void demotePromoted(BatchStore store, Demotions demotions, List<Taken> all) {
         List<Request> promoted = all.stream()
-                .filter(taken -> taken.isPromoted() && taken.fencingToken.isPresent())
+                .filter(taken -> taken.isPromoted() && taken.grant.isPresent())
                 .map(Demotions::of)
                 .toList();
         if (!promoted.isEmpty()) {

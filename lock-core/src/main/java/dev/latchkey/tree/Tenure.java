@@ -248,6 +248,7 @@ final class Tenure implements ExpiringStore {
     @Override
     public Optional<Attempt.Granted> find(Key key) {
         boolean isHeld = keys.values().stream().allMatch(one -> store.find(one).isPresent());
+        tidy();
         return isHeld
                 ? Optional.of(new Attempt.Granted(
                         LockMode.EXCLUSIVE,

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
+import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.SharedStore;
@@ -52,6 +53,24 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
         long second = token(store.save(exclusive(holding(key, demoted))));
 
         assertThat(second).isGreaterThan(first.fencingToken().orElseThrow());
+    }
+
+    /** A demotion that comes late must not end what was promoted after it. */
+    @Test
+    default void givenDemotedAndPromotedAgain_whenDemotedWithTheTokenBefore_thenLostAndItWritesStill(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key before = holding(key, store.save(exclusive(key)));
+        Key demoted = holding(key, store.save(shared(before)));
+        Attempt.Granted again = granted(store.save(exclusive(demoted)));
+
+        Attempt attempt = store.save(shared(before));
+
+        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        Attempt.Granted found = store.find(key).orElseThrow();
+        assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(found.fencingToken()).isEqualTo(again.fencingToken());
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
     }
 
     @Test

@@ -22,6 +22,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FenceStore;
 import dev.latchkey.spi.Lease;
@@ -196,6 +197,49 @@ class CombinedFaultsTest {
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         memories.get(0).delete(rival);
         assertThat(granted(store.save(exclusive(holding(key, reader)))).mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    /** A member that was raised without an answer stayed exclusive, for the demotion claimed the token before. */
+    @Test
+    void givenARaiseIsNotAnswered_whenThePromotionIsRefused_thenAllIsSharedAgain() {
+        Key first = Key.of("x");
+        FenceStore ahead = memories.get(0);
+        granted(ahead.save(exclusive(first), 100));
+        assertThat(ahead.delete(first)).isTrue();
+        Attempt reader = store.save(shared(key));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        members.get(2).always(SAVE, Fault.unreachable());
+        members.get(1).next(RAISE_FENCE, Fault.replyLost());
+
+        assertThat(store.save(exclusive(holding(key, reader)))).isInstanceOf(Attempt.Conflicted.class);
+
+        for (InMemoryStore memory : memories) {
+            await().until(() -> memory.find(key).orElseThrow().mode() == LockMode.SHARED);
+        }
+    }
+
+    /** As with trees, a demotion without a token could undo what was promoted after it. */
+    @Test
+    void givenAPromotionIsNotAnswered_whenItIsUndoneLate_thenWhatIsPromotedAfterThatStays() {
+        List<LateDemotions> late = memories.stream().map(LateDemotions::new).toList();
+        try (CombinedStore here = new CombinedStore(late, new ConsensusStrategy(), TIMEOUT);
+                CombinedStore there = new CombinedStore(memories, new ConsensusStrategy(), TIMEOUT)) {
+            Key reader = holding(key, here.save(shared(key)));
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+            granted(memories.get(0).save(shared(rival)));
+            late.get(1).promotes = false;
+            late.get(2).promotes = false;
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> here.save(exclusive(reader)));
+            assertThat(memories.get(0).delete(rival)).isTrue();
+            late.get(1).promotes = true;
+            assertThat(granted(here.save(exclusive(reader))).mode()).isEqualTo(LockMode.EXCLUSIVE);
+
+            late.forEach(LateDemotions::arrive);
+
+            assertThat(there.save(shared(rival))).isInstanceOf(Attempt.Conflicted.class);
+        }
     }
 
     @Test
@@ -484,6 +528,55 @@ class CombinedFaultsTest {
         @Override
         public CompletionStage<Boolean> deleteAsync(Key key) {
             return CompletableFuture.completedFuture(delete(key));
+        }
+    }
+
+    /** Answers no demotion, and does what it asks later. */
+    private static final class LateDemotions implements SharedStore, FenceStore {
+
+        private final InMemoryStore store;
+        private final List<Request> underWay = new CopyOnWriteArrayList<>();
+        private volatile boolean promotes = true;
+
+        LateDemotions(InMemoryStore store) {
+            this.store = store;
+        }
+
+        void arrive() {
+            underWay.forEach(store::save);
+        }
+
+        @Override
+        public Attempt save(Request request) {
+            boolean holds = request.key().held().isPresent();
+            if (holds && request.mode() == LockMode.SHARED) {
+                underWay.add(request);
+                throw new LockStorageException("x", "no answer", null);
+            }
+            if (holds && !promotes) {
+                throw new LockStorageException("x", "no answer", null);
+            }
+            return store.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key);
+        }
+
+        @Override
+        public boolean raiseFence(Key key, long fence) {
+            return store.raiseFence(key, fence);
+        }
+
+        @Override
+        public Durability survives() {
+            return store.survives();
         }
     }
 

@@ -11,6 +11,8 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.CombinedStore;
@@ -20,8 +22,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 class CombinedWaitsTest {
 
     private static final Duration TTL = Duration.ofMinutes(5);
+    private static final String MARK = "latchkey:promotes:x";
 
     private final List<InMemoryStore> memories =
             Stream.generate(InMemoryStore::new).limit(3).toList();
@@ -71,7 +76,8 @@ class CombinedWaitsTest {
             assertThat(first.tryAcquireShared()).isTrue();
             assertThat(second.tryAcquireShared()).isTrue();
             assertThat(first.tryAcquire(Duration.ofMillis(50))).isFalse();
-            await().until(() -> !isMarked());
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.holders(MARK).isEmpty()));
 
             BackgroundCall<Lock> promotion = BackgroundCall.start(second::acquire);
             await().until(this::isMarked);
@@ -81,9 +87,59 @@ class CombinedWaitsTest {
         }
     }
 
+    /** A mark that a slow member still had could refuse the next who waited to promote. */
+    @Test
+    void givenAPromoterGivesUp_whenAMemberIsSlow_thenItsMarkIsAwaited() throws Exception {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+            Key key = Key.of("x");
+            Request promotion = Requests.exclusive(Requests.holding(key, store.save(Requests.shared(key))));
+            for (InMemoryStore memory : memories) {
+                Requests.granted(memory.save(Requests.shared(Key.of("x"))));
+            }
+            assertThat(store.save(promotion.with(Patience.AGAIN))).isInstanceOf(Attempt.Conflicted.class);
+            await().until(() ->
+                    memories.stream().noneMatch(memory -> memory.holders(MARK).isEmpty()));
+            Pause pause = new Pause();
+            members.get(0).next(FaultyStore.Operation.DELETE, Fault.pausedBefore(pause));
+            long begun = System.nanoTime();
+            BackgroundCall<Attempt> last = BackgroundCall.start(() -> store.save(promotion));
+            pause.awaitReached();
+
+            pause.end();
+
+            assertThat(last.result()).isInstanceOf(Attempt.Conflicted.class);
+            boolean isInTime =
+                    System.nanoTime() - begun < Duration.ofMillis(250).toNanos();
+            assertThat(memories.get(0).holders(MARK).isEmpty() || !isInTime).isTrue();
+        }
+    }
+
+    /** Nobody waits any more, and the next was refused for as long as the mark lasted. */
+    @Test
+    void givenAPromoterWaits_whenTheMembersFail_thenItsMarkEnds() {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+            Key key = Key.of("x");
+            Request promotion = Requests.exclusive(Requests.holding(key, store.save(Requests.shared(key))));
+            for (InMemoryStore memory : memories) {
+                Requests.granted(memory.save(Requests.shared(Key.of("x"))));
+            }
+            assertThat(store.save(promotion.with(Patience.AGAIN))).isInstanceOf(Attempt.Conflicted.class);
+            await().until(this::isMarked);
+            members.forEach(member -> member.always(FaultyStore.Operation.SAVE, Fault.unreachable()));
+
+            assertThatExceptionOfType(LockStorageException.class)
+                    .isThrownBy(() -> store.save(promotion.with(Patience.AGAIN)));
+
+            await().until(() ->
+                    memories.stream().allMatch(memory -> memory.holders(MARK).isEmpty()));
+        }
+    }
+
     private boolean isMarked() {
         return memories.stream()
-                        .filter(memory -> !memory.holders("latchkey:promotes:x").isEmpty())
+                        .filter(memory -> !memory.holders(MARK).isEmpty())
                         .count()
                 >= 2;
     }
@@ -119,6 +175,28 @@ class CombinedWaitsTest {
             assertThatExceptionOfType(LockStorageException.class)
                     .isThrownBy(() -> store.save(Requests.exclusive(Key.of("y"))))
                     .withMessageContaining("2 failed");
+        }
+    }
+
+    /** As an editor of a large tree renews: more than may be under way at once failed each time, until all was lost. */
+    @Test
+    void givenMoreAreHeldThanMayBeUnderWay_whenRefreshedTogether_thenAllAre() {
+        List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
+        try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {
+            List<Request> held = Stream.generate(() -> Key.of("x" + UUID.randomUUID()))
+                    .limit(5_000)
+                    .map(key -> Requests.exclusive(Requests.holding(key, store.save(Requests.exclusive(key)))))
+                    .toList();
+            // As over a network: they are asked faster than they answer.
+            members.forEach(member -> member.always(FaultyStore.Operation.REFRESH, Fault.meanwhile(() -> {
+                LockSupport.parkNanos(1_000_000);
+                return member;
+            })));
+
+            assertThat(store.refreshAll(held))
+                    .allSatisfy(outcome -> assertThat(outcome)
+                            .isInstanceOfSatisfying(
+                                    Outcome.Answered.class, answered -> Requests.granted(answered.attempt())));
         }
     }
 

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,13 +32,14 @@ class TreeLateRequestsTest {
     /** How the store is asked. */
     private enum Asking {
         TOGETHER,
-        ONE_BY_ONE
+        ONE_BY_ONE,
+        WITHOUT_LEASES
     }
 
     private final InMemoryStore memory = new InMemoryStore();
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenPromoted_whenARefreshOfTheSharedHoldComesLate_thenNobodyElseGetsIn(Asking asking) {
         Late store = new Late(memory, asking);
         TreeLocks editor = tree(store);
@@ -53,7 +55,7 @@ class TreeLateRequestsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenPromotedAgain_whenTheDemotionOfARollbackComesLate_thenNobodyElseGetsIn(Asking asking) {
         Late store = new Late(memory, asking);
         TreeLocks editor = tree(store);
@@ -71,7 +73,7 @@ class TreeLateRequestsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenADemotionWasNotAnswered_whenItIsNotAnsweredStill_thenNothingIsPromoted(Asking asking) {
         Late store = new Late(memory, asking);
         TreeLocks editor = tree(store);
@@ -108,7 +110,7 @@ class TreeLateRequestsTest {
 
     /** What is believed to be shared must not keep others from sharing for ever. */
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenAPromotionWasNotAnswered_whenRefreshed_thenOthersCanShare(Asking asking) {
         Late store = new Late(memory, asking);
         TreeLocks editor = tree(store);
@@ -123,6 +125,21 @@ class TreeLateRequestsTest {
 
         other.acquire(TreeRequest.shared("model"));
         assertThat(editor.holdsShared("model")).isTrue();
+    }
+
+    /** Where holds do not expire, to refresh is to look. */
+    @Test
+    void givenAPromotionWasNotAnsweredWithoutLeases_whenRefreshed_thenOthersCanShare() {
+        Late store = new Late(memory, Asking.WITHOUT_LEASES);
+        TreeLocks editor = tree(store);
+        editor.acquire(TreeRequest.shared("model"));
+        store.losesTheNextAnswer = true;
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model")))
+                .isInstanceOf(LockStorageException.class);
+
+        editor.refresh();
+
+        tree(memory).acquire(TreeRequest.shared("model"));
     }
 
     private void assertNobodyElseGetsIn(TreeLocks editor) {
@@ -207,7 +224,8 @@ class TreeLateRequestsTest {
 
         @Override
         public <T> Optional<T> capability(Class<T> type) {
-            boolean isHidden = type == BatchStore.class && asking == Asking.ONE_BY_ONE;
+            boolean isHidden = (type == BatchStore.class && asking != Asking.TOGETHER)
+                    || (type == ExpiringStore.class && asking == Asking.WITHOUT_LEASES);
             return isHidden ? Optional.empty() : SharedStore.super.capability(type);
         }
     }

@@ -14,6 +14,7 @@ import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /** Locks on trees over a store that takes one resource at a time. */
@@ -47,6 +48,52 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
         assertThat(editor.held()).isEmpty();
         other.releaseAll();
         other.acquire(TreeRequest.exclusive("root"));
+    }
+
+    /** What was promoted before a conflict stayed exclusive: nobody could share what the editor only shared. */
+    @Test
+    void givenAStoreWithoutTokens_whenARequestIsRefusedHalfway_thenWhatWasPromotedIsSharedAgain(Fixture fixture) {
+        TreeLocks other = fixture.closing(tree(fixture).create());
+        other.acquire(TreeRequest.shared("child2"));
+        TreeLocks editor = fixture.closing(TreeLocks.of(new Unfenced(store), fixture.resource(), PARENTS::get)
+                .withoutStateRule()
+                .create());
+        editor.acquire(TreeRequest.shared("child1", "child2"));
+
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1", "child2")))
+                .isInstanceOf(TreeConflictException.class);
+
+        other.acquire(TreeRequest.shared("child1"));
+    }
+
+    /** Mints no tokens, nor looks at those that are claimed. */
+    private record Unfenced(PersistingStore store) implements SharedStore {
+
+        @Override
+        public Attempt save(Request request) {
+            Optional<Key.Held> held = request.key()
+                    .held()
+                    .flatMap(claimed -> store.find(request.key())
+                            .map(found -> found.mode() == claimed.mode()
+                                    ? new Key.Held(found.mode(), found.fencingToken())
+                                    : claimed));
+            Attempt attempt = store.save(request.with(request.key().claiming(held)));
+            return attempt instanceof Attempt.Granted granted ? withoutToken(granted) : attempt;
+        }
+
+        private static Attempt.Granted withoutToken(Attempt.Granted granted) {
+            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), granted.lease());
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key).map(Unfenced::withoutToken);
+        }
     }
 
     /** Shows nothing but that it can share. */
