@@ -1,0 +1,329 @@
+package dev.latchkey.fuzz;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Time, threads and chance. One fiber runs at a time; whenever it pauses, the next event is drawn: a fiber that goes on or begins
+ * something, a message of the network that arrives late, or time that passes. All that happens follows from the seed.
+ */
+final class World {
+
+    /** What one schedule needs of the world around it. */
+    interface Rules {
+        /** Looks whether everything is as it must be; throws if not. */
+        void check();
+
+        /** Looks whether everybody was told, after what was to be told has been told. */
+        void checkTold();
+
+        /** Draws what a user's fiber does next; false if it has nothing to do any more. */
+        boolean beginNext(Fiber user);
+
+        /** All users are at rest, or wait: begins to end what can be ended; false if that was begun before. */
+        boolean windUp();
+    }
+
+    private static final int MOST_EVENTS = 5_000;
+    private static final long MILLI = 1_000_000;
+
+    private static @Nullable World current;
+
+    private final Carriers carriers = Carriers.best();
+
+    private SplittableRandom random = new SplittableRandom(0);
+    private long now;
+    private final List<Fiber> fibers = new ArrayList<>();
+    private @Nullable Fiber running;
+    private final PriorityQueue<Simulated.Timer> timers =
+            new PriorityQueue<>(Comparator.comparingLong(Simulated.Timer::at));
+    private final Deque<Runnable> soon = new ArrayDeque<>();
+    private final List<Runnable> late = new ArrayList<>();
+    private final List<Fiber> ready = new ArrayList<>();
+    private @Nullable Rules rules;
+    private @Nullable Throwable failure;
+    private int events;
+    private @Nullable List<String> trace;
+    private long longestStep;
+
+    static World current() {
+        World world = current;
+        if (world == null) {
+            throw new IllegalStateException("no world");
+        }
+        return world;
+    }
+
+    World() {
+        current = this;
+    }
+
+    /** Begins anew. */
+    void reset(long seed, @Nullable List<String> newTrace) {
+        random = new SplittableRandom(seed);
+        now = 1_000 * MILLI;
+        fibers.clear();
+        timers.clear();
+        soon.clear();
+        late.clear();
+        failure = null;
+        events = 0;
+        trace = newTrace;
+        running = addUser("main");
+    }
+
+    /** The longest time that is let pass without anything due. */
+    void setLongestStep(long nanos) {
+        longestStep = nanos;
+    }
+
+    Fiber addUser(String name) {
+        return add(new Fiber(this, name, false));
+    }
+
+    Fiber addDaemon(String name) {
+        return add(new Fiber(this, name, true));
+    }
+
+    private Fiber add(Fiber fiber) {
+        fibers.add(fiber);
+        return fiber;
+    }
+
+    long now() {
+        return now;
+    }
+
+    Fiber running() {
+        Fiber fiber = running;
+        if (fiber == null) {
+            throw new IllegalStateException("nobody runs");
+        }
+        return fiber;
+    }
+
+    int draw(int bound) {
+        return random.nextInt(bound);
+    }
+
+    long draw(long bound) {
+        return random.nextLong(bound);
+    }
+
+    boolean oneIn(int many) {
+        return random.nextInt(many) == 0;
+    }
+
+    void fill(byte[] bytes) {
+        random.nextBytes(bytes);
+    }
+
+    void add(Simulated.Timer timer) {
+        timers.add(timer);
+    }
+
+    void cancelled(Simulated.Timer timer) {
+        timers.remove(timer);
+    }
+
+    /** Has something done before anything else happens. */
+    void soon(Runnable task) {
+        soon.addLast(task);
+    }
+
+    /** Has something done at any later time. */
+    void late(Runnable arrival) {
+        late.add(arrival);
+    }
+
+    boolean isTraced() {
+        return trace != null;
+    }
+
+    void note(String what) {
+        if (trace != null) {
+            trace.add(String.format(
+                    "%8.1f ms  %-16s %s", (now - 1_000 * MILLI) / 1e6, running == null ? "" : running.name(), what));
+        }
+    }
+
+    /** Runs one schedule to its end; throws what went wrong. */
+    void run(Rules newRules) throws Throwable {
+        rules = newRules;
+        fibers.remove(0);
+        carriers.run(this);
+        running = null;
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** The running fiber lets others go on. Returns when it is its turn again. */
+    void pause() {
+        Fiber me = running();
+        Fiber next = next();
+        if (next != me) {
+            carriers.leave(me, next);
+            if (failure != null) {
+                throw new Abandoned();
+            }
+            running = me;
+        }
+    }
+
+    /** Ends a fiber that does not go on, for the schedule has failed. */
+    private static final class Abandoned extends Error {
+        private static final long serialVersionUID = 1L;
+    }
+
+    void goesOn(Fiber fiber) {
+        running = fiber;
+    }
+
+    void runTask(Fiber fiber) {
+        try {
+            fiber.run();
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    /** Pauses only now and then. */
+    void mayPause() {
+        if (random.nextInt(4) != 0) {
+            pause();
+        } else {
+            check();
+        }
+    }
+
+    void fail(Throwable problem) {
+        if (failure == null) {
+            failure = problem;
+        }
+    }
+
+    private void check() {
+        try {
+            if (rules != null && failure == null) {
+                runDue();
+                while (!soon.isEmpty()) {
+                    soon.removeFirst().run();
+                }
+                rules.check();
+                rules.checkTold();
+            }
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    /** Draws who goes on; null if all is over, or something went wrong. */
+    @Nullable Fiber next() {
+        while (true) {
+            check();
+            if (failure != null) {
+                return null;
+            }
+            if (++events > MOST_EVENTS) {
+                fail(new Violation("it goes on and on: "
+                        + fibers.stream()
+                                .map(fiber -> fiber.name() + " " + fiber.state())
+                                .toList()));
+                return null;
+            }
+            collectReady();
+            int choices = ready.size() + late.size();
+            if (choices > 0 && !(canPass() && random.nextInt(choices + 1) == 0)) {
+                int chosen = random.nextInt(choices);
+                if (chosen < ready.size()) {
+                    return ready.get(chosen);
+                }
+                arrive(chosen - ready.size());
+            } else if (choices > 0) {
+                boolean unused = passTime(false);
+            } else if (!(random.nextInt(4) == 0 && begun()) && !passTime(true) && !begun()) {
+                failIfHanging();
+                return null;
+            }
+        }
+    }
+
+    private void arrive(int index) {
+        try {
+            late.remove(index).run();
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    private void collectReady() {
+        ready.clear();
+        for (int i = 0; i < fibers.size(); i++) {
+            Fiber fiber = fibers.get(i);
+            if (fiber.state() == Fiber.State.READY
+                    || fiber.canStart()
+                    || (fiber.state() == Fiber.State.IDLE && !fiber.isDaemon() && begins(fiber))) {
+                ready.add(fiber);
+            }
+        }
+    }
+
+    private boolean begins(Fiber user) {
+        return rules != null && rules.beginNext(user);
+    }
+
+    private boolean begun() {
+        return rules != null && rules.windUp();
+    }
+
+    private void failIfHanging() {
+        for (Fiber fiber : fibers) {
+            if (fiber.state() != Fiber.State.IDLE) {
+                fail(new Violation(fiber.name() + " hangs: " + fiber.state()));
+            }
+        }
+    }
+
+    private boolean canPass() {
+        return longestStep > 0;
+    }
+
+    /** Goes to the next thing that is due, or not as far; false if nothing is due. */
+    private boolean passTime(boolean nothingElse) {
+        Simulated.Timer first = timers.peek();
+        long step = nothingElse || random.nextInt(3) == 0 ? Long.MAX_VALUE : random.nextLong(stepBound());
+        if (first == null) {
+            if (step != Long.MAX_VALUE) {
+                now += step;
+            }
+            return false;
+        }
+        if (step < first.at() - now) {
+            now += step;
+            return true;
+        }
+        now = Math.max(now, first.at());
+        runDue();
+        return true;
+    }
+
+    private void runDue() {
+        Simulated.Timer first = timers.peek();
+        while (first != null && first.at() <= now) {
+            timers.poll();
+            first.run();
+            first = timers.peek();
+        }
+    }
+
+    private long stepBound() {
+        return random.nextInt(2) == 0 ? 20 * MILLI : longestStep;
+    }
+}
