@@ -14,6 +14,7 @@ import dev.latchkey.testkit.PostgresServer;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -196,6 +197,43 @@ class GuardIT {
     }
 
     /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
+    /** The first token of a resource that is committed between two statements of the guard is no greater one. */
+    @Test
+    void givenTheFirstTokenIsCommittedMeanwhile_whenAGreaterOneComes_thenItPasses() throws Exception {
+        FencingGuard guard = new FencingGuard("fence_of_a_race");
+        String resource = UUID.randomUUID().toString();
+        On database = On.POSTGRESQL;
+        try (Connection creating = DriverManager.getConnection(database.url())) {
+            guard.createTable(creating);
+        }
+        try (Connection first = database.transaction();
+                Connection second = database.transaction()) {
+            guard.check(first, resource, 5);
+
+            guard.check(before(second, "SELECT", first::commit), resource, 6);
+
+            second.commit();
+            assertThatThrownBy(() -> guard.check(first, resource, 5)).isInstanceOf(LockLostException.class);
+            first.rollback();
+        }
+    }
+
+    private interface Step {
+        void run() throws SQLException;
+    }
+
+    /** Does something right before a statement that begins so is prepared. */
+    private static Connection before(Connection connection, String beginning, Step step) {
+        return (Connection) Proxy.newProxyInstance(
+                GuardIT.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("prepareStatement")
+                            && arguments[0].toString().startsWith(beginning)) {
+                        step.run();
+                    }
+                    return method.invoke(connection, arguments);
+                });
+    }
+
     @ParameterizedTest
     @EnumSource
     void givenATransaction_whenTheGuardsTableIsToBeCreated_thenRefusedAndTheTransactionIsAsItWas(On database)
