@@ -157,10 +157,20 @@ final class Statements {
         for (Map.Entry<String, Long> row : unused.entrySet()) {
             Map<String, Object> values = Map.of("resource", row.getKey(), "version", row.getValue());
             try (PreparedStatement prepared = deleteUnused.prepare(connection, values)) {
-                prepared.setQueryTimeout(LONGEST_DELETE_SECONDS);
-                int unusedCount = prepared.executeUpdate();
+                executeAtMost(LONGEST_DELETE_SECONDS, prepared);
             }
         }
         return unused.size();
+    }
+
+    /** H2 keeps the limit for the connection, which goes back to the pool. */
+    private static void executeAtMost(int seconds, PreparedStatement statement) throws SQLException {
+        int before = statement.getQueryTimeout();
+        statement.setQueryTimeout(seconds);
+        try {
+            int unusedCount = statement.executeUpdate();
+        } finally {
+            statement.setQueryTimeout(before);
+        }
     }
 }
