@@ -8,6 +8,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -153,6 +155,36 @@ class GuardIT {
 
             assertThat(taking.result().isAcquired()).isTrue();
             taking.result().release();
+        }
+    }
+
+    /** The renewal of the guarded hold waited for that transaction, and everything else that the factory renews with it. */
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "MARIADB"})
+    void givenALongGuard_whenOthersAreRenewed_thenTheyStayHeld(On database) throws Exception {
+        Duration ttl = Duration.ofSeconds(9);
+        try (JdbcStore store = Stores.open(database.patientUrl());
+                LockFactory locks = new LockFactory(store);
+                Connection transaction = database.transaction()) {
+            List<LossReason> losses = new CopyOnWriteArrayList<>();
+            Lock guarded = locks.lock("long-guard-" + database)
+                    .ttl(ttl)
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create()
+                    .acquire();
+            Lock other = locks.lock("beside-it-" + database)
+                    .ttl(ttl)
+                    .autoRefresh()
+                    .create()
+                    .acquire();
+            store.guard(transaction, guarded.key());
+
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+
+            Awaitility.await().during(ttl).atMost(Duration.ofSeconds(30)).until(() -> !other.isExpired());
+            assertThat(other.isAcquired()).isTrue();
+            transaction.rollback();
         }
     }
 
