@@ -87,7 +87,16 @@ class DriverFailuresIT {
                 JdbcStore rivals = Stores.open(server.dsn())) {
             pool.setJdbcUrl(server.jdbcUrl() + "&socketFactory=" + FailingSockets.class.getName());
             pool.setMaximumPoolSize(1);
-            JdbcStore store = new JdbcStore(pool);
+            AtomicReference<@Nullable Error> next = new AtomicReference<>();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    // Not before: the pool reads too, when it tries a connection.
+                    Connection connection = super.getConnection();
+                    FailingSockets.PLANTED.set(next.getAndSet(null));
+                    return connection;
+                }
+            });
             Key kept = Key.of("kept");
             kept = holding(kept, store.save(exclusive(kept)));
             Key lost = Key.of("lost");
@@ -95,7 +104,7 @@ class DriverFailuresIT {
             assertThat(rivals.delete(lost)).isTrue();
             granted(rivals.save(exclusive(Key.of("lost"))));
             Key renewed = kept;
-            FailingSockets.PLANTED.set(new StackOverflowError("planted"));
+            next.set(new StackOverflowError("planted"));
 
             assertThatThrownBy(() -> store.refresh(exclusive(renewed))).isInstanceOf(StackOverflowError.class);
 
