@@ -41,11 +41,23 @@ final class Announcements implements AutoCloseable {
         } catch (SQLException e) {
             connection.close();
             throw e;
+        } catch (RuntimeException | Error e) {
+            Connections.abort(connection);
+            throw e;
         }
     }
 
     /** Waits a while for resources that came free. */
     List<String> await() throws SQLException {
+        try {
+            return hear();
+        } catch (RuntimeException | Error e) {
+            Connections.abort(connection);
+            throw e;
+        }
+    }
+
+    private List<String> hear() throws SQLException {
         PGNotification[] heard = postgresql.getNotifications(LOOK_MILLIS);
         if (heard != null && heard.length > 0) {
             heardNanos = System.nanoTime();

@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Takes connections from the pool, never that of a transaction of the caller: where a connection comes without autocommit,
@@ -15,6 +17,11 @@ final class Connections {
 
     /** For so long a call waits for a connection before whoever has one to spare gives it back. */
     private static final long SHORTAGE_NANOS = Duration.ofMillis(500).toNanos();
+
+    /** So often one call asks again whose pool says that it was interrupted, as one may that is being closed. */
+    private static final int MOST_INTERRUPTS = 100;
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
     private final DataSource dataSource;
     private final Map<Thread, Long> waiting = new ConcurrentHashMap<>();
@@ -26,9 +33,9 @@ final class Connections {
 
     /** Asks on a thread of its own, and finds out by that how connections come where there is no transaction. */
     Connection first() throws NoConnectionException {
+        Connection connection = await(this::apart);
         try {
-            Connection connection = await(this::apart);
-            comeInTransactions = !connection.getAutoCommit();
+            comeInTransactions = !isInAutoCommit(connection);
             return connection;
         } catch (SQLException e) {
             throw new NoConnectionException(e);
@@ -50,11 +57,32 @@ final class Connections {
             return apart();
         }
         Connection connection = dataSource.getConnection();
-        if (connection.getAutoCommit()) {
+        if (isInAutoCommit(connection)) {
             return connection;
         }
         connection.close();
         return apart();
+    }
+
+    private static boolean isInAutoCommit(Connection connection) throws SQLException {
+        try {
+            return connection.getAutoCommit();
+        } catch (SQLException | RuntimeException | Error e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Has one closed whose driver has failed otherwise than by an SQLException. In the pool it would be of harm: what was on
+     * its way then, the next one would read as the answer to its own statement.
+     */
+    static void abort(Connection connection) {
+        try (connection) {
+            connection.abort(Runnable::run);
+        } catch (SQLException | RuntimeException e) {
+            log.debug("lock.connection-aborted problem={}", e.toString());
+        }
     }
 
     private Connection apart() throws SQLException {
@@ -71,24 +99,26 @@ final class Connections {
         Connection connection() throws SQLException;
     }
 
-    /** A pool that is interrupted while it waits for a connection is asked again, and the flag is kept. */
+    /** A pool that is interrupted while it waits for a connection is asked again, and the flag kept: not every pool does. */
     private Connection await(Source source) throws NoConnectionException {
         waiting.put(Thread.currentThread(), System.nanoTime());
-        boolean interrupted = false;
+        int interrupts = 0;
         try {
             while (true) {
                 try {
                     return source.connection();
                 } catch (SQLException | RuntimeException e) {
-                    if (!(e.getCause() instanceof InterruptedException)) {
+                    if (!(e.getCause() instanceof InterruptedException) || interrupts == MOST_INTERRUPTS) {
                         throw new NoConnectionException(e);
                     }
-                    interrupted |= Thread.interrupted();
+                    boolean wasKept = Thread.interrupted();
+                    interrupts++;
+                    log.debug("lock.pool-interrupted flagKept={}", wasKept);
                 }
             }
         } finally {
             waiting.remove(Thread.currentThread());
-            if (interrupted) {
+            if (interrupts > 0) {
                 Thread.currentThread().interrupt();
             }
         }

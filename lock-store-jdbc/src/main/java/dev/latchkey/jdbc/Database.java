@@ -53,6 +53,7 @@ final class Database {
     private final TableName table;
     private final Schema.Owner tableOwner;
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
+    private final FirstLook looking = new FirstLook();
 
     Database(DataSource dataSource, TableName table, Schema.Owner tableOwner) {
         this.connections = new Connections(dataSource);
@@ -110,12 +111,22 @@ final class Database {
     private <T> @Nullable T tryOnce(Work<T> work) throws SQLException, NoConnectionException {
         Known now = known();
         try (OwnConnection own = new OwnConnection(connections.get(), now.defaults(), now.dialect())) {
-            return work.on(own.get(), now.statements());
+            try {
+                return work.on(own.get(), now.statements());
+            } catch (RuntimeException | Error e) {
+                own.abort();
+                throw e;
+            }
         }
     }
 
-    /** Finds out what database it is, and has the table there. Two threads at once do it twice, which hurts nobody. */
+    /** Finds out what database it is, and has the table there. */
     private Known known() throws SQLException, NoConnectionException {
+        Known before = known.get();
+        return before != null ? before : looking.run(this::lookAndCreate);
+    }
+
+    private Known lookAndCreate() throws SQLException, NoConnectionException {
         Known before = known.get();
         if (before != null) {
             return before;

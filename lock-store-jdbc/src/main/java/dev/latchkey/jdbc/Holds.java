@@ -25,7 +25,7 @@ record Holds(Database database, Pruning pruning) {
     Attempt save(Request request) {
         String resource = request.key().resource();
         if (exclusiveClaim(request.key()).isPresent() && request.mode() == LockMode.EXCLUSIVE) {
-            return renew(request, Rules::save);
+            return renew(request, Rules::save, Statements::renew);
         }
         boolean isOneStatement = request.leaseChange() == LeaseChange.EXTEND && request.mode() == LockMode.EXCLUSIVE;
         if (request.key().held().isEmpty() && isOneStatement) {
@@ -41,7 +41,18 @@ record Holds(Database database, Pruning pruning) {
     }
 
     Attempt refresh(Request request) {
-        return renew(request, Rules::refresh);
+        return renew(request, Rules::refresh, Statements::renew);
+    }
+
+    /** As {@link #refresh}, for one who has more to renew. Only an exclusive hold's row is ever locked for long. */
+    Attempt renewAmongOthers(Request request) {
+        return renew(request, Rules::refresh, Statements::renewSoon);
+    }
+
+    /** How a live exclusive hold is renewed; false if it is not there. */
+    @FunctionalInterface
+    private interface Renewing {
+        boolean in(Statements statements, Connection connection, Map<String, ?> values) throws SQLException;
     }
 
     private @Nullable Attempt take(Connection connection, Statements statements, Request request) throws SQLException {
@@ -68,12 +79,12 @@ record Holds(Database database, Pruning pruning) {
     }
 
     /** What may end a lease sooner depends on the row as it was read: done late, or twice, it does nothing. */
-    private Attempt renew(Request request, Function<Rules, Decision<Attempt>> otherwise) {
+    private Attempt renew(Request request, Function<Rules, Decision<Attempt>> otherwise, Renewing renewing) {
         OptionalLong claim =
                 request.leaseChange() == LeaseChange.EXTEND ? exclusiveClaim(request.key()) : OptionalLong.empty();
         return database.call(request.key().resource(), Repeat.HARMLESS, (connection, statements) -> {
             long since = System.nanoTime();
-            return claim.isPresent() && statements.renew(connection, values(request, claim.getAsLong()))
+            return claim.isPresent() && renewing.in(statements, connection, values(request, claim.getAsLong()))
                     ? granted(claim.getAsLong(), since, request)
                     : change(connection, statements, request, otherwise);
         });

@@ -10,6 +10,7 @@ import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PassingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
@@ -108,6 +109,17 @@ public final class JdbcStore
     @Override
     public Attempt refresh(Request request) {
         return holds.refresh(request);
+    }
+
+    /**
+     * {@inheritDoc} One after the other. One whose row a transaction has locked, as {@link #guard} does, fails after a second:
+     * the others do not wait for it.
+     */
+    @Override
+    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+        return requests.stream()
+                .map(request -> Outcome.of(() -> holds.renewAmongOthers(request)))
+                .toList();
     }
 
     @Override

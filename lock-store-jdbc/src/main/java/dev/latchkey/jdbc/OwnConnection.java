@@ -25,11 +25,18 @@ final class OwnConnection implements AutoCloseable {
         } catch (SQLException e) {
             connection.close();
             throw e;
+        } catch (RuntimeException | Error e) {
+            Connections.abort(connection);
+            throw e;
         }
     }
 
     Connection get() {
         return connection;
+    }
+
+    void abort() {
+        Connections.abort(connection);
     }
 
     private void prepare() throws SQLException {

@@ -29,7 +29,8 @@ final class Statements {
     /** One row by its key: a statement for all would wait for every row it meets on MySQL, also that of a guard. */
     static final String DELETE_UNUSED = "DELETE FROM latchkey_lock WHERE resource = :resource AND version = :version";
 
-    private static final int LONGEST_DELETE_SECONDS = 1;
+    /** How long a row of somebody's transaction is waited for by what has more to do. */
+    private static final int LONGEST_WAIT_SECONDS = 1;
 
     private final Dialect dialect;
     private final TableName table;
@@ -116,6 +117,13 @@ final class Statements {
         return renew.count(connection, values) == 1;
     }
 
+    /** As {@link #renew}; fails if the row is locked for longer than a second. */
+    boolean renewSoon(Connection connection, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement prepared = renew.prepare(connection, values)) {
+            return executeAtMost(LONGEST_WAIT_SECONDS, prepared) == 1;
+        }
+    }
+
     boolean release(Connection connection, String resource, String token) throws SQLException {
         return release.count(connection, Map.of("resource", resource, "token", token, "channel", table.table())) == 1;
     }
@@ -157,10 +165,20 @@ final class Statements {
         for (Map.Entry<String, Long> row : unused.entrySet()) {
             Map<String, Object> values = Map.of("resource", row.getKey(), "version", row.getValue());
             try (PreparedStatement prepared = deleteUnused.prepare(connection, values)) {
-                prepared.setQueryTimeout(LONGEST_DELETE_SECONDS);
-                int unusedCount = prepared.executeUpdate();
+                int unusedCount = executeAtMost(LONGEST_WAIT_SECONDS, prepared);
             }
         }
         return unused.size();
+    }
+
+    /** H2 keeps the limit for the connection, which goes back to the pool. */
+    private static int executeAtMost(int seconds, PreparedStatement statement) throws SQLException {
+        int before = statement.getQueryTimeout();
+        statement.setQueryTimeout(seconds);
+        try {
+            return statement.executeUpdate();
+        } finally {
+            statement.setQueryTimeout(before);
+        }
     }
 }

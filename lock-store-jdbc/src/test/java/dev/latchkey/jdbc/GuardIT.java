@@ -8,12 +8,14 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -27,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -155,6 +158,36 @@ class GuardIT {
         }
     }
 
+    /** The renewal of the guarded hold waited for that transaction, and everything else that the factory renews with it. */
+    @ParameterizedTest
+    @EnumSource(names = {"POSTGRESQL", "MARIADB"})
+    void givenALongGuard_whenOthersAreRenewed_thenTheyStayHeld(On database) throws Exception {
+        Duration ttl = Duration.ofSeconds(9);
+        try (JdbcStore store = Stores.open(database.patientUrl());
+                LockFactory locks = new LockFactory(store);
+                Connection transaction = database.transaction()) {
+            List<LossReason> losses = new CopyOnWriteArrayList<>();
+            Lock guarded = locks.lock("long-guard-" + database)
+                    .ttl(ttl)
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create()
+                    .acquire();
+            Lock other = locks.lock("beside-it-" + database)
+                    .ttl(ttl)
+                    .autoRefresh()
+                    .create()
+                    .acquire();
+            store.guard(transaction, guarded.key());
+
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+
+            Awaitility.await().during(ttl).atMost(Duration.ofSeconds(30)).until(() -> !other.isExpired());
+            assertThat(other.isAcquired()).isTrue();
+            transaction.rollback();
+        }
+    }
+
     @Test
     void givenAutocommit_whenGuarded_thenIllegalArgument() throws Exception {
         try (JdbcStore store = Stores.open(On.H2.url());
@@ -196,6 +229,43 @@ class GuardIT {
     }
 
     /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
+    /** The first token of a resource that is committed between two statements of the guard is no greater one. */
+    @Test
+    void givenTheFirstTokenIsCommittedMeanwhile_whenAGreaterOneComes_thenItPasses() throws Exception {
+        FencingGuard guard = new FencingGuard("fence_of_a_race");
+        String resource = UUID.randomUUID().toString();
+        On database = On.POSTGRESQL;
+        try (Connection creating = DriverManager.getConnection(database.url())) {
+            guard.createTable(creating);
+        }
+        try (Connection first = database.transaction();
+                Connection second = database.transaction()) {
+            guard.check(first, resource, 5);
+
+            guard.check(before(second, "SELECT", first::commit), resource, 6);
+
+            second.commit();
+            assertThatThrownBy(() -> guard.check(first, resource, 5)).isInstanceOf(LockLostException.class);
+            first.rollback();
+        }
+    }
+
+    private interface Step {
+        void run() throws SQLException;
+    }
+
+    /** Does something right before a statement that begins so is prepared. */
+    private static Connection before(Connection connection, String beginning, Step step) {
+        return (Connection) Proxy.newProxyInstance(
+                GuardIT.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("prepareStatement")
+                            && arguments[0].toString().startsWith(beginning)) {
+                        step.run();
+                    }
+                    return method.invoke(connection, arguments);
+                });
+    }
+
     @ParameterizedTest
     @EnumSource
     void givenATransaction_whenTheGuardsTableIsToBeCreated_thenRefusedAndTheTransactionIsAsItWas(On database)

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,6 +81,26 @@ class PruningIT {
                 guard.commit();
             }
             assertThat(rows(pool)).contains("held");
+        }
+    }
+
+    /** H2 keeps a time limit of a statement for the connection, and with it for whom the pool lends that to next. */
+    @Test
+    void givenAPoolOfOneOnH2_whenPruned_thenTheConnectionIsAsItWas() throws Exception {
+        try (HikariDataSource pool = pool("h2")) {
+            pool.setMaximumPoolSize(1);
+            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            cycle(new Holds(database, new Pruning(Duration.ofHours(1))), "old");
+            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+
+            while (rows(pool).contains("old")) {
+                cycle(pruning, "pruner");
+            }
+
+            try (Connection connection = pool.getConnection();
+                    Statement statement = connection.createStatement()) {
+                assertThat(statement.getQueryTimeout()).isZero();
+            }
         }
     }
 

@@ -12,8 +12,11 @@ import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.ServerAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.awaitility.Awaitility;
 import org.hsqldb.Server;
 import org.junit.jupiter.api.Test;
@@ -75,6 +78,25 @@ class SilenceIT {
         try (MariaDbServer server = MariaDbServer.start();
                 FaultProxy proxy = FaultProxy.to(server.address())) {
             assertFailsInSilence(proxy, scheme + "://root@" + proxy.address() + "/test?sslMode=" + tls);
+        }
+    }
+
+    /** One after the other, the last of many was told after many times the limit. */
+    @Test
+    void givenAServerThatNeverAnswers_whenManyAsk_thenAllAreToldWithinTheLimitOfOne() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0);
+                JdbcStore store = Stores.open("postgresql://u@127.0.0.1:" + silent.getLocalPort()
+                        + "/db?connectTimeout=3&loginTimeout=3&sslmode=disable")) {
+            long start = System.nanoTime();
+            List<Task<Attempt>> asked = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                asked.add(Task.start(() -> store.save(exclusive(Key.of("unheard")))));
+            }
+
+            for (Task<Attempt> one : asked) {
+                assertThatThrownBy(one::result).hasCauseInstanceOf(LockStorageException.class);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
         }
     }
 

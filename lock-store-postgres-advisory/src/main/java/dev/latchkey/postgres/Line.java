@@ -91,7 +91,7 @@ final class Line {
     }
 
     /** A connection for each wait. */
-    private record Connecting(Sessions sessions) implements ServerWait.Source {
+    record Connecting(Sessions sessions) implements ServerWait.Source {
 
         @Override
         public Session get() throws SQLException {
@@ -137,7 +137,7 @@ final class Line {
             holds.put(hold);
             waiter.grant(hold);
         } else if (failure != null) {
-            settle(session);
+            sessions.settle(session);
             if (!wait.isCancelled() || wait.isFruitless()) {
                 waiter.fail(failure);
             }
@@ -145,19 +145,6 @@ final class Line {
         if (!wait.isCancelled()) {
             waiters.remove(waiter);
             serve();
-        }
-    }
-
-    /** A wait may have been broken off just after the grant: the session must hold nothing when the next one uses it. */
-    private void settle(@Nullable Session session) {
-        if (session == null || session.isEnded()) {
-            return;
-        }
-        try {
-            session.text(Sql.UNLOCK_ALL);
-            sessions.giveBack(session);
-        } catch (SQLException e) {
-            sessions.discard(session);
         }
     }
 }

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  *       would wait for the other.
  *   <li>The session that all share must not wait. So the hold moves to a session of its own, which shares before the other
  *       one stops to, and waits there; the server puts it before all writers, for they wait for it.
+ *   <li>Its wait is begun anew every few seconds, for only an answer shows that what it carries is still there. From the
+ *       first time on another session waits behind it as a writer does: else whoever waits to share would get in each time.
  *   <li>While a writer waits already, no other session may begin to share. Then it stays where it is and looks again and
  *       again, with growing pauses; the waiting writer keeps new readers out.
  * </ol>
@@ -36,8 +38,10 @@ final class Promotion {
     private final Executor threads;
     private final Waiter waiter;
     private final Hold hold;
+    private @Nullable ServerWait barrier;
     private boolean abandoned;
     private boolean deadlocked;
+    private boolean over;
 
     Promotion(
             LockId id,
@@ -171,7 +175,30 @@ final class Promotion {
             if (holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
                 session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
             }
+            keepReadersOut();
         }
+    }
+
+    private void keepReadersOut() {
+        guard.lock();
+        try {
+            if (barrier == null && !over) {
+                barrier = ServerWait.begin(
+                        threads,
+                        guard,
+                        new Line.Connecting(sessions),
+                        ServerWait.statement(LockMode.EXCLUSIVE, id),
+                        (wait, session, token, failure) -> barrierEnded(session));
+            }
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Cancelled, broken, or granted because what we shared is gone. */
+    private void barrierEnded(@Nullable Session session) {
+        barrier = null;
+        sessions.settle(session);
     }
 
     private void ended(ServerWait wait, OptionalLong token, @Nullable SQLException failure) {
@@ -239,6 +266,11 @@ final class Promotion {
         ServerWait wait = waiter.serverWait();
         if (wait != null) {
             wait.cancel();
+        }
+        over = true;
+        ServerWait behind = barrier;
+        if (behind != null) {
+            behind.cancel();
         }
         if (waiter.granted() != null && !wanted && !abandoned && hold.isLive()) {
             holds.demote(hold);

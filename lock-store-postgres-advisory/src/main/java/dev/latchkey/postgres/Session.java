@@ -171,6 +171,10 @@ final class Session {
                 end(LossReason.SESSION_LOST);
             }
             throw e;
+        } catch (RuntimeException | Error e) {
+            // What was on its way would be read as the answer to the next statement, of whomever.
+            end(LossReason.SESSION_LOST);
+            throw e;
         } finally {
             lastHeardNanos = System.nanoTime();
             guard.unlock();
@@ -202,7 +206,7 @@ final class Session {
         }
         try {
             driver.getNotifications(1);
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             end(LossReason.SESSION_LOST);
         } finally {
             guard.unlock();
@@ -247,7 +251,7 @@ final class Session {
             if (!connection.isValid(ANSWER_MILLIS / 1_000)) {
                 end(LossReason.SESSION_LOST);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             end(LossReason.SESSION_LOST);
         } finally {
             lastHeardNanos = System.nanoTime();

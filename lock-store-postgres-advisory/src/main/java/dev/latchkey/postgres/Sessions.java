@@ -27,6 +27,8 @@ final class Sessions {
     private final Set<Session> open = ConcurrentHashMap.newKeySet();
     private final Deque<Session> spare = new ArrayDeque<>();
     private final ReentrantLock guard = new ReentrantLock();
+    private @Nullable SQLException notOpened;
+    private long notOpenedNanos;
     private volatile @Nullable Session shared;
     private volatile boolean closed;
 
@@ -40,16 +42,30 @@ final class Sessions {
         if (current != null && !current.isEnded()) {
             return current;
         }
+        long since = System.nanoTime();
         opening.lock();
         try {
             current = shared;
-            if (current == null || current.isEnded()) {
-                current = connect();
-                shared = current;
-            }
-            return current;
+            return current != null && !current.isEnded() ? current : openShared(since);
         } finally {
             opening.unlock();
+        }
+    }
+
+    /** What failed while one waited for it, fails for him too: else the last of many would be told after as many time limits. */
+    private Session openShared(long since) throws SQLException {
+        SQLException before = notOpened;
+        if (before != null && notOpenedNanos - since >= 0) {
+            throw new SQLException(before.getMessage(), before.getSQLState(), before);
+        }
+        try {
+            Session opened = connect();
+            shared = opened;
+            return opened;
+        } catch (SQLException e) {
+            notOpened = e;
+            notOpenedNanos = System.nanoTime();
+            throw e;
         }
     }
 
@@ -91,6 +107,19 @@ final class Sessions {
             guard.unlock();
         }
         if (!keep) {
+            discard(session);
+        }
+    }
+
+    /** A wait may have been broken off just after the grant: the session must hold nothing when the next one uses it. */
+    void settle(@Nullable Session session) {
+        if (session == null || session.isEnded()) {
+            return;
+        }
+        try {
+            session.text(Sql.UNLOCK_ALL);
+            giveBack(session);
+        } catch (SQLException e) {
             discard(session);
         }
     }
@@ -198,7 +227,8 @@ final class Sessions {
         try {
             return shared().yes(Sql.IS_THERE, session.pid());
         } catch (SQLException e) {
-            return false;
+            // One that answers, and has no connection for us, has said nothing about this one.
+            return !Failures.endsSession(e);
         }
     }
 

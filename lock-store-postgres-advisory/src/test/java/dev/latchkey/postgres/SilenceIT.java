@@ -71,6 +71,12 @@ class SilenceIT {
         return waiting;
     }
 
+    private static long lockTimeouts() {
+        return server.log().stream()
+                .filter(line -> line.contains("lock timeout"))
+                .count();
+    }
+
     /** A19: the session that waits carries the shared hold, and a wait is not probed. */
     @Test
     void givenAReaderWaitsToPromote_whenTheNetworkGoesSilent_thenToldInFifteenSeconds() {
@@ -99,19 +105,26 @@ class SilenceIT {
         Lock promoter = locks.createLock("report");
         assertThat(promoter.tryAcquireShared()).isTrue();
         BackgroundCall<Lock> waiting = waitingInTheServer(promoter::acquire);
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
-                .until(() -> server.log().stream().anyMatch(line -> line.contains("lock timeout")));
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> lockTimeouts() > 0);
         assertThat(waiting.isDone()).isFalse();
         assertThat(promoter.isExpired()).isFalse();
         assertThat(others.createLock("report").tryAcquire()).isFalse();
+        Awaitility.await().until(() -> Raw.waiting(server) > 1);
+        Lock late = others.createLock("report");
+        BackgroundCall<Lock> coming = BackgroundCall.start(late::acquireShared);
+        long timeouts = lockTimeouts();
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> lockTimeouts() > timeouts + 1);
+        assertThat(coming.isDone()).isFalse();
 
         assertThat(reader.release()).isTrue();
 
         assertThat(waiting.result().fencingToken()).isPresent();
         assertThat(others.createLock("report").tryAcquireShared()).isFalse();
         assertThat(promoter.release()).isTrue();
+        assertThat(coming.result().isAcquired()).isTrue();
+        assertThat(late.release()).isTrue();
         assertThat(others.createLock("report").tryAcquire()).isTrue();
+        Awaitility.await().untilAsserted(() -> assertThat(Raw.waiting(server)).isZero());
     }
 
     /** B28: cancellations reach nobody, as those of a dead host; the lock is neither granted nor refused. */

@@ -1,0 +1,204 @@
+package dev.latchkey.jdbc;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.testkit.PostgresServer;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.SocketFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Drivers and pools that fail otherwise than by an SQLException. */
+@Timeout(120)
+class DriverFailuresIT {
+
+    /** Makes sockets in whose next read the driver finds the error that was planted. */
+    public static final class FailingSockets extends SocketFactory {
+
+        private static final AtomicReference<@Nullable Error> PLANTED = new AtomicReference<>();
+
+        @Override
+        public Socket createSocket() {
+            return new Socket() {
+                @Override
+                public InputStream getInputStream() throws IOException {
+                    return new FilterInputStream(super.getInputStream()) {
+                        @Override
+                        public int read(byte[] bytes, int offset, int length) throws IOException {
+                            Error planted = PLANTED.getAndSet(null);
+                            if (planted != null) {
+                                throw planted;
+                            }
+                            return super.read(bytes, offset, length);
+                        }
+                    };
+                }
+            };
+        }
+
+        @Override
+        public Socket createSocket(String host, int port) throws IOException {
+            return createSocket(InetAddress.getByName(host), port);
+        }
+
+        @Override
+        public Socket createSocket(String host, int port, InetAddress from, int fromPort) throws IOException {
+            return createSocket(host, port);
+        }
+
+        @Override
+        public Socket createSocket(InetAddress host, int port) throws IOException {
+            Socket socket = createSocket();
+            socket.connect(new InetSocketAddress(host, port));
+            return socket;
+        }
+
+        @Override
+        public Socket createSocket(InetAddress host, int port, InetAddress from, int fromPort) throws IOException {
+            return createSocket(host, port);
+        }
+    }
+
+    /** The next statement on that connection read the answer to the one that had failed, and a lost hold was renewed. */
+    @Test
+    void givenAnErrorInTheDriver_whenALostHoldIsRenewed_thenItIsLost() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                HikariDataSource pool = new HikariDataSource();
+                JdbcStore rivals = Stores.open(server.dsn())) {
+            pool.setJdbcUrl(server.jdbcUrl() + "&socketFactory=" + FailingSockets.class.getName());
+            pool.setMaximumPoolSize(1);
+            AtomicReference<@Nullable Error> next = new AtomicReference<>();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    // Not before: the pool reads too, when it tries a connection.
+                    Connection connection = super.getConnection();
+                    FailingSockets.PLANTED.set(next.getAndSet(null));
+                    return connection;
+                }
+            });
+            Key kept = Key.of("kept");
+            kept = holding(kept, store.save(exclusive(kept)));
+            Key lost = Key.of("lost");
+            lost = holding(lost, store.save(exclusive(lost)));
+            assertThat(rivals.delete(lost)).isTrue();
+            granted(rivals.save(exclusive(Key.of("lost"))));
+            Key renewed = kept;
+            next.set(new StackOverflowError("planted"));
+
+            assertThatThrownBy(() -> store.refresh(exclusive(renewed))).isInstanceOf(StackOverflowError.class);
+
+            assertThat(store.refresh(exclusive(lost))).isInstanceOf(Attempt.Lost.class);
+            assertThat(store.refresh(exclusive(kept))).isInstanceOf(Attempt.Granted.class);
+        }
+    }
+
+    /** Not every pool keeps the flag of a thread that is interrupted while it waits for a connection. */
+    @Test
+    void givenAPoolThatForgetsAnInterrupt_whenAsked_thenTheFlagIsKept() throws Exception {
+        try (HikariDataSource pool = h2()) {
+            AtomicInteger interrupts = new AtomicInteger(1);
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    if (interrupts.getAndDecrement() > 0) {
+                        throw new SQLException("interrupted", new InterruptedException());
+                    }
+                    return super.getConnection();
+                }
+            });
+
+            Task<Boolean> asked = Task.start(() -> {
+                granted(store.save(exclusive(Key.of("asked"))));
+                return Thread.currentThread().isInterrupted();
+            });
+
+            assertThat(asked.result()).isTrue();
+        }
+    }
+
+    /** As one does that is being closed. */
+    @Test
+    void givenAPoolThatIsInterruptedEachTime_whenAsked_thenAFailure() {
+        JdbcStore store = new JdbcStore(new DelegatingSource(new HikariDataSource()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                throw new SQLException("interrupted", new InterruptedException());
+            }
+        });
+
+        Task<Attempt> asked = Task.start(() -> store.save(exclusive(Key.of("asked"))));
+
+        assertThatThrownBy(asked::result).hasCauseInstanceOf(LockStorageException.class);
+    }
+
+    @Test
+    void givenAConnectionThatThrowsUnchecked_whenAskedAgain_thenThePoolHasOneToGive() throws Exception {
+        try (HikariDataSource pool = h2()) {
+            pool.setMaximumPoolSize(1);
+            pool.setConnectionTimeout(5_000);
+            AtomicInteger failures = new AtomicInteger(0);
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return failing(super.getConnection(), failures);
+                }
+            });
+            granted(store.save(exclusive(Key.of("before"))));
+            for (int failing = 1; failing <= 3; failing++) {
+                failures.set(failing);
+                Key key = Key.of("failing-" + failing);
+                assertThatThrownBy(() -> store.save(exclusive(key)))
+                        .isInstanceOf(RuntimeException.class)
+                        .hasMessageContaining("planted");
+            }
+
+            granted(store.save(exclusive(Key.of("after"))));
+        }
+    }
+
+    /** Fails at the so-manieth call but those that close it. */
+    private static Connection failing(Connection connection, AtomicInteger calls) {
+        return (Connection) Proxy.newProxyInstance(
+                DriverFailuresIT.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                    boolean ends =
+                            method.getName().equals("close") || method.getName().equals("abort");
+                    if (!ends && calls.get() > 0 && calls.decrementAndGet() == 0) {
+                        throw new IllegalStateException("planted");
+                    }
+                    try {
+                        return method.invoke(connection, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    private static HikariDataSource h2() {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setJdbcUrl("jdbc:h2:mem:failures;DB_CLOSE_DELAY=-1");
+        return pool;
+    }
+}

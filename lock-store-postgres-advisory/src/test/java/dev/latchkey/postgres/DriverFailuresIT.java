@@ -1,0 +1,131 @@
+package dev.latchkey.postgres;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.PostgresServer;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.SocketFactory;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A driver that fails otherwise than by an SQLException, and one that waits long for a server. */
+@Timeout(120)
+class DriverFailuresIT {
+
+    /** Makes sockets in whose next read the driver finds the error that was planted. */
+    public static final class FailingSockets extends SocketFactory {
+
+        private static final AtomicReference<@Nullable Error> PLANTED = new AtomicReference<>();
+
+        @Override
+        public Socket createSocket() {
+            return new Socket() {
+                @Override
+                public InputStream getInputStream() throws IOException {
+                    return new FilterInputStream(super.getInputStream()) {
+                        @Override
+                        public int read(byte[] bytes, int offset, int length) throws IOException {
+                            Error planted = PLANTED.getAndSet(null);
+                            if (planted != null) {
+                                throw planted;
+                            }
+                            return super.read(bytes, offset, length);
+                        }
+                    };
+                }
+            };
+        }
+
+        @Override
+        public Socket createSocket(String host, int port) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Socket createSocket(String host, int port, InetAddress from, int fromPort) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Socket createSocket(InetAddress host, int port) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Socket createSocket(InetAddress host, int port, InetAddress from, int fromPort) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    /** The next statement on that session read the answer to the one that had failed, and took what a rival held. */
+    @Test
+    void givenAnErrorInTheDriver_whenWhatARivalHoldsIsTried_thenAConflictAndWhatWasHeldIsLost() {
+        try (PostgresServer server = PostgresServer.start();
+                PostgresAdvisoryStore rivals = Stores.open(server);
+                PostgresAdvisoryStore store =
+                        Stores.open(server.dsn() + "?socketFactory=" + FailingSockets.class.getName());
+                LockFactory locks = new LockFactory(store)) {
+            granted(rivals.save(exclusive(Key.of("report"))));
+            List<LossReason> losses = new CopyOnWriteArrayList<>();
+            Lock kept = locks.lock("kept").onLost(losses::add).create();
+            assertThat(kept.tryAcquire()).isTrue();
+            FailingSockets.PLANTED.set(new StackOverflowError("planted"));
+            Awaitility.await().until(() -> {
+                try {
+                    store.find(kept.key());
+                    return FailingSockets.PLANTED.get() == null;
+                } catch (StackOverflowError e) {
+                    return true;
+                }
+            });
+
+            assertThat(store.save(shared(Key.of("report")))).isInstanceOf(Attempt.Conflicted.class);
+
+            Awaitility.await().untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
+            assertThat(locks.createLock("kept").tryAcquire()).isTrue();
+        }
+    }
+
+    /** One after the other, the last of many was told after many times the limit. */
+    @Test
+    void givenAServerThatNeverAnswers_whenManyAsk_thenAllAreToldWithinTheLimitOfOne() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0);
+                PostgresAdvisoryStore store = Stores.open(
+                        "postgresql://u@127.0.0.1:" + silent.getLocalPort() + "/db?connectTimeout=3&loginTimeout=3")) {
+            long start = System.nanoTime();
+            List<BackgroundCall<Attempt>> asked = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                Key key = Key.of("unheard-" + i);
+                asked.add(BackgroundCall.start(() -> store.save(exclusive(key))));
+            }
+
+            for (BackgroundCall<Attempt> one : asked) {
+                assertThatThrownBy(one::result).isInstanceOf(LockStorageException.class);
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+        }
+    }
+}
