@@ -67,14 +67,9 @@ final class Commands {
         return new Commands(collection, unit);
     }
 
-    /**
-     * What a failover must not undo, and that is neither waited for without end nor believed before a majority has it. The
-     * transaction decides about that in a session.
-     */
+    /** What a failover must not undo, and that is neither waited for without end nor believed before a majority has it. */
     Commands durable() {
-        return session != null
-                ? this
-                : new Commands(collection.withWriteConcern(DURABLE).withReadConcern(ReadConcern.MAJORITY), null);
+        return new Commands(collection.withWriteConcern(DURABLE).withReadConcern(ReadConcern.MAJORITY), session);
     }
 
     /** Whether nothing can have been done. The driver tells of the first attempt if it made two. */

@@ -86,7 +86,7 @@ final class DocumentLock {
         if (found.isPresent() && !LockFields.names(found.get(), token)) {
             throw conflict();
         }
-        found.ifPresent(document -> hold = DocumentHold.granted(mode, start, ttl, document));
+        found.ifPresent(document -> become(DocumentHold.granted(mode, start, ttl, document)));
         return found;
     }
 
@@ -128,10 +128,10 @@ final class DocumentLock {
     BsonDocument demote() {
         return inTurn(() -> {
             hold.check(name);
-            hold = hold.demoting();
+            become(hold.demoting());
             BsonDocument changed = change(
                     "could not be demoted", DocumentLockMode.PESSIMISTIC_READ, rules().isHolder(), rules().demote());
-            hold = hold.in(DocumentHold.State.HELD);
+            become(hold.in(DocumentHold.State.HELD));
             return changed;
         });
     }
@@ -145,8 +145,16 @@ final class DocumentLock {
         if (changed.isEmpty()) {
             throw refused(problem);
         }
-        hold = DocumentHold.granted(mode, start, ttl, changed.get()).in(hold.state());
+        become(DocumentHold.granted(mode, start, ttl, changed.get()).in(hold.state()));
+        hold.check(name);
         return changed.get();
+    }
+
+    /** A loss is for good: what was done before it and answered after it does not bring the lock back. */
+    private synchronized void become(DocumentHold next) {
+        if (hold.state() != DocumentHold.State.LOST) {
+            hold = next;
+        }
     }
 
     /** A reader that is still there was refused because of others; whoever is not there has lost the lock. */
@@ -158,7 +166,7 @@ final class DocumentLock {
         boolean isNamed = commands.find(Filters.and(Filters.eq(Mapping.ID, id), rules().isNamed()))
                 .isPresent();
         LossReason reason = isNamed ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
-        hold = DocumentHold.lost(reason);
+        become(DocumentHold.lost(reason));
         return new LockLostException(name, problem + ", it is no longer held", reason);
     }
 
@@ -168,7 +176,7 @@ final class DocumentLock {
         try {
             return work.with(guard(Guard.Owner.After.KEPT));
         } catch (LockLostException e) {
-            hold = DocumentHold.lost(e.reason());
+            become(DocumentHold.lost(e.reason()));
             throw e;
         }
     }
@@ -187,19 +195,21 @@ final class DocumentLock {
             if (!before.isHeld()) {
                 return write.apply(guard);
             }
-            hold = before.in(DocumentHold.State.RELEASING);
+            become(before.in(DocumentHold.State.RELEASING));
             try {
                 R result = write.apply(guard);
-                hold = before.in(DocumentHold.State.RELEASED);
+                become(before.in(DocumentHold.State.RELEASED));
                 return result;
             } catch (LockLostException e) {
-                hold = DocumentHold.lost(e.reason());
+                become(DocumentHold.lost(e.reason()));
                 throw e;
-            } catch (LockConflictedException | OptimisticLockException | IllegalArgumentException e) {
-                hold = before;
+            } catch (LockConflictedException | OptimisticLockException e) {
+                become(before);
                 throw e;
             } catch (MongoCommandException e) {
-                hold = Commands.isInDoubt(e) ? hold : before;
+                if (!Commands.isInDoubt(e)) {
+                    become(before);
+                }
                 throw e;
             }
         });
@@ -221,15 +231,15 @@ final class DocumentLock {
                 return Optional.empty();
             }
             boolean wasOver = before.remainingNanos() == 0;
-            hold = before.in(DocumentHold.State.RELEASING);
+            become(before.in(DocumentHold.State.RELEASING));
             boolean wasThere = releaseOnServer();
-            hold = before.in(DocumentHold.State.RELEASED);
+            become(before.in(DocumentHold.State.RELEASED));
             if (!before.isHeld() || (wasThere && !wasOver)) {
                 return Optional.empty();
             }
             LossReason reason =
                     wasThere ? LossReason.EXPIRED : wasOver ? LossReason.TAKEN_OVER : LossReason.RELEASED_ELSEWHERE;
-            hold = DocumentHold.lost(reason);
+            become(DocumentHold.lost(reason));
             return Optional.of(new LockLostException(name, "found lost when it was released", reason));
         });
     }

@@ -49,11 +49,16 @@ public final class DocumentLocks<T> {
      *
      * @param collection whose writes respect these locks
      * @param ttl how long a lease is, from 10 ms to 100 years: longer than the work, or than the time between two refreshes
+     * @throws IllegalArgumentException if the TTL is out of range, or if the collection is a view within a session
      */
     public DocumentLocks(VersionedCollection<T> collection, Duration ttl) {
         if (ttl.compareTo(Duration.ofMillis(10)) < 0 || ttl.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException(
                     "a TTL of " + ttl + " is out of range: it must be from PT0.01S to " + LONGEST);
+        }
+        if (collection.commands().isInSession()) {
+            throw new IllegalArgumentException(
+                    "the collection is a view within a session: a lock would vanish with an aborted transaction, take it before");
         }
         this.collection = collection;
         this.ttl = ttl;

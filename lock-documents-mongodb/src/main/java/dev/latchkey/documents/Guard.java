@@ -1,6 +1,8 @@
 package dev.latchkey.documents;
 
+import static dev.latchkey.documents.Expressions.cond;
 import static dev.latchkey.documents.Expressions.not;
+import static dev.latchkey.documents.Expressions.text;
 
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockException;
@@ -13,10 +15,21 @@ import org.bson.BsonValue;
 /** Who may write a document, as a part of the write itself: the owner of its lock, or anybody while nobody holds it. */
 sealed interface Guard {
 
+    /** What somebody is to a document, by the server's clock. */
+    enum Standing {
+        MAY_WRITE,
+        /** Shares its lock with others. */
+        READS,
+        MAY_NOT
+    }
+
     BsonValue mayWrite();
 
+    /** The name of a {@link Standing}. */
+    BsonValue standing();
+
     /** Why a document that has the expected version was not written. */
-    LockException refusal(String name, BsonDocument document);
+    LockException refusal(String name, BsonDocument document, Standing standing);
 
     /** Whether the lock is given up with the write. */
     default boolean releases() {
@@ -32,7 +45,12 @@ sealed interface Guard {
         }
 
         @Override
-        public LockException refusal(String name, BsonDocument document) {
+        public BsonValue standing() {
+            return cond(mayWrite(), text(Standing.MAY_WRITE.name()), text(Standing.MAY_NOT.name()));
+        }
+
+        @Override
+        public LockException refusal(String name, BsonDocument document, Standing standing) {
             return new LockConflictedException(
                     name, "not written, somebody else holds its lock: take the lock, or wait until its lease is over");
         }
@@ -58,10 +76,17 @@ sealed interface Guard {
         }
 
         @Override
-        public LockException refusal(String name, BsonDocument document) {
-            if (LockFields.isNamedReader(document, token)) {
+        public BsonValue standing() {
+            BsonValue others =
+                    cond(LockFields.isReader(token), text(Standing.READS.name()), text(Standing.MAY_NOT.name()));
+            return cond(mayWrite(), text(Standing.MAY_WRITE.name()), others);
+        }
+
+        @Override
+        public LockException refusal(String name, BsonDocument document, Standing standing) {
+            if (standing == Standing.READS) {
                 return new LockConflictedException(
-                        name, "not written, others read it too, or the lease is over: promote the lock first");
+                        name, "not written, others read it too: it can be written when they have released it");
             }
             LossReason reason = LockFields.names(document, token) ? LossReason.EXPIRED : LossReason.TAKEN_OVER;
             return new LockLostException(name, "not written, the lock is no longer held", reason);

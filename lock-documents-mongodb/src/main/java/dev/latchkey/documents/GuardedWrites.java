@@ -27,7 +27,7 @@ import org.bson.conversions.Bson;
 final class GuardedWrites {
 
     /** In what is read, and never stored. */
-    private static final String MAY_WRITE = "_mayWrite";
+    private static final String STANDING = "_standing";
 
     /** How often a write that would be done by now is tried again. */
     static final int TRIES = 5;
@@ -54,14 +54,16 @@ final class GuardedWrites {
 
     /** Loads a document after a write of it did not happen, and throws if that was because of a lock. */
     Optional<BsonDocument> loadRefused(BsonValue id, Optional<Version> expected) {
-        BsonDocument stage = new BsonDocument("$addFields", object(to(MAY_WRITE, guard.mayWrite())));
+        BsonDocument stage = new BsonDocument("$addFields", object(to(STANDING, guard.standing())));
         Optional<BsonDocument> current = commands.find(Filters.eq(Mapping.ID, id), stage);
         current.ifPresent(document -> {
-            boolean mayWrite = document.getBoolean(MAY_WRITE).getValue();
-            document.remove(MAY_WRITE);
+            Guard.Standing standing =
+                    Guard.Standing.valueOf(document.getString(STANDING).getValue());
+            document.remove(STANDING);
             boolean lockIsLost = guard instanceof Guard.Owner owner && !LockFields.names(document, owner.token());
-            if (lockIsLost || (!mayWrite && mapping.version(document).equals(expected))) {
-                throw guard.refusal(name(id), document);
+            boolean fits = mapping.version(document).equals(expected);
+            if (lockIsLost || (standing != Guard.Standing.MAY_WRITE && fits)) {
+                throw guard.refusal(name(id), document, standing);
             }
         });
         return current;
@@ -85,19 +87,10 @@ final class GuardedWrites {
     /** Applies update operators. */
     Optional<BsonDocument> update(BsonValue id, Optional<Version> expected, Version next, BsonDocument operators) {
         BsonDocument update = operators.clone();
-        add(update, "$set", versionField, next.value());
-        if (guard.releases()) {
-            add(update, "$set", LockFields.LOCK + "." + LockFields.WRITER, BsonNull.VALUE);
-            add(update, "$set", LockFields.LOCK + "." + LockFields.READERS, Expressions.NONE);
-            add(update, "$set", LockFields.LOCK + "." + LockFields.UNTIL, BsonNull.VALUE);
-        }
+        BsonDocument fields = update.getDocument("$set", new BsonDocument()).clone();
+        fields.put(versionField, next.value());
+        update.put("$set", fields);
         return commands.change(filter(id, expected), update);
-    }
-
-    private static void add(BsonDocument update, String operator, String field, BsonValue value) {
-        BsonDocument fields = update.getDocument(operator, new BsonDocument()).clone();
-        fields.put(field, value);
-        update.put(operator, fields);
     }
 
     /** Puts another document in its place, but for the fields that are ours. */

@@ -17,7 +17,6 @@ import static dev.latchkey.documents.Expressions.text;
 import static dev.latchkey.documents.Expressions.variable;
 
 import java.time.Duration;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
@@ -100,21 +99,27 @@ final class LockFields {
         return isNamedWriter(document, token) || isNamedReader(document, token);
     }
 
-    static boolean isNamedWriter(BsonDocument document, String token) {
+    private static boolean isNamedWriter(BsonDocument document, String token) {
         return lock(document).get(WRITER, text("")).equals(text(token));
     }
 
-    static boolean isNamedReader(BsonDocument document, String token) {
-        BsonArray readers = lock(document).getArray(READERS, new BsonArray());
-        return readers.stream()
-                .anyMatch(reader -> text(token).equals(reader.asDocument().get(TOKEN)));
+    private static boolean isNamedReader(BsonDocument document, String token) {
+        BsonValue readers = lock(document).get(READERS);
+        return readers != null
+                && readers.isArray()
+                && readers.asArray().stream()
+                        .anyMatch(reader -> reader.isDocument()
+                                && text(token).equals(reader.asDocument().get(TOKEN)));
     }
 
+    /** People free a document by taking its lock away by hand, or setting it to null. */
     private static BsonDocument lock(BsonDocument document) {
-        return document.getDocument(LOCK, new BsonDocument());
+        BsonValue lock = document.get(LOCK);
+        return lock != null && lock.isDocument() ? lock.asDocument() : new BsonDocument();
     }
 
+    /** A number that was edited by hand has another type. */
     static long fencingToken(BsonDocument document) {
-        return document.getDocument(LOCK).getInt64(FENCING_TOKEN).getValue();
+        return document.getDocument(LOCK).getNumber(FENCING_TOKEN).longValue();
     }
 }

@@ -201,8 +201,11 @@ public final class LockedDocument<T> implements AutoCloseable {
         }
     }
 
+    /** Before anything is given up: also that it has an id and a version. */
     private void checkId(T document) {
-        if (!Ids.areSame(Mapping.idOf(collection.mapping().encode(document)), Mapping.idOf(loaded))) {
+        BsonDocument encoded = collection.mapping().encode(document);
+        Optional<Version> unused = collection.mapping().version(encoded);
+        if (!Ids.areSame(Mapping.idOf(encoded), Mapping.idOf(loaded))) {
             throw new IllegalArgumentException(
                     lock.name() + " is locked: the lock is no right to write another document");
         }
@@ -211,7 +214,7 @@ public final class LockedDocument<T> implements AutoCloseable {
     private void checkNotInSession() {
         if (collection.commands().isInSession()) {
             throw new IllegalStateException(
-                    lock.name() + ": a transaction may be aborted, release the lock after its end");
+                    lock.name() + ": its lock cannot be changed within a transaction, which may be aborted");
         }
     }
 
@@ -224,9 +227,10 @@ public final class LockedDocument<T> implements AutoCloseable {
      *
      * @return the document as it is now
      * @throws LockLostException if the lock is no longer held
-     * @throws IllegalStateException if none was held
+     * @throws IllegalStateException if none was held, or within a transaction
      */
     public T refresh() {
+        checkNotInSession();
         return collection.mapping().decode(lock.refresh());
     }
 
@@ -237,9 +241,10 @@ public final class LockedDocument<T> implements AutoCloseable {
      * @throws dev.latchkey.LockConflictedException if others have read locks; this one is kept as it is. Also after a demotion
      *     that was not answered, which the server may still do
      * @throws LockLostException if the lock is no longer held
-     * @throws IllegalStateException if none was held
+     * @throws IllegalStateException if none was held, or within a transaction
      */
     public T promote() {
+        checkNotInSession();
         return collection.mapping().decode(lock.promote());
     }
 
@@ -249,9 +254,10 @@ public final class LockedDocument<T> implements AutoCloseable {
      *
      * @return the document as it is now
      * @throws LockLostException if the lock is no longer held
-     * @throws IllegalStateException if none was held
+     * @throws IllegalStateException if none was held, or within a transaction
      */
     public T demote() {
+        checkNotInSession();
         return collection.mapping().decode(lock.demote());
     }
 
@@ -260,19 +266,25 @@ public final class LockedDocument<T> implements AutoCloseable {
      *
      * @return false if there was none any more: given up, not relied on any more since its lease is over, taken over, or gone
      *     with the document
+     * @throws IllegalStateException within a transaction
      */
     public boolean release() {
+        checkNotInSession();
         return lock.hold().mayBeThere() && lock.release().isEmpty();
     }
 
     /**
-     * Gives up the lock, if there is one. If the server cannot be reached that is logged, and the lease ends it.
+     * Gives up the lock, if there is one. If the server cannot be reached that is logged, and the lease ends it. Does nothing
+     * within a transaction.
      *
      * @throws LockLostException if the lock was lost and no call has told so: its lease is over, or somebody else took or
      *     removed it, so that what was done since may have overlapped
      */
     @Override
     public void close() {
+        if (collection.commands().isInSession()) {
+            return;
+        }
         giveBack().ifPresent(lost -> {
             throw lost;
         });

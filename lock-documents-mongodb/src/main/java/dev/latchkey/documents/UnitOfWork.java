@@ -55,9 +55,11 @@ public final class UnitOfWork {
     }
 
     /**
-     * Makes a view of a locked document whose writes are part of the transaction.
+     * Makes a view of a locked document whose writes are part of the transaction. Its lock is neither renewed nor released by
+     * it: {@link LockedDocument#close()} does nothing there.
      *
-     * @param held its lock is neither taken, renewed nor released by the transaction
+     * @param held locked before the work began, since a transaction does not see what came later; released after it, since a
+     *     release waits for a transaction that has written the document
      * @param <T> the documents
      * @return the document itself if this is done without a transaction
      */

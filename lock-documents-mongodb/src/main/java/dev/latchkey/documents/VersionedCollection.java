@@ -385,7 +385,8 @@ public final class VersionedCollection<T> {
          * Says by how much the clocks of any two {@code mongos} of a sharded cluster may differ. Each decides by its own which
          * leases are over: a lock that is not released is then taken over that much later. Needed on a sharded cluster with
          * {@link DocumentLocks}, where two may hold one lock if the clocks differ by more; a collection does not tell
-         * whether it is on one. The same for all who use the collection. Zero unless set.
+         * whether it is on one. On a replica set it covers how far the clocks of the members may differ, since after an election
+         * the clock of another decides. The same for all who use the collection. Zero unless set.
          *
          * @param difference zero or more
          * @return this builder

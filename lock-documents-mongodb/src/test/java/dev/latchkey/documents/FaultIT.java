@@ -101,6 +101,33 @@ class FaultIT {
                 .containsEntry("version", 2);
     }
 
+    /** The server has freed the lock; whoever took it since must not lose it by the first one's closing. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void givenTheRequestOrTheReplyOfALastWriteIsLost_whenClosed_thenGivenUpAndARivalIsLeftAlone(boolean isReply) {
+        direct.insert(new Document("_id", "lost-save"));
+        LockedDocument<Document> held = locks(posts).find("lost-save", WRITE).orElseThrow();
+        CompletableFuture<Void> lost = isReply ? proxy.loseReplyTo("lost-save") : proxy.loseRequest("lost-save");
+
+        assertThatThrownBy(() -> held.saveAndRelease(held.document().append("n", 1)))
+                .isInstanceOf(MongoException.class);
+
+        assertThat(lost).isDone();
+        assertThat(held.mode()).isEqualTo(DocumentLockMode.NONE);
+        assertThat(held.remainingLifetime()).isZero();
+        if (isReply) {
+            LockedDocument<Document> rival =
+                    locks(direct).find("lost-save", WRITE).orElseThrow();
+            assertThat(rival.document()).containsEntry("n", 1).containsEntry("version", 2);
+            assertThatCode(held::close).doesNotThrowAnyException();
+            assertThat(rival.release()).as("left alone").isTrue();
+        } else {
+            assertThatCode(held::close).doesNotThrowAnyException();
+            assertThat(locks(direct).find("lost-save", WRITE).orElseThrow().document())
+                    .doesNotContainKey("n");
+        }
+    }
+
     @Test
     void givenLockThatCannotBeReleased_whenClosed_thenWhatWentWrongBeforeIsNotHidden() {
         direct.insert(new Document("_id", "unreachable"));

@@ -60,6 +60,7 @@ final class Interposed {
             Set.of("findOneAndUpdate", "find", "aggregate", "insertOne", "deleteOne");
 
     private final IntConsumer beforeEach;
+    private final IntConsumer afterEach;
     private final AtomicInteger number = new AtomicInteger();
 
     /**
@@ -68,7 +69,17 @@ final class Interposed {
      * @param beforeEach is told the number of each command, from 1, before it is sent
      */
     Interposed(IntConsumer beforeEach) {
+        this(beforeEach, number -> {});
+    }
+
+    private Interposed(IntConsumer beforeEach, IntConsumer afterEach) {
         this.beforeEach = beforeEach;
+        this.afterEach = afterEach;
+    }
+
+    /** Is told the number of each command when the server has done it, and before the worker hears of it. */
+    static Interposed after(IntConsumer each) {
+        return new Interposed(number -> {}, each);
     }
 
     MongoDatabase database(MongoDatabase real) {
@@ -77,11 +88,16 @@ final class Interposed {
 
     private <P> P proxy(Class<P> type, Object real) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> {
-            if (COMMANDS.contains(method.getName())) {
-                beforeEach.accept(number.incrementAndGet());
+            boolean isCommand = COMMANDS.contains(method.getName());
+            int current = isCommand ? number.incrementAndGet() : 0;
+            if (isCommand) {
+                beforeEach.accept(current);
             }
             try {
                 Object result = method.invoke(real, args);
+                if (isCommand) {
+                    afterEach.accept(current);
+                }
                 return result instanceof MongoCollection<?> ? proxy(MongoCollection.class, result) : result;
             } catch (InvocationTargetException e) {
                 throw Objects.requireNonNull(e.getCause());

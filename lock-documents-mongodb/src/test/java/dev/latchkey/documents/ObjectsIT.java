@@ -94,6 +94,21 @@ class ObjectsIT {
         assertThatThrownBy(() -> of(Page.class).replace(page)).isInstanceOf(OptimisticLockException.class);
     }
 
+    /** C14: as for the other types. */
+    @Test
+    void givenADocumentFromBeforeItWasVersioned_whenItsVersionIsADecimalZero_thenItFits() {
+        VersionedCollection<Document> decimal = VersionedCollection.builder(stored)
+                .version("version", Version.Type.DECIMAL128)
+                .build();
+        stored.insertOne(new Document("_id", 1));
+
+        Document replaced = decimal.replace(new Document("_id", 1).append("version", new Decimal128(0)));
+
+        assertThat(replaced).containsEntry("version", new Decimal128(1));
+        assertThat(decimal.insert(new Document("_id", 2).append("version", new Decimal128(0))))
+                .containsEntry("version", new Decimal128(1));
+    }
+
     /** C15: what an embedded class has no place for was taken away with any change of it. */
     @Test
     void givenAnEmbeddedPojo_whenChanged_thenFieldsItHasNoPlaceForStay() throws InterruptedException {

@@ -155,4 +155,28 @@ class ReplicaSetIT {
             assertThat(held.refresh()).containsEntry("version", 1);
         }
     }
+
+    /** The lock is none of the transaction's: it is held after an aborted one, and given up after a committed one. */
+    @Test
+    void givenLockedDocument_whenItsOwnerWritesInUnits_thenWrittenWithTheCommitAndTheLockStays()
+            throws InterruptedException {
+        LockedDocument<Document> held = new DocumentLocks<>(posts, Duration.ofMinutes(1))
+                .find(1, DocumentLockMode.PESSIMISTIC_WRITE)
+                .orElseThrow();
+        assertThatThrownBy(() -> transactions.run(unit -> {
+                    unit.in(held).update(Version.of(1), Updates.set("title", "aborted"));
+                    throw new IllegalArgumentException("no");
+                }))
+                .hasMessage("no");
+
+        transactions.run(unit -> {
+            try (LockedDocument<Document> view = unit.in(held)) {
+                return view.update(Version.of(1), Updates.set("title", "new"));
+            }
+        });
+
+        assertThat(posts.find(1).orElseThrow()).containsEntry("version", 2).containsEntry("title", "new");
+        assertThat(held.mode()).isEqualTo(DocumentLockMode.PESSIMISTIC_WRITE);
+        assertThat(held.release()).isTrue();
+    }
 }

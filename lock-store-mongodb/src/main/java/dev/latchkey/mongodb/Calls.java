@@ -46,12 +46,12 @@ final class Calls implements AutoCloseable {
                 }));
     }
 
-    /** What was not sent this time may have been done the first time. */
+    /** What was not sent this time, or refused for its credentials, may have been done the first time. */
     private static <T extends @Nullable Object> T again(Supplier<T> call, MongoException first) {
         try {
             return call.get();
         } catch (MongoException e) {
-            if (failureOf(e) == Failure.NOT_SENT) {
+            if (failureOf(e) != Failure.IN_DOUBT) {
                 first.addSuppressed(e);
                 throw first;
             }

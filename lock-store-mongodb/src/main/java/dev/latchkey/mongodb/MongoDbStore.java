@@ -265,7 +265,11 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
          * differ. Each hold that ends without a release is then taken over that much later. If the clocks differ by more,
          * two may hold one lock. Without it a store on a sharded cluster refuses to take locks.
          *
-         * @param difference between any two of the clocks, more than zero, and less than the retention
+         * <p>On a replica set it covers how far the clocks of the members may differ, since after an election the clock of
+         * another decides.
+         *
+         * @param difference between any two of the clocks, those of the shards' primaries among them, more than zero, and less
+         *     than the retention
          * @return this
          * @throws IllegalArgumentException if it is zero or less
          */

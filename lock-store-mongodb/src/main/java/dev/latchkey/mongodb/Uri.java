@@ -17,6 +17,9 @@ import java.util.Optional;
  */
 record Uri(String driver, Optional<String> collection, Optional<Duration> allowedClockSkew) {
 
+    /** Of options; the driver takes both. */
+    private static final String SEPARATORS = "[&;]";
+
     static Uri parse(String uri) {
         if (!uri.startsWith("mongodb://") && !uri.startsWith("mongodb+srv://")) {
             throw new IllegalArgumentException("a MongoDB URI begins with mongodb:// or mongodb+srv://");
@@ -30,7 +33,7 @@ record Uri(String driver, Optional<String> collection, Optional<Duration> allowe
         List<String> kept = new ArrayList<>();
         Optional<String> collection = Optional.empty();
         Optional<Duration> skew = Optional.empty();
-        for (String option : uri.substring(query + 1, end).split("&", -1)) {
+        for (String option : uri.substring(query + 1, end).split(SEPARATORS, -1)) {
             int equals = option.indexOf('=');
             String name = equals < 0 ? option : option.substring(0, equals);
             String value = equals < 0 ? "" : decoded(option.substring(equals + 1));

@@ -1,16 +1,22 @@
 package dev.latchkey.mongodb;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
 import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoSocketOpenException;
+import com.mongodb.MongoSocketReadException;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.ServerAddress;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import java.util.Iterator;
+import java.util.List;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 
@@ -39,6 +45,29 @@ class CallsTest {
         assertThat(Calls.failureOf(new MongoTimeoutException("no server"))).isEqualTo(Failure.NOT_SENT);
         assertThat(Calls.failureOf(new MongoSocketOpenException("refused", SERVER)))
                 .isEqualTo(Failure.NOT_SENT);
+    }
+
+    /** It was told as undone, and what the first copy had taken was not given back: as when the password has changed. */
+    @Test
+    void givenTheReplyIsLostAndTheCredentialsAreRefusedThen_whenDescribed_thenInDoubt() {
+        for (MongoException second : List.of(
+                refusal(13, "Unauthorized"),
+                new MongoSecurityException(
+                        MongoCredential.createCredential("app", "admin", new char[0]), "authentication failed"),
+                new MongoTimeoutException("no server"))) {
+            Iterator<MongoException> answers = List.of(new MongoSocketReadException("reset", SERVER), second)
+                    .iterator();
+            try (Calls calls = new Calls()) {
+                assertThatThrownBy(() -> calls.repeated("report", () -> {
+                            throw answers.next();
+                        }))
+                        .isInstanceOfSatisfying(
+                                LockStorageException.class,
+                                failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT))
+                        .hasMessageContaining("reset");
+            }
+            assertThat(answers).isExhausted();
+        }
     }
 
     @Test

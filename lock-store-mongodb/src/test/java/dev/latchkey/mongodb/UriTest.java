@@ -28,6 +28,7 @@ class UriTest {
         "mongodb://user:&collection=a@localhost/test?collection=lock&w=1, mongodb://user:&collection=a@localhost/test?w=1",
         "mongodb://localhost/test?collection=lock#part, mongodb://localhost/test#part",
         "mongodb://localhost/test?collection=other&collection=lock, mongodb://localhost/test",
+        "mongodb://localhost/test?w=1;collection=lock;journal=true, mongodb://localhost/test?w=1&journal=true",
         "'mongodb://h1:1,h2:2/test?appName=a@b&collection=lock', 'mongodb://h1:1,h2:2/test?appName=a@b'",
     })
     void givenACollection_whenParsed_thenItIsTakenOut(String uri, String driver) {
@@ -89,6 +90,7 @@ class UriTest {
         "mongodb://user:secret@localhost/test?colection=secret, colection",
         "mongodb://localhost/test?collection=lock&socketTimeotMS=3, socketTimeotMS",
         "mongodb://localhost/test?w=1&tsl=true, tsl",
+        "mongodb://localhost/test?w=1;tsl=true, tsl",
         "mongodb://localhost/test?allowedClockSkew=2, allowedClockSkew",
         "mongodb+srv://localhost/test?Collection=lock, Collection",
     })
