@@ -19,13 +19,15 @@ final class Actor {
     /** Longer than any {@link Promise#patience()}, so that the judge and not this ends a wait that is too long. */
     static final Duration MAX_WAIT = Duration.ofSeconds(60);
 
-    private static final int SHORTEST_TTL_MILLIS = 500;
+    private static final Duration SHORTEST_TTL = Duration.ofMillis(500);
 
     /** Of so many holds one is held until its lease is about to be over, or is over: that is where a rival gets in. */
     private static final int LINGERS_ONE_OF = 3;
 
-    private static final int SHORTEST_LINGERING_MILLIS = 60;
-    private static final int LONGEST_LINGERING_MILLIS = 250;
+    private static final Duration SHORTEST_LINGERING = Duration.ofMillis(60);
+    /** The longest TTL of those. */
+    static final Duration LONGEST_LINGERING = Duration.ofMillis(250);
+
     private static final long AROUND_THE_END_NANOS = 40_000_000;
 
     private final String name;
@@ -65,8 +67,9 @@ final class Actor {
     boolean cycle(LockFactory locks) throws InterruptedException {
         LockMode mode = random.nextInt(5) == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
         boolean lingers = random.nextInt(LINGERS_ONE_OF) == 0;
-        Lock lock = lingers ? lingering(locks) : usual(locks);
-        Optional<Granted> granted = acquire(lock, mode);
+        Duration ttl = lingers ? between(SHORTEST_LINGERING, LONGEST_LINGERING) : between(SHORTEST_TTL, LONGEST_TTL);
+        Lock lock = lock(locks, ttl);
+        Optional<Granted> granted = acquire(lock, mode, ttl);
         if (granted.isPresent()) {
             String hold = granted.get().hold();
             lock.onLost(reason -> log.lost(hold, System.nanoTime()));
@@ -80,19 +83,21 @@ final class Actor {
         return granted.isPresent();
     }
 
-    private Lock usual(LockFactory locks) {
-        Duration ttl = Duration.ofMillis(random.nextInt(SHORTEST_TTL_MILLIS, (int) LONGEST_TTL.toMillis()));
-        return random.nextInt(8) == 0
+    private Duration between(Duration shortest, Duration longest) {
+        return Duration.ofMillis(random.nextLong(shortest.toMillis(), longest.toMillis()));
+    }
+
+    private Lock lock(LockFactory locks, Duration ttl) {
+        return !isShort(ttl) && random.nextInt(8) == 0
                 ? locks.lock(resource).ttl(ttl).autoRefresh().create()
                 : locks.createLock(resource, ttl);
     }
 
-    private Lock lingering(LockFactory locks) {
-        return locks.createLock(
-                resource, Duration.ofMillis(random.nextInt(SHORTEST_LINGERING_MILLIS, LONGEST_LINGERING_MILLIS)));
+    private static boolean isShort(Duration ttl) {
+        return ttl.compareTo(SHORTEST_TTL) < 0;
     }
 
-    private Optional<Granted> acquire(Lock lock, LockMode mode) throws InterruptedException {
+    private Optional<Granted> acquire(Lock lock, LockMode mode, Duration ttl) throws InterruptedException {
         log.asked(name, resource, mode, System.nanoTime());
         try {
             if (!(mode == LockMode.SHARED ? lock.tryAcquireShared(MAX_WAIT) : lock.tryAcquire(MAX_WAIT))) {
@@ -107,7 +112,11 @@ final class Actor {
         Granted granted = new Granted(name + "#" + holds++, resource, mode, lock.fencingToken());
         OptionalLong end = end(lock, now);
         if (lock.isExpired()) {
-            log.failed(name, now, "OverAtOnce");
+            if (isShort(ttl)) {
+                log.late(name, now);
+            } else {
+                log.failed(name, now, "OverAtOnce");
+            }
             return Optional.empty();
         }
         log.granted(name, granted.hold(), granted.token(), now, end);
@@ -133,9 +142,7 @@ final class Actor {
 
     /** Holds it until about the end of its lease, with rivals waiting; then renews it, or not. */
     private void linger(Lock lock, String hold) {
-        long left = lock.remainingLifetime()
-                .orElse(Duration.ofMillis(LONGEST_LINGERING_MILLIS))
-                .toNanos();
+        long left = lock.remainingLifetime().orElse(LONGEST_LINGERING).toNanos();
         LockSupport.parkNanos(left + random.nextLong(-AROUND_THE_END_NANOS, AROUND_THE_END_NANOS));
         if (random.nextBoolean() && !lock.isExpired()) {
             long asked = refresh(lock, hold);

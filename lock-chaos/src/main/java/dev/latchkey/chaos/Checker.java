@@ -3,6 +3,7 @@ package dev.latchkey.chaos;
 import dev.latchkey.chaos.History.Strike;
 import dev.latchkey.chaos.History.Wait;
 import dev.latchkey.chaos.Promise.Fencing;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -68,7 +69,9 @@ final class Checker {
                     .filter(earlier ->
                             belief.hold().isExclusive() || earlier.hold().isExclusive())
                     .forEach(earlier -> verdict.refuted(
-                            Rule.EXCLUSION, "two at once: " + times.show(earlier) + " | " + times.show(belief)));
+                            Rule.EXCLUSION,
+                            belief.from(),
+                            "two at once: " + times.show(earlier) + " | " + times.show(belief)));
             open.add(belief);
         });
         verdict.lookedAt(
@@ -92,7 +95,9 @@ final class Checker {
         for (Belief belief : exclusive) {
             if (belief.hold().token().isPresent() != (promise.fencing() == Fencing.TOKENS)) {
                 verdict.refuted(
-                        Rule.TOKENS, "a token where none is promised, or none where one is: " + times.show(belief));
+                        Rule.TOKENS,
+                        belief.from(),
+                        "a token where none is promised, or none where one is: " + times.show(belief));
             }
         }
         if (promise.fencing() == Fencing.NONE) {
@@ -111,7 +116,8 @@ final class Checker {
             Belief same =
                     byToken.put(belief.hold().resource() + " " + belief.hold().token(), belief);
             if (same != null) {
-                verdict.refuted(Rule.TOKENS, "the same token: " + times.show(same) + " | " + times.show(belief));
+                verdict.refuted(
+                        Rule.TOKENS, belief.from(), "the same token: " + times.show(same) + " | " + times.show(belief));
             }
         }
     }
@@ -135,7 +141,7 @@ final class Checker {
             }
             Belief before = greatest.get(later.hold().resource());
             if (before != null && token(later) < token(before)) {
-                verdict.refuted(Rule.TOKENS, "fallen: " + times.show(before) + " | " + times.show(later));
+                verdict.refuted(Rule.TOKENS, later.from(), "fallen: " + times.show(before) + " | " + times.show(later));
             }
         }
     }
@@ -146,7 +152,10 @@ final class Checker {
         real().filter(belief -> belief.hold().isExclusive()).forEach(belief -> {
             Belief before = last.put(belief.hold().resource(), belief);
             if (before != null && token(belief) < token(before)) {
-                verdict.refuted(Rule.TOKENS, "in another order: " + times.show(before) + " | " + times.show(belief));
+                verdict.refuted(
+                        Rule.TOKENS,
+                        belief.from(),
+                        "in another order: " + times.show(before) + " | " + times.show(belief));
             }
         });
     }
@@ -165,17 +174,18 @@ final class Checker {
             }
             long awake = end - wait.asked() - outages(wait.process(), wait.asked(), end);
             longest = Math.max(longest, awake);
-            if (awake > promise.patience().toNanos()) {
+            if (Duration.ofNanos(awake).compareTo(promise.patience()) > 0) {
                 verdict.refuted(Rule.WAITS, "%.1f s awake: %s".formatted(awake / 1e9, times.show(wait)));
             }
         }
+        boolean isFair = !promise.patience().equals(Promise.UNFAIR);
+        if (!isFair) {
+            verdict.notPromised(Rule.WAITS);
+        }
+        String bound = isFair ? " of %d s".formatted(promise.patience().toSeconds()) : "";
         verdict.lookedAt(
                 Rule.WAITS,
-                "%,d waits, the longest %.1f s of %d s"
-                        .formatted(
-                                history.waits().size(),
-                                longest / 1e9,
-                                promise.patience().toSeconds()));
+                "%,d waits, the longest %.1f s%s".formatted(history.waits().size(), longest / 1e9, bound));
     }
 
     /** How much of a time a process was frozen, or without a server, which may be both at once. */

@@ -13,7 +13,7 @@ enum Defect {
     /** What was released is held again by nobody. */
     HOLDS_AGAIN_AFTER_RELEASE(500, Rule.HANDOFF),
     /** What was over is held again by nobody. */
-    REVIVES_EXPIRED(50, Rule.HANDOFF),
+    REVIVES_EXPIRED(80, Rule.HANDOFF),
     /** A waiter that was granted the lock is not told until it looks again. */
     TELLS_LATE(500, Rule.HANDOFF),
     /** A release is not sent, and said to have succeeded. */

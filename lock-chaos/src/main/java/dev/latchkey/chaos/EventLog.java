@@ -20,6 +20,7 @@ final class EventLog implements AutoCloseable {
         ASKED,
         GRANTED,
         REFUSED,
+        LATE,
         FAILED,
         KEPT,
         ENDED,
@@ -63,7 +64,12 @@ final class EventLog implements AutoCloseable {
         write(Event.REFUSED, actor, at);
     }
 
-    /** Its wait ends by a failure of the store, or with a hold that was over when the answer came. */
+    /** Its wait ends with a hold that was over when the answer came, as is to be expected of a short one. */
+    void late(String actor, long at) {
+        write(Event.LATE, actor, at);
+    }
+
+    /** Its wait ends by a failure of the store, or with a hold that was over when the answer came though it was to last. */
     void failed(String actor, long at, String why) {
         write(Event.FAILED, actor, at, why.replace('\n', ' '));
     }
@@ -85,7 +91,12 @@ final class EventLog implements AutoCloseable {
 
     /** A process, or the whole machine, did not get on for a while that is too long for judging how fast it is. */
     void stalled(String process, long from, long until) {
-        write(Event.STALLED, process, from, until);
+        synchronized (file) {
+            // Who watches the machine goes on a little longer than what it watches.
+            if (isOpen()) {
+                write(Event.STALLED, process, from, until);
+            }
+        }
     }
 
     /** The holder was told that the hold is over. */
@@ -165,7 +176,9 @@ final class EventLog implements AutoCloseable {
     @Override
     public void close() {
         try {
-            file.close();
+            synchronized (file) {
+                file.close();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("could not close a log of events", e);
         }

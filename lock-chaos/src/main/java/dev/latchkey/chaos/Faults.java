@@ -46,7 +46,7 @@ final class Faults {
             int place = random.nextInt(places);
             int server = servers == 0 ? 0 : random.nextInt(servers);
             // Most end within a lease, some outlast every one.
-            int millis = random.nextInt(SHORTEST, random.nextInt(3) == 0 ? LONGEST : LONG);
+            int millis = kind.lasting(random.nextInt(SHORTEST, random.nextInt(3) == 0 ? LONGEST : LONG));
             at = weather.earliest(at, millis);
             if (at >= length.toMillis()) {
                 return drawn;

@@ -46,8 +46,13 @@ final class History {
         }
     }
 
-    /** The end of a wait; {@code end} is {@link Hold#NEVER} where the log says nothing. */
-    record Wait(String actor, String resource, LockMode mode, long asked, long end, Event outcome) {
+    /**
+     * One who waits.
+     *
+     * @param end of the wait, {@link Hold#NEVER} where the log says nothing
+     * @param lease what was left of it then; {@link Hold#NEVER} if nothing was granted, or for no certain time
+     */
+    record Wait(String actor, String resource, LockMode mode, long asked, long end, long lease, Event outcome) {
 
         String process() {
             return actor.substring(0, actor.indexOf('.'));
@@ -104,7 +109,8 @@ final class History {
     }
 
     private void add(String[] words, String line) {
-        switch (Event.valueOf(words[0].toUpperCase(Locale.ROOT))) {
+        Event event = Event.valueOf(words[0].toUpperCase(Locale.ROOT));
+        switch (event) {
             case ASKED ->
                 open.put(
                         words[1],
@@ -114,10 +120,10 @@ final class History {
                                 LockMode.valueOf(words[3]),
                                 number(words[4]),
                                 Hold.NEVER,
+                                Hold.NEVER,
                                 Event.ASKED));
             case GRANTED -> granted(words);
-            case REFUSED -> ended(words[1], number(words[2]), Event.REFUSED);
-            case FAILED -> ended(words[1], number(words[2]), Event.FAILED);
+            case REFUSED, LATE, FAILED -> ended(words[1], number(words[2]), Hold.NEVER, event);
             case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
             case ENDED -> hold(words[1]).ended(number(words[2]));
             case RELEASED -> hold(words[1]).released(number(words[2]), Boolean.parseBoolean(words[3]));
@@ -136,17 +142,19 @@ final class History {
     }
 
     private void granted(String[] words) {
-        Wait wait = ended(words[1], number(words[4]), Event.GRANTED);
-        Answer answer = new Answer(wait.asked(), number(words[4]), orNever(words[5]));
+        long at = number(words[4]);
+        long until = orNever(words[5]);
+        Wait wait = ended(words[1], at, until == Hold.NEVER ? until : until - at, Event.GRANTED);
+        Answer answer = new Answer(wait.asked(), at, until);
         holds.put(words[2], new Hold(words[2], wait.resource(), wait.mode(), token(words[3]), answer));
     }
 
-    private Wait ended(String actor, long at, Event outcome) {
+    private Wait ended(String actor, long at, long lease, Event outcome) {
         Wait begun = open.remove(actor);
         if (begun == null) {
             throw new IllegalArgumentException("a wait of " + actor + " ended that never began");
         }
-        Wait ended = new Wait(actor, begun.resource(), begun.mode(), begun.asked(), at, outcome);
+        Wait ended = new Wait(actor, begun.resource(), begun.mode(), begun.asked(), at, lease, outcome);
         waits.add(ended);
         return ended;
     }

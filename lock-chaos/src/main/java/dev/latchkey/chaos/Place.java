@@ -8,22 +8,30 @@ import java.util.List;
 final class Place implements AutoCloseable {
 
     private final String name;
+    private final List<Relay> relays;
     private final List<FaultProxy> proxies;
     private final String dsn;
     private final int registerPort;
     private final Path directory;
     private int generation;
-    private WorkerProcess worker;
+    private volatile WorkerProcess worker;
 
     Place(String name, Backing backing, int registerPort, Path directory) {
         this.name = name;
-        this.proxies = backing.servers().stream()
-                .map(server -> FaultProxy.to(server.address()))
+        this.relays = backing.servers().stream()
+                .map(server -> Relay.to(server::address))
                 .toList();
+        this.proxies =
+                relays.stream().map(relay -> FaultProxy.to(relay.address())).toList();
         this.dsn = backing.dsn().apply(proxies.stream().map(FaultProxy::address).toList());
         this.registerPort = registerPort;
         this.directory = directory;
         this.worker = start();
+    }
+
+    /** The number of the place of a process. */
+    static int number(String process) {
+        return Integer.parseInt(process.substring(1, process.indexOf('-')));
     }
 
     String name() {
@@ -32,6 +40,11 @@ final class Place implements AutoCloseable {
 
     FaultProxy network(int server) {
         return proxies.get(server);
+    }
+
+    /** The part of {@link #network} next to the server. */
+    Relay relay(int server) {
+        return relays.get(server);
     }
 
     WorkerProcess worker() {
@@ -52,5 +65,6 @@ final class Place implements AutoCloseable {
     public void close() {
         worker.close();
         proxies.forEach(FaultProxy::close);
+        relays.forEach(Relay::close);
     }
 }

@@ -28,6 +28,12 @@ final class Planted {
         return all;
     }
 
+    private static String after(History history, long first) {
+        return first == Hold.NEVER
+                ? ""
+                : " after %.0f s".formatted((first - Times.of(history).origin()) / 1e9);
+    }
+
     static boolean isFound(PrintStream out, Defect defect, Duration length, long seed)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-planted-");
@@ -38,10 +44,11 @@ final class Planted {
             List<String> offences = verdict.offences(defect.rule());
             boolean found = !offences.isEmpty();
             out.printf(
-                    "%-26s %s  %s refuted %d times in %d holds, %d s%n",
+                    "%-26s %s  %s refuted%s, %d times in %d holds, %d s%n",
                     defect,
                     found ? "FOUND " : "MISSED",
                     defect.rule(),
+                    after(history, verdict.firstOffence(defect.rule())),
                     offences.size(),
                     history.holds().size(),
                     length.toSeconds());

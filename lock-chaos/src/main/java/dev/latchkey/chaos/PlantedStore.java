@@ -19,9 +19,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** A sound store with one planted {@link Defect}, which strikes now and then. */
@@ -94,6 +96,7 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
         Attempt.Granted earlier = granted.fencingToken().isPresent()
                 ? last.put(request.key().resource(), granted)
                 : last.get(request.key().resource());
+        reviveLater(request.key(), granted.lease().ttl());
         if (strikes(Defect.BELIEVES_LONGER)) {
             return with(granted, granted.fencingToken(), granted.lease().ttl().plus(TOO_LONG));
         }
@@ -127,12 +130,24 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
             return true;
         }
         Key known = newestFirst.known(key);
-        boolean isOver = defect == Defect.REVIVES_EXPIRED && sound.find(known).isEmpty();
         boolean wasHolder = sound.delete(known);
-        if (strikes(Defect.HOLDS_AGAIN_AFTER_RELEASE) || (isOver && strikes(Defect.REVIVES_EXPIRED))) {
+        if (strikes(Defect.HOLDS_AGAIN_AFTER_RELEASE)) {
             holdForNobody(known);
         }
         return wasHolder && !strikes(Defect.DENIES_RELEASE);
+    }
+
+    /** Of the short ones half come to their end. */
+    private void reviveLater(Key key, Duration lease) {
+        if (lease.compareTo(Actor.LONGEST_LINGERING) <= 0 && strikes(Defect.REVIVES_EXPIRED)) {
+            var unused = CompletableFuture.runAsync(
+                    () -> {
+                        if (sound.find(key).isEmpty()) {
+                            holdForNobody(key);
+                        }
+                    },
+                    CompletableFuture.delayedExecutor(lease.toMillis() + 1, TimeUnit.MILLISECONDS));
+        }
     }
 
     private Request known(Request request) {

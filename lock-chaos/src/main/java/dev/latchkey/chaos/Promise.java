@@ -1,6 +1,7 @@
 package dev.latchkey.chaos;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 
 /**
@@ -12,7 +13,7 @@ import java.util.Map;
  * @param servers whether one that is out of reach is to be noticed
  * @param handoff after what time a lock that is free must have gone to who waits, when nothing strikes
  * @param order whether those who wait are served in the order of their arrival
- * @param patience after what time a wait counts as starved, that of outages not counted
+ * @param patience after what time a wait counts as starved, that of outages not counted; {@link #UNFAIR} if never
  * @param words what is not promised, for the report; empty if there is nothing
  */
 record Promise(
@@ -24,6 +25,9 @@ record Promise(
         Order order,
         Duration patience,
         String words) {
+
+    /** One process may have the lock again and again, and keep others out: the page does not promise fairness between them. */
+    static final Duration UNFAIR = ChronoUnit.FOREVER.getDuration();
 
     enum Bound {
         /** Its lease by its own clock: a frozen or killed holder is one until then. */
@@ -61,7 +65,7 @@ record Promise(
 
     /** Whether a wait need not end while a process is struck by such a fault. */
     boolean isOutage(FaultKind kind) {
-        return kind == FaultKind.FREEZE || (kind.isOutage() && servers == Servers.ONE);
+        return kind.isOutageOfAll() || (kind.isOutageOfOne() && servers == Servers.ONE);
     }
 
     Effect effect(FaultKind kind) {

@@ -1,5 +1,6 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.chaos.History.Stall;
 import dev.latchkey.chaos.History.Strike;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ final class Quiet {
     static Quiet of(History history) {
         List<Span> spans = new ArrayList<>();
         history.strikes().forEach(strike -> spans.add(new Span(strike.at(), after(strike))));
-        history.stalls().forEach(stall -> spans.add(new Span(stall.from(), stall.until())));
+        history.stalls().forEach(stall -> spans.add(new Span(stall.from(), after(stall))));
         spans.sort(Comparator.comparingLong(Span::from));
         Quiet quiet = new Quiet();
         spans.forEach(quiet::add);
@@ -37,6 +38,11 @@ final class Quiet {
         boolean lasts = strike.healed() == Hold.NEVER && strike.over() == Hold.NEVER;
         long end = strike.healed() == Hold.NEVER ? strike.over() : strike.healed();
         return lasts ? Hold.NEVER : end + SETTLING.toNanos();
+    }
+
+    /** What did not get on has to catch up with as much. */
+    private static long after(Stall stall) {
+        return stall.until() + (stall.until() - stall.from());
     }
 
     private void add(Span span) {

@@ -19,6 +19,9 @@ final class QuietChecker {
     /** Two that asked within this time may be in either order: what counts is which came to the server first. */
     private static final long SAME_MOMENT_NANOS = 100_000_000;
 
+    /** What is granted for less may be over before the waiter hears of it, who then waits anew, at the end of the line. */
+    private static final long SHORT_LEASE_NANOS = Actor.LONGEST_LINGERING.toNanos();
+
     /** Fewer quiet holds a second than this are too few to call it service. */
     private static final double LEAST_HOLDS_PER_SECOND = 1;
 
@@ -71,6 +74,7 @@ final class QuietChecker {
                     if (hold.granted() - free > promise.handoff().toNanos()) {
                         verdict.refuted(
                                 Rule.HANDOFF,
+                                hold.granted(),
                                 "%.3f s after it was free: %s"
                                         .formatted((hold.granted() - free) / 1e9, times.show(next)));
                     }
@@ -81,11 +85,12 @@ final class QuietChecker {
         }
         verdict.lookedAt(
                 Rule.HANDOFF,
-                "%,d, the slowest %.3f s of %.1f s; the machine stalled %,d times"
+                "%,d, the slowest %.3f s of %.1f s; %.0f s were quiet, the machine stalled %,d times"
                         .formatted(
                                 judged,
                                 slowest / 1e9,
                                 promise.handoff().toMillis() / 1e3,
+                                quietSeconds(),
                                 history.stalls().size()));
     }
 
@@ -127,7 +132,10 @@ final class QuietChecker {
                 for (Wait earlier : waiting) {
                     judged += 1;
                     if (overtakes(next, earlier)) {
-                        verdict.refuted(Rule.ORDER, "overtaken: " + times.show(earlier) + " | " + times.show(next));
+                        verdict.refuted(
+                                Rule.ORDER,
+                                earlier.end(),
+                                "overtaken: " + times.show(earlier) + " | " + times.show(next));
                     }
                 }
                 waiting.add(next);
@@ -139,6 +147,7 @@ final class QuietChecker {
     private boolean overtakes(Wait next, Wait earlier) {
         return next.outcome() == Event.GRANTED
                 && earlier.outcome() == Event.GRANTED
+                && earlier.lease() >= SHORT_LEASE_NANOS
                 && next.asked() - earlier.asked() > SAME_MOMENT_NANOS
                 && earlier.end() - next.end() > SAME_MOMENT_NANOS
                 && quiet.reigns(earlier.asked(), earlier.end());
@@ -150,7 +159,7 @@ final class QuietChecker {
             boolean given = wait.outcome() == Event.FAILED
                     || (wait.outcome() == Event.REFUSED && wait.end() - wait.asked() < Actor.MAX_WAIT.toNanos());
             if (given && quiet.reigns(wait.asked(), wait.end())) {
-                verdict.refuted(Rule.REASONS, "a wait: " + times.show(wait));
+                verdict.refuted(Rule.REASONS, wait.end(), "a wait: " + times.show(wait));
             }
         }
         long judged = 0;
@@ -162,10 +171,12 @@ final class QuietChecker {
             }
             judged++;
             if (hold.lost() < Math.min(hold.leaseEnd(), hold.ended())) {
-                verdict.refuted(Rule.REASONS, "lost before its lease was over: " + times.show(belief));
+                verdict.refuted(Rule.REASONS, hold.lost(), "lost before its lease was over: " + times.show(belief));
             }
-            if (hold.ended() != Hold.NEVER && !hold.foundByRelease()) {
-                verdict.refuted(Rule.REASONS, "not found by its release: " + times.show(belief));
+            // Who asks near the end of the lease may come after it.
+            boolean wasOver = hold.ended() == Hold.NEVER || hold.released() > hold.leaseEnd();
+            if (!hold.foundByRelease() && !wasOver) {
+                verdict.refuted(Rule.REASONS, hold.released(), "not found by its release: " + times.show(belief));
             }
         }
         verdict.lookedAt(
@@ -173,10 +184,15 @@ final class QuietChecker {
                 "%,d waits and %,d holds".formatted(history.waits().size(), judged));
     }
 
-    private void throughput() {
+    /** Between the first hold and the last. */
+    private double quietSeconds() {
         long from = beliefs.values().stream().mapToLong(Belief::from).min().orElse(0);
         long until = beliefs.values().stream().mapToLong(Belief::from).max().orElse(0);
-        double seconds = quiet.nanosOf(from, until) / 1e9;
+        return quiet.nanosOf(from, until) / 1e9;
+    }
+
+    private void throughput() {
+        double seconds = quietSeconds();
         long granted = beliefs.values().stream()
                 .filter(belief -> quiet.reigns(belief.from(), belief.from()))
                 .count();

@@ -8,7 +8,9 @@ import dev.latchkey.chaos.Promise.Servers;
 import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.testkit.RedisConnection;
 import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.ZooKeeperEnsemble;
 import dev.latchkey.testkit.ZooKeeperServer;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -40,9 +42,20 @@ final class Stores {
     /** As above, of a store whose leases end at whole seconds. */
     private static final Duration SLOWLY_POLLED = POLLED.plusSeconds(2);
 
-    private static final Set<FaultKind> PROCESS_FAULTS = EnumSet.of(FaultKind.CRASH, FaultKind.FREEZE);
-    private static final Set<FaultKind> ALL_BUT_LOSS = EnumSet.complementOf(EnumSet.of(FaultKind.FORGET));
+    private static final Set<FaultKind> PROCESS_FAULTS =
+            EnumSet.of(FaultKind.CRASH, FaultKind.FREEZE, FaultKind.SUSPEND);
 
+    /** Those of any server behind a network. */
+    private static final Set<FaultKind> SERVER_FAULTS = EnumSet.of(
+            FaultKind.CUT,
+            FaultKind.REFUSE,
+            FaultKind.SILENCE,
+            FaultKind.MUTE,
+            FaultKind.SLOW,
+            FaultKind.LOST_REPLY,
+            FaultKind.PAUSE);
+
+    private static final String SHORT_SESSIONS = "?sessionTimeout=2000";
     private static final String TOKENS_GROW = "tokens grow all the same";
 
     private Stores() {}
@@ -55,14 +68,22 @@ final class Stores {
         all.put("jdbc", unused -> jdbc());
         all.put("postgres-advisory", unused -> postgresAdvisory());
         all.put("zookeeper", unused -> zooKeeper());
+        all.put("zookeeper-ensemble", unused -> zooKeeperEnsemble());
         all.put("memcached", unused -> memcached());
         all.put("mongodb", unused -> mongoDb());
         all.put("combined", unused -> combined());
         return all;
     }
 
+    private static Set<FaultKind> allFaults(FaultKind... more) {
+        Set<FaultKind> all = EnumSet.copyOf(PROCESS_FAULTS);
+        all.addAll(SERVER_FAULTS);
+        all.addAll(List.of(more));
+        return all;
+    }
+
     private static Promise leases(Servers servers, Duration handoff, String words) {
-        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, handoff, Order.NONE, PATIENCE, words);
+        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, handoff, Order.NONE, Promise.UNFAIR, words);
     }
 
     static Backing flock(Path directory) {
@@ -73,11 +94,12 @@ final class Stores {
                 Servers.ONE,
                 TOLD,
                 Order.NONE,
-                PATIENCE,
+                Promise.UNFAIR,
                 "there are no leases: a hold ends with its process");
         return new Backing(
                 promise,
                 PROCESS_FAULTS,
+                Map.of(),
                 List.of(),
                 addresses -> "flock://" + directory.resolve("locks"),
                 () -> List.of());
@@ -87,19 +109,27 @@ final class Stores {
         Promise promise = new Promise(
                 Bound.LEASE,
                 Fencing.TOKENS,
-                Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS),
+                Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.EVICT, Effect.ENDS_HOLDS),
                 Servers.ONE,
                 TOLD,
                 Order.OF_ARRIVAL,
                 PATIENCE,
-                "a server that comes back empty has forgotten its holds: they are judged until then; " + TOKENS_GROW);
-        RedisServer server = RedisServer.startDurable();
+                "a server that comes back empty, or evicts keys, has forgotten its holds: they are judged until then; "
+                        + TOKENS_GROW);
+        RedisPair server = RedisPair.start();
         return new Backing(
                 promise,
-                EnumSet.allOf(FaultKind.class),
+                allFaults(FaultKind.RESTART, FaultKind.FORGET),
+                Map.of(
+                        FaultKind.FAILOVER,
+                        server.failover(),
+                        FaultKind.READONLY,
+                        server.readOnly(),
+                        FaultKind.EVICT,
+                        server.eviction()),
                 List.of(server),
                 addresses -> "redis://" + addresses.get(0),
-                () -> leftIn(server));
+                () -> leftIn(server.connect()));
     }
 
     /** Redis with a defect: shows that the judge sees it. */
@@ -108,30 +138,33 @@ final class Stores {
         return new Backing(
                 sound.promise(),
                 EnumSet.of(FaultKind.CUT, FaultKind.SLOW, FaultKind.FORGET),
+                Map.of(),
                 sound.servers(),
                 addresses -> PlantedStore.dsn(defect, sound.dsn().apply(addresses)),
                 sound.leftovers());
     }
 
     private static Backing combined() {
-        List<RedisServer> members = IntStream.range(0, 3)
-                .mapToObj(number -> RedisServer.startDurable())
-                .toList();
+        List<RedisServer> members =
+                IntStream.range(0, 3).mapToObj(number -> RedisPair.durable()).toList();
         return new Backing(
                 leases(Servers.QUORUM, POLLED, ""),
-                ALL_BUT_LOSS,
+                allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
+                Map.of(),
                 members,
                 addresses -> "combined:consensus(redis://%s,redis://%s,redis://%s)".formatted(addresses.toArray()),
-                () -> members.stream().flatMap(one -> leftIn(one).stream()).toList());
+                () -> members.stream()
+                        .flatMap(one -> leftIn(one.connect()).stream())
+                        .toList());
     }
 
-    private static List<String> leftIn(RedisServer server) {
+    private static List<String> leftIn(RedisConnection server) {
         List<String> left = new ArrayList<>();
-        try (var connection = server.connect()) {
+        try (server) {
             String look = "local found = {} for _, key in ipairs(redis.call('KEYS', '*')) do "
                     + "if redis.call('PTTL', key) == -1 or redis.call('TYPE', key).ok == 'zset' then "
                     + "found[#found + 1] = key end end return table.concat(found, ' ')";
-            String found = connection.text("EVAL", look, "0");
+            String found = server.text("EVAL", look, "0");
             if (!found.isEmpty()) {
                 left.add("keys without a TTL, or queues: " + found);
             }
@@ -145,7 +178,8 @@ final class Stores {
                 + " > extract(epoch FROM clock_timestamp()) * 1000000 AND (token <> '-' OR readers <> '')";
         return new Backing(
                 leases(Servers.ONE, TOLD, ""),
-                ALL_BUT_LOSS,
+                allFaults(FaultKind.RESTART),
+                Map.of(),
                 List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)),
                 () -> count(server, "rows that are held", held));
@@ -167,13 +201,14 @@ final class Stores {
                 Order.NONE,
                 PATIENCE,
                 "a hold ends with its connection, before the holder can know: it is judged until then; " + TOKENS_GROW);
-        Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
+        Set<FaultKind> faults = allFaults(FaultKind.RESTART);
         // What it sends does not have the resource in it, but a number.
         faults.remove(FaultKind.LOST_REPLY);
         PostgresServer server = PostgresServer.start();
         return new Backing(
                 promise,
                 faults,
+                Map.of(),
                 List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)).replace("postgresql:", "postgresql+advisory:"),
                 () -> count(server, "advisory locks", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
@@ -190,26 +225,45 @@ final class Stores {
         }
     }
 
-    private static Backing zooKeeper() {
-        ZooKeeperServer server = ZooKeeperServer.start();
-        Promise promise = new Promise(
+    private static Promise sessions(Servers servers) {
+        return new Promise(
                 Bound.SESSION,
                 Fencing.TOKENS,
                 Map.of(),
-                Servers.ONE,
+                servers,
                 TOLD,
                 Order.OF_ARRIVAL,
                 PATIENCE,
                 "there are no leases: a hold ends with its session, of which the holder is told before");
+    }
+
+    private static Backing zooKeeper() {
+        ZooKeeperServer server = ZooKeeperServer.start();
         return new Backing(
-                promise,
-                ALL_BUT_LOSS,
+                sessions(Servers.ONE),
+                allFaults(FaultKind.RESTART),
+                Map.of(),
                 List.of(server),
-                addresses -> "zookeeper://" + addresses.get(0) + "?sessionTimeout=2000",
-                () -> server.command("dump")
-                        .lines()
-                        .filter(line -> line.contains("/latchkey/"))
-                        .toList());
+                addresses -> "zookeeper://" + addresses.get(0) + SHORT_SESSIONS,
+                () -> ephemerals(server));
+    }
+
+    private static Backing zooKeeperEnsemble() {
+        ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();
+        return new Backing(
+                sessions(Servers.QUORUM),
+                allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
+                Map.of(FaultKind.DEPOSE, new Deposition(ensemble)),
+                ensemble.servers(),
+                addresses -> "zookeeper://%s,%s,%s".formatted(addresses.toArray()) + SHORT_SESSIONS,
+                () -> ephemerals(ensemble.leader()));
+    }
+
+    private static List<String> ephemerals(ZooKeeperServer server) {
+        return server.command("dump")
+                .lines()
+                .filter(line -> line.contains("/latchkey/"))
+                .toList();
     }
 
     private static Backing memcached() {
@@ -220,28 +274,30 @@ final class Stores {
                 Servers.ONE,
                 SLOWLY_POLLED,
                 Order.NONE,
-                PATIENCE,
+                Promise.UNFAIR,
                 "a server that was killed has forgotten its holds: they are judged until then; what it was asked for while"
                         + " it was stopped may end early: such holds are not judged from the stop on; there are no"
                         + " fencing tokens: writes of holders whose lease is over are not refused");
-        Set<FaultKind> faults = EnumSet.allOf(FaultKind.class);
-        faults.remove(FaultKind.RESTART);
         MemcachedServer server = MemcachedServer.start();
         return new Backing(
-                promise, faults, List.of(server), addresses -> "memcached://" + addresses.get(0), () -> List.of());
+                promise,
+                allFaults(FaultKind.FORGET),
+                Map.of(),
+                List.of(server),
+                addresses -> "memcached://" + addresses.get(0),
+                () -> List.of());
     }
 
     private static Backing mongoDb() {
-        Set<FaultKind> faults = EnumSet.copyOf(ALL_BUT_LOSS);
-        // The embedded server has no disk, and takes its data with it: MongoDB does not.
-        faults.remove(FaultKind.RESTART);
+        // No restart: the embedded server has no disk, and takes its data with it; MongoDB does not.
         MongoDbServer server = MongoDbServer.start();
         return new Backing(
                 leases(
                         Servers.ONE,
                         POLLED,
                         "the embedded server may stand in for MongoDB; it is never killed, since it keeps nothing on a disk"),
-                faults,
+                allFaults(),
+                Map.of(),
                 List.of(server),
                 addresses -> MongoDbServer.dsn(addresses.get(0), "chaos"),
                 () -> List.of());

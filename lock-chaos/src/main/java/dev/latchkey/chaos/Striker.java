@@ -4,8 +4,10 @@ import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.OwnServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** Has faults strike, and writes down when. Each lane is a thread of its own. */
 final class Striker {
@@ -38,11 +40,16 @@ final class Striker {
     private void strike(Fault fault) throws InterruptedException {
         switch (fault.kind()) {
             case CRASH -> crash(places.get(fault.place()));
-            case FREEZE -> freeze(fault, places.get(fault.place()).worker());
-            case RESTART -> restart(fault, server(fault)::restart);
-            case FORGET -> restart(fault, server(fault)::restartEmpty);
-            case PAUSE -> pause(fault);
-            case CUT, REFUSE, SILENCE, SLOW, LOST_REPLY -> strikeNetworks(fault);
+            case FREEZE -> freeze(fault, places.get(fault.place()).worker().name(), List.of(places.get(fault.place())));
+            case SUSPEND -> freeze(fault, History.ALL, places);
+            case RESTART -> restart(fault, List.of(server(fault)), OwnServer::restart);
+            case RESTART_MOST -> restart(fault, allBut(server(fault)), OwnServer::restart);
+            case FORGET -> restart(fault, List.of(server(fault)), OwnServer::restartEmpty);
+            case PAUSE -> pause(fault, List.of(server(fault)));
+            case PAUSE_MOST -> pause(fault, allBut(server(fault)));
+            case CUT, REFUSE, SILENCE, MUTE, SLOW, LOST_REPLY -> strikeNetworks(fault);
+            case DEPOSE, FAILOVER, READONLY, EVICT ->
+                trouble(fault, Objects.requireNonNull(backing.troubles().get(fault.kind())));
         }
     }
 
@@ -55,38 +62,51 @@ final class Striker {
         healed(number);
     }
 
-    private void freeze(Fault fault, WorkerProcess worker) throws InterruptedException {
-        int number = struck(fault.kind(), worker.name());
-        worker.freeze();
+    private void freeze(Fault fault, String target, List<Place> struck) throws InterruptedException {
+        int number = struck(fault.kind(), target);
+        struck.forEach(place -> place.worker().freeze());
         try {
             last(fault);
         } finally {
-            worker.thaw();
+            struck.forEach(place -> place.worker().thaw());
             over(number);
             healed(number);
         }
     }
 
-    private void restart(Fault fault, Runnable restart) throws InterruptedException {
+    private void restart(Fault fault, List<? extends OwnServer> struck, Consumer<OwnServer> restart)
+            throws InterruptedException {
         int number = struck(fault.kind(), History.ALL);
-        server(fault).kill();
+        struck.forEach(OwnServer::kill);
         over(number);
         try {
             last(fault);
         } finally {
-            restart.run();
+            struck.forEach(restart);
             healed(number);
         }
     }
 
-    private void pause(Fault fault) throws InterruptedException {
+    private void pause(Fault fault, List<? extends OwnServer> struck) throws InterruptedException {
         int number = struck(fault.kind(), History.ALL);
-        server(fault).freeze();
+        struck.forEach(OwnServer::freeze);
         try {
             last(fault);
         } finally {
-            server(fault).thaw();
+            struck.forEach(OwnServer::thaw);
             over(number);
+            healed(number);
+        }
+    }
+
+    private void trouble(Fault fault, Trouble trouble) throws InterruptedException {
+        int number = struck(fault.kind(), History.ALL);
+        trouble.strike();
+        over(number);
+        try {
+            last(fault);
+        } finally {
+            trouble.heal();
             healed(number);
         }
     }
@@ -96,26 +116,31 @@ final class Striker {
         int number = struck(
                 fault.kind(),
                 fault.place() == Fault.EVERYWHERE ? History.ALL : struck.get(0).name());
-        List<FaultProxy> networks =
-                struck.stream().map(place -> place.network(fault.server())).toList();
-        networks.forEach(network -> spoil(network, fault));
+        struck.forEach(place -> spoil(place, fault));
         over(number);
         if (fault.kind() != FaultKind.CUT && fault.kind() != FaultKind.LOST_REPLY) {
             try {
                 last(fault);
             } finally {
-                networks.forEach(FaultProxy::heal);
-                networks.forEach(network -> network.delay(Duration.ZERO));
+                struck.forEach(place -> heal(place, fault.server()));
                 healed(number);
             }
         }
     }
 
-    private static void spoil(FaultProxy network, Fault fault) {
+    private static void heal(Place place, int server) {
+        place.relay(server).heal();
+        place.network(server).heal();
+        place.network(server).delay(Duration.ZERO);
+    }
+
+    private static void spoil(Place place, Fault fault) {
+        FaultProxy network = place.network(fault.server());
         switch (fault.kind()) {
             case CUT -> network.cut();
             case REFUSE -> network.refuse();
             case SILENCE -> network.silence();
+            case MUTE -> place.relay(fault.server()).mute();
             case SLOW -> network.delay(Duration.ofMillis(fault.millis() % SLOWEST_MILLIS));
             case LOST_REPLY -> {
                 var unused = network.loseReplyTo(Worker.RESOURCE);
@@ -126,6 +151,13 @@ final class Striker {
 
     private OwnServer server(Fault fault) {
         return backing.servers().get(fault.server());
+    }
+
+    private List<OwnServer> allBut(OwnServer one) {
+        return backing.servers().stream()
+                .map(OwnServer.class::cast)
+                .filter(server -> server != one)
+                .toList();
     }
 
     private static void last(Fault fault) throws InterruptedException {

@@ -48,6 +48,7 @@ record Trial(Duration length, long seed, Path directory, Weather weather) {
                 EventLog accesses = new EventLog(logs.resolve("register"));
                 Register register = Register.open(accesses)) {
             Stalls.watch("trial", log);
+            Starvation.watch(log);
             work(backing, register.port(), logs, log);
             lookForLeftovers(backing, log);
         }
@@ -78,15 +79,21 @@ record Trial(Duration length, long seed, Path directory, Weather weather) {
             List<Fault> faults = Faults.draw(
                     seed,
                     lane,
-                    backing.faults(),
+                    backing.allFaults(),
                     places.size(),
                     backing.servers().size(),
                     length,
                     weather);
             faults.forEach(fault -> plan.add(fault.toString()));
             // The common pool has one thread where there are two processors.
-            lanes.add(CompletableFuture.runAsync(
-                    () -> strikeAll(striker, faults, began), work -> new Thread(work, "lane " + lane).start()));
+            CompletableFuture<Void> strikes = CompletableFuture.runAsync(
+                    () -> strikeAll(striker, faults, began), work -> new Thread(work, "lane " + lane).start());
+            // The other lane may wait for a process that cannot begin now.
+            lanes.add(strikes.whenComplete((done, failure) -> {
+                if (failure != null) {
+                    places.forEach(place -> place.worker().kill());
+                }
+            }));
         }
         Files.write(directory.resolve("faults"), plan);
         CompletableFuture.allOf(lanes.toArray(CompletableFuture[]::new)).join();

@@ -11,10 +11,17 @@ import java.util.Set;
 final class Verdict {
 
     private final Map<Rule, List<String>> offences = new EnumMap<>(Rule.class);
+    private final Map<Rule, Long> first = new EnumMap<>(Rule.class);
     private final Map<Rule, String> figures = new EnumMap<>(Rule.class);
     private final Set<Rule> notPromised = EnumSet.noneOf(Rule.class);
 
-    /** A rule is refuted by events. */
+    /** A rule is refuted by events, at a time. */
+    void refuted(Rule rule, long at, String events) {
+        first.merge(rule, at, Math::min);
+        refuted(rule, events);
+    }
+
+    /** A rule is refuted by events, as is seen only at the end. */
     void refuted(Rule rule, String events) {
         offences.computeIfAbsent(rule, unused -> new ArrayList<>()).add(events);
     }
@@ -35,6 +42,11 @@ final class Verdict {
 
     List<String> offences(Rule rule) {
         return offences.getOrDefault(rule, List.of());
+    }
+
+    /** Returns when a rule was refuted first; {@link Hold#NEVER} if it was not, or only at the end. */
+    long firstOffence(Rule rule) {
+        return first.getOrDefault(rule, Hold.NEVER);
     }
 
     /** One word for people. */

@@ -23,11 +23,11 @@ final class Worker {
 
     /** Sought by two threads of each process. */
     static final int CROWDED = 4;
-    /** Sought by one thread of each process: sometimes nobody waits, as for most locks of most programs. */
-    static final int LONELY = 3;
+    /** Sought by one thread of two processes: mostly nobody waits, as for most locks of most programs. */
+    static final int LONELY = 8;
 
     static final int RESOURCES = CROWDED + LONELY;
-    static final int ACTORS = 2 * CROWDED + LONELY;
+    static final int ACTORS = 2 * CROWDED + LONELY / 2;
 
     /** How long it may take to be granted a lock when all is well again. */
     private static final Duration COMEBACK = Duration.ofSeconds(60);
@@ -67,9 +67,15 @@ final class Worker {
 
     private static Actor actor(String process, int number, EventLog log, RegisterClient register) {
         boolean isCrowded = number < 2 * CROWDED;
-        int resource = isCrowded ? number % CROWDED : number - CROWDED;
-        Duration pause = isCrowded ? Duration.ofMillis(30) : Duration.ofMillis(300);
+        int resource = isCrowded ? number % CROWDED : CROWDED + lonely(process, number - 2 * CROWDED);
+        Duration pause = isCrowded ? Duration.ofMillis(30) : Duration.ofMillis(200);
         return new Actor(process + "." + number, RESOURCE + resource, pause, log, register);
+    }
+
+    /** Every other process seeks the same ones. */
+    private static int lonely(String process, int number) {
+        int half = LONELY / 2;
+        return number + half * (Place.number(process) % 2);
     }
 
     /** Has all been used once, so that no wait begins with the loading of classes; the server may be away meanwhile. */

@@ -605,4 +605,61 @@ class CheckerTest {
 
         assertRefuted(LEASES, Rule.REASONS);
     }
+
+    @Test
+    void givenAHoldOfAShortLease_whenItIsOvertaken_thenTheWaiterMayHaveComeAnew() throws Exception {
+        exclusive("w0-0.0", 2, 0, 1_000, 1_240);
+        exclusive("w1-0.0", 1, 500, 600, 700);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenARelease_whenItIsAnsweredAfterTheLease_thenItMayHaveComeTooLate() throws Exception {
+        exclusive("w0-0.0", 1, 0, 1, 100);
+        ended("w0-0.0", 99);
+        log.released("w0-0.0#0", nanos(102), false);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAShortLease_whenItIsOverAsItsHolderHearsOfIt_thenNothingHasFailed() throws Exception {
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, nanos(0));
+        log.late("w0-0.0", nanos(100));
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAStall_whenALateHandOverBeginsBeforeItsBacklogIsDone_thenNothingIsSaidOfIt() throws Exception {
+        log.stalled("machine", nanos(0), nanos(1_000));
+        exclusive("w0-0.0", 1, 1_100, 1_101, 5_000);
+        ended("w0-0.0", 1_200);
+        log.released("w0-0.0#0", nanos(1_210), true);
+        exclusive("w1-0.0", 2, 1_150, 3_000, 6_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenNoFairness_whenAWaitIsLong_thenNothingIsPromised() throws Exception {
+        Promise unfair = new Promise(
+                Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.ONE, HANDOFF, Order.NONE, Promise.UNFAIR, "");
+        exclusive("w0-0.0", 2, 0, 59_000, 60_000);
+        exclusive("w1-0.0", 1, 0, 1, 58_999);
+
+        assertRefuted(unfair);
+        assertThat(judge(unfair).on(Rule.WAITS)).isEqualTo("no promise");
+    }
+
+    @Test
+    void givenOffences_whenAskedForTheFirst_thenItsTimeIsKnown() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        exclusive("w1-0.0", 2, 20, 99, 200);
+        exclusive("w2-0.0", 3, 20, 98, 200);
+
+        assertThat(judge(LEASES).firstOffence(Rule.EXCLUSION)).isEqualTo(nanos(98));
+        assertThat(judge(LEASES).firstOffence(Rule.TOKENS)).isEqualTo(nanos(99));
+    }
 }

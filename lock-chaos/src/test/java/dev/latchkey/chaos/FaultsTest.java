@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class FaultsTest {
 
     private static final Set<FaultKind> ALL = EnumSet.allOf(FaultKind.class);
-    private static final Duration LENGTH = Duration.ofMinutes(5);
+    private static final Duration LENGTH = Duration.ofMinutes(60);
 
     private static List<Fault> drawn(long seed, Lane lane) {
         return Faults.draw(seed, lane, ALL, 4, 3, LENGTH, Weather.CHANGING);
