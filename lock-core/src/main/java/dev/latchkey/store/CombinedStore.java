@@ -154,10 +154,9 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
         List<Outcome> outcomes = new ArrayList<>();
         for (int from = 0; from < requests.size(); from += AT_ONCE) {
-            List<RefreshRound> rounds =
-                    requests.subList(from, Math.min(requests.size(), from + AT_ONCE)).stream()
-                            .map(request -> new RefreshRound(quorum, request, end.getAsLong()))
-                            .toList();
+            List<RefreshRound> rounds = requests.subList(from, Math.min(requests.size(), from + AT_ONCE)).stream()
+                    .map(request -> new RefreshRound(quorum, request, end.getAsLong()))
+                    .toList();
             rounds.forEach(round -> outcomes.add(Outcome.of(round::finish)));
         }
         return outcomes;
