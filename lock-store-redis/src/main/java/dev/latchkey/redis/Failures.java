@@ -139,15 +139,19 @@ final class Failures {
                 || said.contains("non local key")
                 || said.startsWith("CLUSTERDOWN")
                 || said.startsWith("LOADING")
-                || isReadOnly(failure)
+                || isReplica(failure)
                 || isRejected(failure);
     }
 
-    /** The server at the other end is a replica, or has become one. In scripts of 6.2 it says so in the middle of a sentence. */
-    static boolean isReadOnly(Throwable failure) {
+    /**
+     * The server at the other end is a replica, or has become one. In scripts of 6.2 it says so in the middle of a sentence; one
+     * that must not answer with old data says that its master is away.
+     */
+    static boolean isReplica(Throwable failure) {
         Throwable cause = unwrapped(failure);
+        String said = Objects.toString(cause.getMessage(), "");
         return cause instanceof RedisCommandExecutionException
-                && Objects.toString(cause.getMessage(), "").contains("READONLY ");
+                && (said.contains("READONLY ") || said.startsWith("MASTERDOWN"));
     }
 
     /** The driver has no connection just now, and has sent nothing. */

@@ -97,7 +97,7 @@ final class Link implements RedisConnectionStateListener {
         if (isAnswer && silentSinceNanos != null) {
             silentSinceNanos = null;
         }
-        if (failure != null && Failures.isReadOnly(failure)) {
+        if (failure != null && Failures.isReplica(failure)) {
             int before = generation.get();
             renew(() -> generation.get() == before);
         }

@@ -110,14 +110,9 @@ end
 
 if own and (state.mode == 'X' or want == 's') then
   unqueue()
-  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold. It is this attempt's now, so
-  -- that a late cancel of the one before does not undo it.
+  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
   local repeated = want == 'x' and claimed and claim == '-'
-  local promoted = string.sub(own.attempt, -1) == '^'
   renew(change == 's' and not waits and not repeated)
-  if repeated then
-    own.attempt = promoted and attempt .. '^' or own.attempt
-  end
   if state.mode == 'X' and want == 's' then
     state.mode, state.letter = 'S', 'S'
     own.attempt = string.gsub(own.attempt, '%^', '')

@@ -55,7 +55,7 @@ end
 -- Writes the state, to be kept for the retention after the longest lease; without a retention its TTL stays.
 local function write(state, retention)
   local text = { 'L1', 'F', state.flag, ' ', state.fence }
-  local keep = state.flag == '0' and 0 or QUEUE_TTL
+  local keep = math.max(state.flag == '0' and 0 or QUEUE_TTL, retention or 0)
   for _, holds in ipairs({ state.live, state.expired }) do
     for _, hold in ipairs(holds) do
       text[2] = state.letter
@@ -252,10 +252,11 @@ end
 -- Has the next pass begin: whoever is first asks, and those who are gone make way.
 local function pass_on()
   local head = first()
-  while head and tell(head.attempt, head.push, '?') == 0 do
+  while head and deaf(head.attempt, head.push) do
     leave_out(head)
     head = first()
   end
+  wake()
 end
 
 -- The first in line counts on what it was last told, or on the look that is due next. If all leases can be over before that, it

@@ -102,17 +102,15 @@ local function take(entry)
   end
   -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
   local repeated = entry.want == 'x' and entry.claimed and entry.claim == '-'
-  local promoted = string.sub(own.attempt, -1) == '^'
   local ends = own.ends
   lease(state, own, entry.ttl, repeated or entry.change ~= 's')
-  own.attempt = repeated and promoted and '0^' or '0'
+  own.attempt = '0'
   if own.ends < ends and state.flag ~= '0' then
     wake()
   end
   state.changed = true
   if state.mode == 'X' and entry.want == 's' then
     state.mode, state.letter = 'S', 'S'
-    own.attempt = string.gsub(own.attempt, '%^', '')
     serve(state)
   end
 end

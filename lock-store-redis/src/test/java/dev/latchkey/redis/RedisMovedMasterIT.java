@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -149,6 +150,57 @@ class RedisMovedMasterIT {
             waiting.interrupt();
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
         }
+    }
+
+    /** B5: a replica that must not answer with old data says so instead of that it is read-only. */
+    @Test
+    void givenTheOldMasterWaitsForItsMaster_whenTheAddressLeadsToAnother_thenThatIsAsked() {
+        first.call("CONFIG", "SET", "replica-serve-stale-data", "no");
+        try (LockFactory locks = LockFactory.connect(address.dsn())) {
+            Lock holder = locks.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            assertThat(first.text("WAIT", "1", "20000")).isEqualTo("1");
+
+            second.call("REPLICAOF", "NO", "ONE");
+            first.call("REPLICAOF", "127.0.0.1", "1");
+            address.leadTo(second.address());
+
+            assertThat(holder.refresh().isAcquired()).isTrue();
+            assertThat(holder.release()).isTrue();
+        }
+    }
+
+    /** B2: a server is a replica for a moment, as while a failover is called off. */
+    @Test
+    void givenReadOnlyForAMoment_whenUsed_thenEveryCallIsAnsweredWhenItIsOver() throws Exception {
+        try (RedisStore store = (RedisStore) new RedisStore.Provider().open(address.dsn() + "?timeout=20s")) {
+            Key renewed = Key.of("renewed");
+            Key released = Key.of("released");
+            granted(store.save(exclusive(renewed)));
+            granted(store.save(exclusive(released)));
+            first.call("REPLICAOF", "127.0.0.1", "1");
+
+            BackgroundCall<Attempt> taking = BackgroundCall.start(() -> store.save(exclusive(Key.of("taken"))));
+            BackgroundCall<Attempt> renewing = BackgroundCall.start(() -> store.refresh(exclusive(renewed)));
+            BackgroundCall<Boolean> releasing = BackgroundCall.start(() -> store.delete(released));
+            BackgroundCall<Attempt> waiting = BackgroundCall.start(() ->
+                    store.waitAndSave(exclusive(Key.of("awaited")), Duration.ofMinutes(1), new CompletableFuture<>()));
+            Awaitility.await("all are refused").atMost(LIMIT).until(() -> refusals(first) >= 8);
+            first.call("REPLICAOF", "NO", "ONE");
+
+            granted(taking.result());
+            granted(renewing.result());
+            assertThat(releasing.result()).isTrue();
+            granted(waiting.result());
+        }
+    }
+
+    private static long refusals(RedisServer server) {
+        return server.text("INFO", "errorstats")
+                .lines()
+                .filter(line -> line.startsWith("errorstat_READONLY:count="))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf('=') + 1)))
+                .sum();
     }
 
     private static int channels(RedisServer server) {

@@ -147,6 +147,27 @@ class RedisQueueIT {
         assertThat(store.find(key)).isPresent();
     }
 
+    /** A8: both were answered that the hold is promoted; the cancel of the second made a shared hold of it again. */
+    @Test
+    void givenAKeyWaitsTwiceToBePromoted_whenOneIsCancelledAfterBothWereGranted_thenItStaysExclusive() {
+        Key reader = Key.of(RESOURCE);
+        Key key = Key.of(RESOURCE);
+        granted(store.save(shared(reader)));
+        granted(store.save(shared(key)));
+        queue(key.token(), "one.1", "X", 60_000, "100 0");
+        queue(key.token(), "two.1", "X", 60_000, "100 0");
+        assertThat(store.delete(reader)).isTrue();
+        assertThat(acquire(key.token(), "one.1", "X", 60_000, "- 100 1 0 e")).isInstanceOf(Long.class);
+        assertThat(acquire(key.token(), "two.1", "X", 60_000, "- 100 1 0 e")).isInstanceOf(Long.class);
+
+        String script = new String(Script.CANCEL.source(), StandardCharsets.UTF_8);
+        Object cancelled = server.call("EVAL", script, "1", STATE, key.token(), "two.1", "600000", "none");
+
+        assertThat(cancelled).isEqualTo(0L);
+        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(store.save(shared(Key.of(RESOURCE)))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
     /** B1: the server did not know the script, and was sent its text when the wait had been cancelled. */
     @Test
     void givenTheScriptIsUnknown_whenTheWaitEndsMeanwhile_thenNothingIsHeld() throws Exception {
