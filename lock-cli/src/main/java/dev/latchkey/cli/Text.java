@@ -9,7 +9,7 @@ final class Text {
 
     /** The name of a secret and, behind it, the secret: a key, the password in an address, one among its options. */
     private static final Pattern SECRET = Pattern.compile(
-            "(\\blk1\\.)[^\\s'\"]+|([^\\s/@:]*:)[^\\s/@]+(?=@)|(\\b(?i:password|passwd|pwd)=)[^\\s&;'\"]+");
+            "(\\blk1\\.)[^\\s'\"]+|([^\\s/@:]*:)[^\\s/@]+(?=@)|((?i:password|passwd|pwd)=)[^\\s&;'\"]+");
 
     private Text() {}
 

@@ -106,6 +106,25 @@ class FirstBuildIT {
         assertThat(cli.read("builds")).isEqualTo("begin\nend\nbegin\nend\n");
     }
 
+    /** E10: each has the same process id in its own container, and the other is just done with a directory of that name. */
+    @Test
+    void givenTwoOfTheSameProcessId_whenStartedAtOnce_thenNeitherIsInTheWayOfTheOther() throws IOException {
+        Path bin = Files.createDirectory(directory.resolve("bin"));
+        Path builds = root.resolve("lock-cli/target/launcher");
+        executable(bin.resolve("rmdir"), "#!/bin/sh\nrm -rf " + builds + "/$PPID\nexec /bin/rmdir \"$@\"\n");
+        cli.touch("build");
+
+        var lock = cli.start(
+                List.of(
+                        "env",
+                        "PATH=" + bin + ":" + System.getenv("PATH"),
+                        root.resolve("lock").toString()),
+                "");
+
+        assertThat(lock.exitCode()).as(lock.err()).isZero();
+        assertThat(lock.out()).isEqualTo("started\n");
+    }
+
     @Test
     void givenOneWaitsForTheBuildOfAnother_whenTerm_thenItEnds() throws IOException {
         start();

@@ -29,6 +29,7 @@ class TextTest {
                 "unknown host: me:secret@host: away; unknown host: me:…@host: away",
                 "redis://me@host:6379/0 is away; redis://me@host:6379/0 is away",
                 "jdbc:x?user=me&password=secret&ssl=on; jdbc:x?user=me&password=…&ssl=on",
+                "jdbc:x?sslpassword=secret&trustStorePassword=secret; jdbc:x?sslpassword=…&trustStorePassword=…",
             })
     void givenSecretInAMessage_whenShown_thenHidden(String message, String shown) {
         assertThat(Text.message(message)).isEqualTo(shown);

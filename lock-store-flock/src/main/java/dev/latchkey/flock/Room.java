@@ -64,7 +64,7 @@ final class Room {
         Grant own = holds.of(owner);
         Optional<Key.Held> claimed = request.key().held();
         if (own != null && !name.leadsToFile()) {
-            detach(name);
+            fileGone(name);
             return Holds.fileGone(claimed);
         }
         if (claimed.isPresent()) {
@@ -125,10 +125,16 @@ final class Room {
             return Optional.empty();
         }
         if (!name.leadsToFileNow()) {
-            detach(name);
+            fileGone(name);
             return Optional.empty();
         }
         return Optional.of(own.answer());
+    }
+
+    /** A holder's file is gone. Who waits for it through other stores has to find that too, and nobody else tells them. */
+    private void fileGone(Name name) {
+        detach(name);
+        serve();
     }
 
     /** The name leads elsewhere: what was held by it protects nothing any more, and who waits has to start over. */

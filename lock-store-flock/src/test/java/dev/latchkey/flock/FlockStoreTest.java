@@ -216,6 +216,28 @@ class FlockStoreTest {
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
+    /** The holder learns by a look, or by taking again, that its file is gone: nobody else would ever tell the other store. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void givenFileDeletedWhileAnotherStoreWaits_whenTheHolderLooks_thenTheWaiterHoldsTheNewFile(boolean takesAgain)
+            throws Exception {
+        try (FlockStore second = new FlockStore(directory)) {
+            Attempt.Granted held = granted(store.save(exclusive(key)));
+            FutureTask<Attempt> waiting = waiting(second, Key.of("report"));
+            Files.delete(file());
+            letTheLastLookGrowOld();
+
+            if (takesAgain) {
+                assertThat(store.save(exclusive(holding(key, held)))).isInstanceOf(Attempt.Lost.class);
+            } else {
+                assertThat(store.find(key)).isEmpty();
+            }
+
+            assertThat(waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(Attempt.Granted.class);
+            assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
+        }
+    }
+
     @Test
     void givenDirectoryDeleted_whenTaken_thenMadeAgain() throws Exception {
         Files.delete(directory);

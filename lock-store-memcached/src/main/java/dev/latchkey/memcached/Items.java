@@ -31,16 +31,17 @@ record Items(Link link, String resource, ItemName name) {
         return new Look(Optional.of(item.getCas()), listed, signs(listed));
     }
 
-    private Map<Sign, Holding> signs(State listed) {
+    private Map<Sign, Look.Found> signs(State listed) {
         Map<Sign, OperationFuture<CASValue<String>>> asked = new LinkedHashMap<>();
         listed.signs()
                 .forEach(sign ->
                         asked.put(sign, link.send(resource, client -> client.asyncGets(name.of(sign), Text.PLAIN))));
-        Map<Sign, Holding> found = new HashMap<>();
+        Map<Sign, Look.Found> found = new HashMap<>();
         asked.forEach((sign, future) -> {
             CASValue<String> item = link.await(resource, future);
             if (item != null) {
-                found.put(sign, Holding.read(item.getValue()).orElseThrow(() -> foreign(name.text())));
+                Holding holding = Holding.read(item.getValue()).orElseThrow(() -> foreign(name.text()));
+                found.put(sign, new Look.Found(holding, item.getCas()));
             }
         });
         return found;
@@ -48,33 +49,34 @@ record Items(Link link, String resource, ItemName name) {
 
     /** Makes a decision true; false: the item is not what was looked at, and nothing was decided. */
     boolean write(Look look, Decision<?> decision, Holdings holdings) {
-        decision.signs().forEach((sign, seconds) -> {
-            String value = holdings.lasting(seconds).written();
-            if (!look.signs().containsKey(sign) || !renew(sign, seconds, value)) {
-                link.ask(resource, client -> client.set(name.of(sign), seconds, value, Text.PLAIN));
-            }
-        });
-        boolean written = decision.state().map(state -> change(look, state)).orElse(true);
+        boolean written = decision.signs().entrySet().stream()
+                        .allMatch(one -> store(look, one.getKey(), one.getValue(), holdings))
+                && decision.state().map(state -> change(look, state)).orElse(true);
         if (written) {
             decision.obsolete().forEach(sign -> link.ask(resource, client -> client.delete(name.of(sign))));
         }
         return written;
     }
 
-    /** A set that finds no memory deletes what was there; a replace leaves it. */
-    private boolean renew(Sign sign, int seconds, String value) {
-        return Boolean.TRUE.equals(
-                link.ask(resource, client -> client.replace(name.of(sign), seconds, value, Text.PLAIN)));
+    /** Renews a sign that is there only if it is as it was: a set that finds no memory would delete it. */
+    private boolean store(Look look, Sign sign, int seconds, Holdings holdings) {
+        String value = holdings.lasting(seconds).written();
+        Look.Found found = look.signs().get(sign);
+        if (found != null) {
+            return replace(name.of(sign), found.version(), seconds, value);
+        }
+        link.ask(resource, client -> client.set(name.of(sign), seconds, value, Text.PLAIN));
+        return true;
     }
 
     private boolean change(Look look, State state) {
-        return look.version().map(version -> replace(version, state)).orElseGet(() -> add(state));
+        return look.version()
+                .map(version -> replace(name.text(), version, state.seconds(), state.written()))
+                .orElseGet(() -> add(state));
     }
 
-    private boolean replace(long version, State state) {
-        return link.ask(
-                        resource,
-                        client -> client.asyncCAS(name.text(), version, state.seconds(), state.written(), Text.PLAIN))
+    private boolean replace(String item, long version, int seconds, String value) {
+        return link.ask(resource, client -> client.asyncCAS(item, version, seconds, value, Text.PLAIN))
                 == CASResponse.OK;
     }
 

@@ -11,7 +11,14 @@ import java.util.Optional;
  * @param listed what the item says, also of those whose signs are gone
  * @param signs those of the listed signs that are there
  */
-record Look(Optional<Long> version, State listed, Map<Sign, Holding> signs) {
+record Look(Optional<Long> version, State listed, Map<Sign, Found> signs) {
+
+    /**
+     * A sign that is there.
+     *
+     * @param version to be renewed only if it is still the same: a late request must not shorten what a later one stored
+     */
+    record Found(Holding holding, long version) {}
 
     /** Only those who really hold or wait. */
     State live() {
@@ -31,6 +38,7 @@ record Look(Optional<Long> version, State listed, Map<Sign, Holding> signs) {
         return listed.writer()
                 .filter(one -> one.owner().equals(owner))
                 .map(State.Writer::holding)
-                .or(() -> Optional.ofNullable(signs.get(new Sign(Sign.Kind.READS, owner))));
+                .or(() -> Optional.ofNullable(signs.get(new Sign(Sign.Kind.READS, owner)))
+                        .map(Found::holding));
     }
 }

@@ -141,17 +141,15 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
 
     private Decision<Attempt> hold(LockMode mode, int seconds) {
         Attempt granted = new Attempt.Granted(mode, OptionalLong.empty(), Lease.timed(sinceNanos, request.ttl()));
-        Sign sign = new Sign(Sign.Kind.READS, owner());
         if (mode == LockMode.EXCLUSIVE) {
-            State.Writer writer = new State.Writer(owner(), seconds, holdings.lasting(seconds));
-            boolean promotes = !live.readers().isEmpty();
-            return Decision.write(granted, State.heldBy(writer)).without(promotes ? Set.of(sign) : Set.of());
+            // The sign of a reader that promotes ends by itself: deleted late, it would be missing after a demotion.
+            return Decision.write(granted, State.heldBy(new State.Writer(owner(), seconds, holdings.lasting(seconds))));
         }
         List<State.Reader> readers = new ArrayList<>(otherReaders());
         readers.add(new State.Reader(owner(), seconds));
         Optional<Owner> promoter = live.promoter().filter(one -> !one.equals(owner()));
         return Decision.write(granted, new State(Optional.empty(), readers, promoter))
-                .with(sign, seconds);
+                .with(new Sign(Sign.Kind.READS, owner()), seconds);
     }
 
     /** Leaves a mark that keeps new readers out as long as the promoter asks again, and takes it away with the last try. */

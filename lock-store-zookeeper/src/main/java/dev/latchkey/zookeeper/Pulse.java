@@ -2,9 +2,15 @@ package dev.latchkey.zookeeper;
 
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Keeps the session known to live while something depends on it, and gives up what it carries when it is not. */
 final class Pulse implements Runnable {
+
+    private static final Logger log = LoggerFactory.getLogger(ZooKeeperStore.class);
+
+    private static final long AFTER_FAILURE_NANOS = 100_000_000;
 
     private final Sessions sessions;
     private volatile @Nullable Thread thread;
@@ -49,8 +55,18 @@ final class Pulse implements Runnable {
                 LockSupport.park(this);
             } else {
                 idle = false;
-                LockSupport.parkNanos(this, session.beat());
+                LockSupport.parkNanos(this, beat(session));
             }
+        }
+    }
+
+    /** Whatever the client throws, memory that runs out as well: without this thread no holder would learn of a loss. */
+    private static long beat(Session session) {
+        try {
+            return session.beat();
+        } catch (RuntimeException | Error e) {
+            log.warn("lock.beat-failed session=0x{} problem={}", Long.toHexString(session.id()), e.toString());
+            return AFTER_FAILURE_NANOS;
         }
     }
 }

@@ -14,6 +14,10 @@ import dev.latchkey.testkit.SecondProcess;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -181,6 +185,37 @@ class FaultsIT extends BehindAProxy {
         assertThat(events).containsExactly("lost SESSION_LOST", "rival holds");
         assertThat(lock.isExpired()).isTrue();
         assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    /** B9: the thread that proves the session is the only one that tells of its loss. */
+    @Test
+    void givenABeatThrewAnError_whenTheNetworkIsSilent_thenTheHolderIsToldStill() throws Exception {
+        AtomicBoolean fails = new AtomicBoolean();
+        ZooKeeper client = new ZooKeeper(proxy.address().toString(), 10_000, event -> {}) {
+            @Override
+            public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
+                if (fails.compareAndSet(true, false)) {
+                    throw new OutOfMemoryError("planted");
+                }
+                super.multi(operations, callback, context);
+            }
+        };
+        try (ZooKeeperStore lent = ZooKeeperStore.builder(client).build()) {
+            Lock lock = new LockFactory(lent).createLock("beat", TTL);
+            CompletableFuture<LossReason> told = new CompletableFuture<>();
+            lock.onLost(told::complete);
+            assertThat(lock.tryAcquire()).isTrue();
+            fails.set(true);
+            Awaitility.await().atMost(LIMIT).until(() -> !fails.get());
+
+            proxy.silence();
+
+            Awaitility.await().atMost(LIMIT).until(told::isDone);
+            assertThat(told).isCompletedWithValue(LossReason.SESSION_LOST);
+        } finally {
+            proxy.heal();
+            client.close();
+        }
     }
 
     @Test

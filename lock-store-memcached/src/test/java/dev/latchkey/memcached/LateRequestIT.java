@@ -1,0 +1,64 @@
+package dev.latchkey.memcached;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.MemcachedServer;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A request that was given up as lost comes to the server after later ones: the network kept it, and another connection did not. */
+@Timeout(120)
+class LateRequestIT {
+
+    private static final Duration SHORT = Duration.ofSeconds(3);
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    @Test
+    void givenARenewalOfAReader_whenItComesAfterALongerOne_thenTheLeaseIsAsTheReaderBelieves() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
+                LockFactory others = LockFactory.connect(server.dsn())) {
+            Lock reader = locks.createLock("r", SHORT);
+            assertThat(reader.tryAcquireShared()).isTrue();
+            proxy.holdBack("(replace|cas) lock:r~r");
+            assertThatThrownBy(reader::refresh).isInstanceOf(LockStorageException.class);
+            reader.refresh(LONG);
+
+            assertThat(proxy.deliver()).isEqualTo("EXISTS");
+
+            assertThat(others.holders("r").get(0).remaining().orElseThrow()).isGreaterThan(LONG.minusMinutes(1));
+            assertThat(reader.isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAPromotionOfAReader_whenTheRestOfItComesAfterADemotion_thenTheReaderKeepsWritersOut() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
+                LockFactory others = LockFactory.connect(server.dsn())) {
+            Lock reader = locks.createLock("r", LONG);
+            assertThat(reader.tryAcquireShared()).isTrue();
+            proxy.holdBack("delete lock:r~r");
+            try {
+                assertThat(reader.tryAcquire()).isTrue();
+            } catch (LockStorageException e) {
+                assertThat(proxy.holdsBack()).isTrue();
+            }
+            assertThat(reader.tryAcquireShared()).isTrue();
+
+            if (proxy.holdsBack()) {
+                assertThat(proxy.deliver()).isEqualTo("DELETED");
+            }
+
+            assertThat(others.createLock("r", LONG).tryAcquire()).isFalse();
+            assertThat(reader.isAcquired()).isTrue();
+        }
+    }
+}
