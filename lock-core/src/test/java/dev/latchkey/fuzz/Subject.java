@@ -293,7 +293,8 @@ final class Subject {
                 throw wrong("it was acquired again over a loss that nobody was told of");
             }
             if (acquires && last != null && place.isClosing()) {
-                // What was granted as the factory closed was given back before anybody saw it, and the loss before is forgotten.
+                // What was granted as the factory closed was given back before anybody saw it, and the loss before is
+                // forgotten.
                 last.isThrown();
             }
         }

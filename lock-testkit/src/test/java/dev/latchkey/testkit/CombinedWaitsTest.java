@@ -193,8 +193,10 @@ class CombinedWaitsTest {
                 return member;
             })));
 
-            assertThat(store.refreshAll(held)).allSatisfy(outcome -> assertThat(outcome)
-                    .isInstanceOfSatisfying(Outcome.Answered.class, answered -> Requests.granted(answered.attempt())));
+            assertThat(store.refreshAll(held))
+                    .allSatisfy(outcome -> assertThat(outcome)
+                            .isInstanceOfSatisfying(
+                                    Outcome.Answered.class, answered -> Requests.granted(answered.attempt())));
         }
     }
 
