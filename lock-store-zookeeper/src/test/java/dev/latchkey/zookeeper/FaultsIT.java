@@ -189,6 +189,7 @@ class FaultsIT extends BehindAProxy {
 
     /** B9: the thread that proves the session is the only one that tells of its loss. */
     @Test
+    @SuppressWarnings("try") // The client's close() throws InterruptedException.
     void givenABeatThrewAnError_whenTheNetworkIsSilent_thenTheHolderIsToldStill() throws Exception {
         AtomicBoolean fails = new AtomicBoolean();
         ZooKeeper client = new ZooKeeper(proxy.address().toString(), 10_000, event -> {}) {
