@@ -311,7 +311,8 @@ final class Subject {
             Holding told = last;
             boolean sinceLost = told != null && told.isLost();
             boolean byRelease = ends && told != null && told.endedSince(begun);
-            boolean neverHeld = !wasConfirmed && holding == null;
+            // What the key said was never confirmed: another thread may have acquired it anew meanwhile.
+            boolean neverHeld = !wasConfirmed;
             boolean alsoBefore = before != null && (before.isLost() || before.endedSince(begun));
             if (!sinceLost && !byRelease && !neverHeld && !alsoBefore) {
                 throw wrong("it threw " + e.reason() + ", and nothing was lost");
