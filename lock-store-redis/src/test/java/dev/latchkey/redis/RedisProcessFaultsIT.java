@@ -65,12 +65,21 @@ class RedisProcessFaultsIT {
         waiting = processes.get(1);
         holder = holding.lock(RESOURCE, TTL);
         waiter = waiting.lock(RESOURCE, TTL);
-        // The processes are warm before time counts.
-        assertThat(waiter.tryAcquire()).isTrue();
+        // The processes are warm, and the waiter's has subscribed, before time counts.
+        try (Lock first = locks.createLock(RESOURCE)) {
+            assertThat(first.tryAcquire()).isTrue();
+            waiterReply = waiter.startAcquire(LONG_WAIT);
+            awaitListening();
+        }
+        assertThat(waiterReply.isYes()).isTrue();
         assertThat(waiter.release()).isTrue();
         assertThat(holder.tryAcquire()).isTrue();
         firstToken = holder.fencingToken().orElseThrow();
         waiterReply = waiter.startAcquire(LONG_WAIT);
+        awaitListening();
+    }
+
+    private void awaitListening() {
         Awaitility.await()
                 .atMost(Duration.ofMinutes(1))
                 .until(() -> new RedisKeys(server).listening().size() == 1);
