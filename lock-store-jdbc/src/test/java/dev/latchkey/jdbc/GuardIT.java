@@ -228,7 +228,6 @@ class GuardIT {
         }
     }
 
-    /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
     /** The first token of a resource that is committed between two statements of the guard is no greater one. */
     @Test
     void givenTheFirstTokenIsCommittedMeanwhile_whenAGreaterOneComes_thenItPasses() throws Exception {
@@ -250,6 +249,34 @@ class GuardIT {
         }
     }
 
+    /** It had locked nothing: the next holder came and committed, and what was written before the take-over followed. */
+    @Test
+    void givenTheSameTokenIsCommittedMeanwhile_whenItPasses_thenAGreaterOneWaits() throws Exception {
+        FencingGuard guard = new FencingGuard("fence_of_a_race");
+        String resource = UUID.randomUUID().toString();
+        On database = On.POSTGRESQL;
+        try (Connection creating = DriverManager.getConnection(database.url())) {
+            guard.createTable(creating);
+        }
+        try (Connection first = database.transaction();
+                Connection second = database.transaction();
+                Connection rival = database.transaction();
+                Statement patience = rival.createStatement()) {
+            guard.check(first, resource, 5);
+            guard.check(before(second, "SELECT", first::commit), resource, 5);
+            patience.execute("SET LOCAL lock_timeout = '1s'");
+
+            assertThatThrownBy(() -> guard.check(rival, resource, 6)).isInstanceOf(LockStorageException.class);
+
+            rival.rollback();
+            second.commit();
+            guard.check(rival, resource, 6);
+            rival.commit();
+            assertThatThrownBy(() -> guard.check(second, resource, 5)).isInstanceOf(LockLostException.class);
+            second.rollback();
+        }
+    }
+
     private interface Step {
         void run() throws SQLException;
     }
@@ -266,6 +293,7 @@ class GuardIT {
                 });
     }
 
+    /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
     @ParameterizedTest
     @EnumSource
     void givenATransaction_whenTheGuardsTableIsToBeCreated_thenRefusedAndTheTransactionIsAsItWas(On database)
