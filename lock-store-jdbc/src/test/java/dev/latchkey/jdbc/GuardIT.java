@@ -1,14 +1,18 @@
 package dev.latchkey.jdbc;
 
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.holding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -30,6 +34,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -274,6 +279,35 @@ class GuardIT {
             rival.commit();
             assertThatThrownBy(() -> guard.check(second, resource, 5)).isInstanceOf(LockLostException.class);
             second.rollback();
+        }
+    }
+
+    /** H2 does not end a wait for a row with the statement's limit; what ends it was taken for what may be tried again. */
+    @Test
+    void givenAGuardOnH2_whenRenewedAmongOthers_thenTriedOnce() throws Exception {
+        String url = "jdbc:h2:mem:impatient;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=1000";
+        AtomicInteger taken = new AtomicInteger();
+        try (HikariDataSource pool = new HikariDataSource();
+                Connection transaction = Objects.requireNonNull(DriverManager.getConnection(url))) {
+            pool.setJdbcUrl(url);
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    taken.incrementAndGet();
+                    return super.getConnection();
+                }
+            });
+            Key held = Key.of("impatient");
+            held = holding(held, store.save(exclusive(held)));
+            transaction.setAutoCommit(false);
+            store.guard(transaction, held);
+            taken.set(0);
+
+            List<Outcome> outcomes = store.refreshAll(List.of(exclusive(held)), Duration.ofSeconds(3));
+
+            assertThat(outcomes).singleElement().isInstanceOf(Outcome.Failed.class);
+            assertThat(taken).hasValue(1);
+            transaction.rollback();
         }
     }
 
