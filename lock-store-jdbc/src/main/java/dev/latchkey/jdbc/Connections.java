@@ -73,6 +73,22 @@ final class Connections {
         }
     }
 
+    /** What is done with a connection. */
+    @FunctionalInterface
+    interface Use<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    /** Does something with one that goes back to a pool afterwards. */
+    static <T> T use(Connection connection, Use<T> use) throws SQLException {
+        try {
+            return use.on(connection);
+        } catch (RuntimeException | Error e) {
+            abort(connection);
+            throw e;
+        }
+    }
+
     /**
      * Has one closed whose driver has failed otherwise than by an SQLException. In the pool it would be of harm: what was on
      * its way then, the next one would read as the answer to its own statement.

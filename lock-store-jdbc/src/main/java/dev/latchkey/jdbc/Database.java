@@ -5,6 +5,7 @@ import dev.latchkey.LockStorageException.Failure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -111,12 +112,8 @@ final class Database {
     private <T> @Nullable T tryOnce(Work<T> work) throws SQLException, NoConnectionException {
         Known now = known();
         try (OwnConnection own = new OwnConnection(connections.get(), now.defaults(), now.dialect())) {
-            try {
-                return work.on(own.get(), now.statements());
-            } catch (RuntimeException | Error e) {
-                own.abort();
-                throw e;
-            }
+            return Connections.use(own.get(), with -> Optional.ofNullable(work.on(with, now.statements())))
+                    .orElse(null);
         }
     }
 
@@ -141,20 +138,24 @@ final class Database {
 
     private Known look() throws SQLException, NoConnectionException {
         try (Connection connection = connections.first()) {
-            Dialect dialect = Dialects.of(connection);
-            PoolDefaults defaults = PoolDefaults.of(connection);
-            dialect.severalClocks(connection)
-                    .ifPresent(which -> log.warn(
-                            "lock.several-clocks database={} problem={}: two can hold at once if the clocks of its"
-                                    + " servers differ. Let all who lock write to one server",
-                            dialect.name(),
-                            which));
-            if (!connection.getAutoCommit()) {
-                // Some drivers have begun a transaction by now, in which nothing was done.
-                connection.rollback();
-            }
-            return new Known(dialect, new Statements(dialect, table), defaults);
+            return Connections.use(connection, this::knownOf);
         }
+    }
+
+    private Known knownOf(Connection connection) throws SQLException {
+        Dialect dialect = Dialects.of(connection);
+        PoolDefaults defaults = PoolDefaults.of(connection);
+        dialect.severalClocks(connection)
+                .ifPresent(which -> log.warn(
+                        "lock.several-clocks database={} problem={}: two can hold at once if the clocks of its"
+                                + " servers differ. Let all who lock write to one server",
+                        dialect.name(),
+                        which));
+        if (!connection.getAutoCommit()) {
+            // Some drivers have begun a transaction by now, in which nothing was done.
+            connection.rollback();
+        }
+        return new Known(dialect, new Statements(dialect, table), defaults);
     }
 
     /** For a caller in a transaction, which none of the connections for this is a part of. */
@@ -184,7 +185,11 @@ final class Database {
 
     private void createTable(Known database) throws SQLException, NoConnectionException {
         try (OwnConnection own = new OwnConnection(connections.get(), database.defaults(), database.dialect())) {
-            Schema.ofLocks(database.dialect(), table).create(own.get());
+            Schema schema = Schema.ofLocks(database.dialect(), table);
+            boolean unused = Connections.use(own.get(), connection -> {
+                schema.create(connection);
+                return true;
+            });
         }
     }
 

@@ -103,6 +103,14 @@ interface Dialect {
         return "SELECT fencing_token FROM latchkey_fence WHERE resource = :resource";
     }
 
+    /**
+     * Tells whether an update is counted that leaves a row as it was, always and with every driver. Where it is not,
+     * {@link #readFence} locks the row.
+     */
+    default boolean countsUnchanged() {
+        return true;
+    }
+
     /** Records the first fencing token of a resource, in a transaction of the caller. */
     default String insertFence() {
         return "INSERT INTO latchkey_fence (resource, fencing_token) VALUES (:resource, :fencing_token)";

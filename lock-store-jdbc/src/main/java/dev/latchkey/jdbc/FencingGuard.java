@@ -80,10 +80,10 @@ public final class FencingGuard {
         }
         OptionalLong known = known(connection, dialect, values);
         if (known.isPresent()) {
-            // With useAffectedRows, MySQL's drivers do not count a row that was the same already. A smaller one was
-            // committed since the first look.
-            return known.getAsLong() == fencingToken
-                    || (known.getAsLong() < fencingToken && raise.count(connection, values) == 1);
+            // It was committed since the first try, which has locked nothing then.
+            boolean isTheSame = known.getAsLong() == fencingToken;
+            return (isTheSame && !dialect.countsUnchanged())
+                    || (known.getAsLong() <= fencingToken && raise.count(connection, values) == 1);
         }
         Sql insert = Sql.of(dialect.insertFence(), dialect, table);
         return insert.count(connection, values) == 1 || raise.count(connection, values) == 1;

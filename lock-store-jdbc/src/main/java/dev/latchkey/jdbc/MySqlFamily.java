@@ -95,6 +95,12 @@ interface MySqlFamily extends Dialect {
         return Dialect.super.readFence() + " FOR UPDATE";
     }
 
+    /** Not by the drivers with {@code useAffectedRows}. */
+    @Override
+    default boolean countsUnchanged() {
+        return false;
+    }
+
     /** What others call a schema is a catalog to their drivers. */
     @Override
     default boolean hasTable(Connection connection, TableName name) throws SQLException {

@@ -35,10 +35,6 @@ final class OwnConnection implements AutoCloseable {
         return connection;
     }
 
-    void abort() {
-        Connections.abort(connection);
-    }
-
     private void prepare() throws SQLException {
         if (!autoCommit) {
             // What the pool ran in a new connection has begun a transaction, in which none of this can be set.
@@ -58,18 +54,23 @@ final class OwnConnection implements AutoCloseable {
     @Override
     public void close() {
         try (connection) {
-            if (!autoCommit) {
-                connection.setAutoCommit(false);
-            }
-            if (!dialect.suits(defaults.isolation())) {
-                connection.setTransactionIsolation(defaults.isolation());
-            }
-            if (defaults.readOnly()) {
-                connection.setReadOnly(true);
-            }
+            boolean unused = Connections.use(connection, this::restore);
         } catch (SQLException e) {
             // What was asked for is done: a connection that cannot be given back in order does not undo it.
             log.warn("lock.connection-not-restored sqlState={}", e.getSQLState());
         }
+    }
+
+    private boolean restore(Connection own) throws SQLException {
+        if (!autoCommit) {
+            own.setAutoCommit(false);
+        }
+        if (!dialect.suits(defaults.isolation())) {
+            own.setTransactionIsolation(defaults.isolation());
+        }
+        if (defaults.readOnly()) {
+            own.setReadOnly(true);
+        }
+        return true;
     }
 }

@@ -4,11 +4,14 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The statements of one dialect over one table. */
 final class Statements {
@@ -31,6 +34,8 @@ final class Statements {
 
     /** How long a row of somebody's transaction is waited for by what has more to do. */
     private static final int LONGEST_WAIT_SECONDS = 1;
+
+    private static final Logger log = LoggerFactory.getLogger(JdbcStore.class);
 
     private final Dialect dialect;
     private final TableName table;
@@ -171,14 +176,25 @@ final class Statements {
         return unused.size();
     }
 
-    /** H2 keeps the limit for the connection, which goes back to the pool. */
     private static int executeAtMost(int seconds, PreparedStatement statement) throws SQLException {
         int before = statement.getQueryTimeout();
         statement.setQueryTimeout(seconds);
         try {
             return statement.executeUpdate();
+        } catch (SQLTimeoutException e) {
+            // H2's for a locked row would be tried again, for seconds.
+            throw new SQLException(e.getMessage(), e.getSQLState(), e);
         } finally {
-            statement.setQueryTimeout(before);
+            restore(statement, before);
+        }
+    }
+
+    /** H2 keeps the limit for the connection, which goes back to the pool. What the statement failed with is not hidden. */
+    private static void restore(PreparedStatement statement, int seconds) {
+        try {
+            statement.setQueryTimeout(seconds);
+        } catch (SQLException e) {
+            log.debug("lock.limit-not-restored sqlState={}", e.getSQLState());
         }
     }
 }

@@ -10,6 +10,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Outcome;
+import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -20,13 +22,22 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Drivers and pools that fail otherwise than by an SQLException. */
 @Timeout(120)
@@ -110,6 +121,81 @@ class DriverFailuresIT {
 
             assertThat(store.refresh(exclusive(lost))).isInstanceOf(Attempt.Lost.class);
             assertThat(store.refresh(exclusive(kept))).isInstanceOf(Attempt.Granted.class);
+        }
+    }
+
+    /** The pool lent the connection to the next one, who read an answer that was meant for us. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void givenAnErrorAtFirstUse_whenTheNextOneGetsTheConnection_thenItReadsItsOwnAnswers(int nth) throws Exception {
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(PostgresServer.jdbcUrl(PostgresServer.sharedDsn()) + "&socketFactory="
+                    + FailingSockets.class.getName());
+            pool.setMaximumPoolSize(1);
+            AtomicInteger taken = new AtomicInteger();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    Connection connection = super.getConnection();
+                    if (taken.incrementAndGet() == nth) {
+                        FailingSockets.PLANTED.set(new StackOverflowError("planted"));
+                    }
+                    return connection;
+                }
+            });
+            Key asked = Key.of("first-use-" + nth);
+
+            assertThatThrownBy(() -> store.save(exclusive(asked))).isInstanceOf(StackOverflowError.class);
+
+            try (Connection next = pool.getConnection();
+                    Statement statement = next.createStatement();
+                    ResultSet row = statement.executeQuery("SELECT 'mine'")) {
+                assertThat(row.next()).isTrue();
+                assertThat(row.getString(1)).isEqualTo("mine");
+            }
+            granted(store.save(exclusive(asked)));
+        }
+    }
+
+    /** What the driver said of the closed statement, when the limit was taken away, hid that the connection was broken. */
+    @Test
+    void givenTheServerHasEndedTheConnection_whenRenewedAmongOthers_thenOnAnother() throws Exception {
+        String url = Dsn.parse(MariaDbServer.sharedDsn()
+                        .replaceFirst("^mariadb:", "mysql:")
+                        .replaceFirst("sslMode=disable", "sslMode=DISABLED"))
+                .url();
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(url);
+            pool.setUsername("root");
+            pool.setMaximumPoolSize(1);
+            AtomicBoolean ends = new AtomicBoolean();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    Connection connection = super.getConnection();
+                    if (ends.getAndSet(false)) {
+                        end(url, connection);
+                    }
+                    return connection;
+                }
+            });
+            Key held = Key.of("ended");
+            held = holding(held, store.save(exclusive(held)));
+            ends.set(true);
+
+            List<Outcome> outcomes = store.refreshAll(List.of(exclusive(held)), Duration.ofSeconds(3));
+
+            assertThat(outcomes).singleElement().isInstanceOf(Outcome.Answered.class);
+        }
+    }
+
+    private static void end(String url, Connection connection) throws SQLException {
+        try (Statement own = connection.createStatement();
+                ResultSet id = own.executeQuery("SELECT connection_id()");
+                Connection administrator = Objects.requireNonNull(DriverManager.getConnection(url, "root", ""));
+                Statement kill = administrator.createStatement()) {
+            assertThat(id.next()).isTrue();
+            kill.execute("KILL " + id.getLong(1));
         }
     }
 

@@ -1,14 +1,18 @@
 package dev.latchkey.jdbc;
 
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.holding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -30,6 +34,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -228,7 +233,6 @@ class GuardIT {
         }
     }
 
-    /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
     /** The first token of a resource that is committed between two statements of the guard is no greater one. */
     @Test
     void givenTheFirstTokenIsCommittedMeanwhile_whenAGreaterOneComes_thenItPasses() throws Exception {
@@ -250,6 +254,63 @@ class GuardIT {
         }
     }
 
+    /** It had locked nothing: the next holder came and committed, and what was written before the take-over followed. */
+    @Test
+    void givenTheSameTokenIsCommittedMeanwhile_whenItPasses_thenAGreaterOneWaits() throws Exception {
+        FencingGuard guard = new FencingGuard("fence_of_a_race");
+        String resource = UUID.randomUUID().toString();
+        On database = On.POSTGRESQL;
+        try (Connection creating = DriverManager.getConnection(database.url())) {
+            guard.createTable(creating);
+        }
+        try (Connection first = database.transaction();
+                Connection second = database.transaction();
+                Connection rival = database.transaction();
+                Statement patience = rival.createStatement()) {
+            guard.check(first, resource, 5);
+            guard.check(before(second, "SELECT", first::commit), resource, 5);
+            patience.execute("SET LOCAL lock_timeout = '1s'");
+
+            assertThatThrownBy(() -> guard.check(rival, resource, 6)).isInstanceOf(LockStorageException.class);
+
+            rival.rollback();
+            second.commit();
+            guard.check(rival, resource, 6);
+            rival.commit();
+            assertThatThrownBy(() -> guard.check(second, resource, 5)).isInstanceOf(LockLostException.class);
+            second.rollback();
+        }
+    }
+
+    /** H2 does not end a wait for a row with the statement's limit; what ends it was taken for what may be tried again. */
+    @Test
+    void givenAGuardOnH2_whenRenewedAmongOthers_thenTriedOnce() throws Exception {
+        String url = "jdbc:h2:mem:impatient;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=1000";
+        AtomicInteger taken = new AtomicInteger();
+        try (HikariDataSource pool = new HikariDataSource();
+                Connection transaction = Objects.requireNonNull(DriverManager.getConnection(url))) {
+            pool.setJdbcUrl(url);
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    taken.incrementAndGet();
+                    return super.getConnection();
+                }
+            });
+            Key held = Key.of("impatient");
+            held = holding(held, store.save(exclusive(held)));
+            transaction.setAutoCommit(false);
+            store.guard(transaction, held);
+            taken.set(0);
+
+            List<Outcome> outcomes = store.refreshAll(List.of(exclusive(held)), Duration.ofSeconds(3));
+
+            assertThat(outcomes).singleElement().isInstanceOf(Outcome.Failed.class);
+            assertThat(taken).hasValue(1);
+            transaction.rollback();
+        }
+    }
+
     private interface Step {
         void run() throws SQLException;
     }
@@ -266,6 +327,7 @@ class GuardIT {
                 });
     }
 
+    /** C26: it committed what the caller had done so far, and left the connection in autocommit mode. */
     @ParameterizedTest
     @EnumSource
     void givenATransaction_whenTheGuardsTableIsToBeCreated_thenRefusedAndTheTransactionIsAsItWas(On database)

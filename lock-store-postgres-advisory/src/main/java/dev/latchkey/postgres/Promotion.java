@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Its wait is begun anew every few seconds, for only an answer shows that what it carries is still there. From the
  *       first time on another session waits behind it as a writer does: else whoever waits to share would get in each time.
  *   <li>While a writer waits already, no other session may begin to share. Then it stays where it is and looks again and
- *       again, with growing pauses; the waiting writer keeps new readers out.
+ *       again, with growing pauses; the waiting writer keeps new readers out. Should that one give up, the hold moves.
  * </ol>
  */
 final class Promotion {
@@ -76,7 +76,7 @@ final class Promotion {
             }
             try {
                 if (prepared.equals("QUEUED")) {
-                    lookAgain(endNanos);
+                    lookAgain(session, endNanos);
                 } else if (move(session)) {
                     awaitOn(session, endNanos);
                 }
@@ -231,11 +231,18 @@ final class Promotion {
         }
     }
 
-    private void lookAgain(long endNanos) throws SQLException, InterruptedException {
+    private void lookAgain(Session session, long endNanos) throws SQLException, InterruptedException {
         long pauseNanos = SHORTEST_PAUSE_NANOS;
         while (!waiter.isOver() && !abandoned && hold.isLive()) {
             if (holds.promote(hold) instanceof Attempt.Granted) {
                 waiter.grant(hold);
+                return;
+            }
+            if (session.yes(Sql.TRY_SHARED, id.hold())) {
+                // The writer has gone without the lock: from now on nobody but us keeps new readers out.
+                if (move(session)) {
+                    awaitOn(session, endNanos);
+                }
                 return;
             }
             long left = endNanos - System.nanoTime();

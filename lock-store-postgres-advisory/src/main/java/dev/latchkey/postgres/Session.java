@@ -268,8 +268,9 @@ final class Session {
             } else if (!isEnded()) {
                 giveUpAll();
             }
-        } catch (SQLException e) {
-            // The server ends what is left with the connection.
+        } catch (SQLException | RuntimeException | Error e) {
+            // The server ends what is left with the connection. Whatever it was, the other sessions are closed after
+            // it.
         }
         end(reason);
     }

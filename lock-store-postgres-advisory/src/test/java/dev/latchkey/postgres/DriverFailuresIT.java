@@ -17,19 +17,27 @@ import dev.latchkey.testkit.PostgresServer;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.SocketFactory;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.postgresql.PGConnection;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** A driver that fails otherwise than by an SQLException, and one that waits long for a server. */
 @Timeout(120)
@@ -127,5 +135,55 @@ class DriverFailuresIT {
             }
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
         }
+    }
+
+    /** The others stayed open, with all they had locked. */
+    @Test
+    void givenAnErrorInTheDriver_whenTheStoreIsClosed_thenAllItsSessionsAre() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PostgresAdvisoryStore rivals = Stores.open(server)) {
+            AtomicBoolean fails = new AtomicBoolean();
+            PGSimpleDataSource source = new PGSimpleDataSource() {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return failing(super.getConnection(), fails);
+                }
+            };
+            source.setUrl(server.jdbcUrl());
+            PostgresAdvisoryStore store = new PostgresAdvisoryStore(source);
+            granted(store.save(exclusive(Key.of("report"))));
+            Session idle = store.sessions().own();
+            Set<Session> sessions = Set.copyOf(store.sessions().open());
+            fails.set(true);
+
+            store.close();
+
+            assertThat(sessions).hasSize(2).contains(idle).allMatch(Session::isEnded);
+            Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Attempt.Granted);
+        }
+    }
+
+    /** A driver's own connection, to the store, that fails when it is asked something or closed. */
+    private static Connection failing(Connection connection, AtomicBoolean fails) {
+        return (Connection) Proxy.newProxyInstance(
+                DriverFailuresIT.class.getClassLoader(),
+                new Class<?>[] {Connection.class, PGConnection.class},
+                (proxy, method, arguments) -> {
+                    String name = method.getName();
+                    if (name.equals("isWrapperFor")) {
+                        return true;
+                    }
+                    if (name.equals("unwrap")) {
+                        return proxy;
+                    }
+                    if (fails.get() && (name.equals("prepareStatement") || name.equals("close"))) {
+                        throw new StackOverflowError("planted");
+                    }
+                    try {
+                        return method.invoke(connection, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 }

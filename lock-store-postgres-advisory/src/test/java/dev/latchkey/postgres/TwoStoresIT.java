@@ -129,6 +129,38 @@ class TwoStoresIT {
         assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
     }
 
+    /** The writer keeps new readers out only as long as it waits. */
+    @Test
+    void givenAPromoterFindsAWriterWaiting_whenThatOneGivesUp_thenThePromoterKeepsReadersOut() throws Exception {
+        Lock reader = reading(there);
+        Lock promoter = reading(here);
+        Future<Lock> writing = start(there.createLock("report"), 1);
+        Future<Lock> promoting = threads.submit(() -> promoter.acquire());
+        Awaitility.await()
+                .until(() -> Raw.ask(
+                                server,
+                                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                                        + " AND mode = 'ExclusiveLock'")
+                        .equals("1"));
+
+        assertThat(writing.cancel(true)).isTrue();
+
+        Awaitility.await()
+                .until(() -> Raw.ask(
+                                server,
+                                "SELECT count(*) FROM pg_locks waits JOIN pg_locks shares USING (pid)"
+                                        + " WHERE waits.locktype = 'advisory' AND NOT waits.granted"
+                                        + " AND shares.locktype = 'advisory' AND shares.mode = 'ShareLock'")
+                        .equals("1"));
+        assertThat(there.createLock("report").tryAcquireShared()).isFalse();
+        assertThat(promoter.isExpired()).isFalse();
+        assertThat(reader.release()).isTrue();
+        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(promoter.release()).isTrue();
+        assertThat(Raw.ask(server, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
+                .isEqualTo("0");
+    }
+
     @Test
     void givenManyHeldOnOneConnection_whenOneOfThemWaitsToPromote_thenTheOthersAreReleasedAtOnce() throws Exception {
         Lock beside = here.createLock("beside");
