@@ -247,12 +247,12 @@ final class HoldState {
     /** Ends the hold the claim was about; empty if it had ended before, or what was adopted has been found held since. */
     Optional<Loss> lose(Claim claim, LossReason reason) {
         return guarded(
-                () -> isCurrent(claim) && claim.adopted() == adopted ? Optional.of(lose(reason)) : Optional.empty());
+                () -> isCurrent(claim) && claim.adopted() == adopted ? Optional.of(loseAs(reason)) : Optional.empty());
     }
 
     /** Ends the hold that was watched; empty if it had ended before. */
     Optional<Loss> lose(Watch watched, LossReason reason) {
-        return guarded(() -> watch == watched ? Optional.of(lose(reason)) : Optional.empty());
+        return guarded(() -> watch == watched ? Optional.of(loseAs(reason)) : Optional.empty());
     }
 
     /** Ends the hold if its deadline is over. The store was not asked: it may still keep it. */
@@ -265,18 +265,26 @@ final class HoldState {
                 return Optional.empty();
             }
             Key last = heldKey();
-            boolean unreachable = renewalFails || renewalUnanswered;
-            Loss ended = lose(unreachable ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED);
+            Loss ended = lose(whyOver());
             overdue = last;
             return Optional.of(ended);
         });
+    }
+
+    private LossReason whyOver() {
+        return renewalFails || renewalUnanswered ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED;
+    }
+
+    /** What was over here before was lost by that, whatever the store says of it now. */
+    private Loss loseAs(LossReason reason) {
+        return lose(isOver(hold) ? whyOver() : reason);
     }
 
     private Loss lose(LossReason reason) {
         Watch ending = watch;
         boolean isHeardOf = !listeners.isEmpty();
         if (ending != null) {
-            ending.endAsLost();
+            ending.endAsLost(reason);
             isHeardOf |= ending.interruptsOnLoss();
         }
         Loss ended = new Loss(reason, ending, listeners);
@@ -394,16 +402,16 @@ final class HoldState {
 
     /**
      * The call that made this claim fails because what the claim is about is lost; returns why, as it was first found out. Empty
-     * if it is not lost, or another was held after it.
+     * if it is not lost. What was held after it is not told of by that.
      */
     Optional<LossReason> thrown(Claim claim) {
         return guarded(() -> {
             boolean isIts = watch == null && (claim.watch() == null || claim.watch() == lostWatch);
-            if (!isIts || loss == null) {
-                return Optional.empty();
+            if (isIts && loss != null) {
+                told = Told.THROWN;
+                return Optional.of(loss);
             }
-            told = Told.THROWN;
-            return Optional.ofNullable(loss);
+            return Optional.ofNullable(claim.watch()).map(Watch::loss);
         });
     }
 

@@ -107,6 +107,7 @@ final class Refreshing {
         if (hold.isOver() || !vigil.confirm(claim, hold)) {
             throw vigil.lost(claim, LossReason.EXPIRED, "it was refreshed too late");
         }
+        vigil.checkNotOver(claim);
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.refreshed resource={} ttlMs={}",

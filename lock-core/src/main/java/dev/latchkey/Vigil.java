@@ -149,6 +149,14 @@ final class Vigil {
         return new LockLostException(claim.key().resource(), problem, first);
     }
 
+    /** What the store has granted may be over at once, by an earlier end that was asked for without an answer. */
+    void checkNotOver(Claim claim) {
+        if (state.hold().isEmpty()) {
+            noticeExpiry();
+            throw lost(claim, LossReason.EXPIRED, "a request that was not answered had ended it before");
+        }
+    }
+
     /** A call that fails while what it is about is lost has to say so: its thread may not be told otherwise. */
     void throwIfLost(Claim claim, Throwable failure) {
         if (claim.isFresh() || state.isCurrent(claim)) {
