@@ -208,8 +208,8 @@ final class Acquisition {
                     claim, LossReason.RELEASED_ELSEWHERE, "what was held was over before the store had answered");
         }
         vigil.adopt(claim, hold, Thread.currentThread());
-        if (!claim.isFresh()) {
-            vigil.checkNotOver(claim);
+        if (!claim.isFresh() && vigil.isOverAlready()) {
+            throw vigil.lost(claim, LossReason.EXPIRED, "a request that was not answered had ended it before");
         }
         if (log.isDebugEnabled()) {
             log.debug(

@@ -401,18 +401,25 @@ final class HoldState {
     }
 
     /**
-     * The call that made this claim fails because what the claim is about is lost; returns why, as it was first found out. Empty
-     * if it is not lost. What was held after it is not told of by that.
+     * The call that made this claim fails because what the claim is about is lost; returns why, as {@link #whyLost}. What was
+     * held after it is not told of by that.
      */
     Optional<LossReason> thrown(Claim claim) {
         return guarded(() -> {
-            boolean isIts = watch == null && (claim.watch() == null || claim.watch() == lostWatch);
-            if (isIts && loss != null) {
-                told = Told.THROWN;
-                return Optional.of(loss);
-            }
-            return Optional.ofNullable(claim.watch()).map(Watch::loss);
+            told = isLastLost(claim) ? Told.THROWN : told;
+            return whyLost(claim);
         });
+    }
+
+    /** Why what the claim is about is lost, as it was first found out; empty if it is not. */
+    Optional<LossReason> whyLost(Claim claim) {
+        return guarded(() -> isLastLost(claim)
+                ? Optional.ofNullable(loss)
+                : Optional.ofNullable(claim.watch()).map(Watch::loss));
+    }
+
+    private boolean isLastLost(Claim claim) {
+        return loss != null && watch == null && (claim.watch() == null || claim.watch() == lostWatch);
     }
 
     /** The reason of a loss that nobody was told of, once. */

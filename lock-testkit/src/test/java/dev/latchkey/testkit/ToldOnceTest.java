@@ -158,6 +158,24 @@ class ToldOnceTest {
         assertLost(LossReason.EXPIRED, refresh::result);
     }
 
+    /** The renewer has no call to throw it. */
+    @Test
+    void givenTheRenewerFindsALoss_whenClosedOrAcquired_thenThrown() {
+        Lock closed = locks.lock("x").ttl(SHORT).autoRefresh().create();
+        Lock acquired = locks.lock("y").ttl(SHORT).autoRefresh().create();
+        for (Lock lock : List.of(closed, acquired)) {
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(memory.delete(lock.key())).isTrue();
+            await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+        }
+
+        assertLost(LossReason.EXPIRED, acquired::tryAcquire);
+        assertLost(LossReason.EXPIRED, () -> {
+            closed.close();
+            return true;
+        });
+    }
+
     /** C5: a short turn of another thread is waited for, also by who does not wait for rivals. */
     @Test
     void givenAShortTurnOfAnotherThread_whenAcquiredWithoutWaiting_thenTheStoreIsAsked() throws Exception {
