@@ -208,6 +208,9 @@ final class Acquisition {
                     claim, LossReason.RELEASED_ELSEWHERE, "what was held was over before the store had answered");
         }
         vigil.adopt(claim, hold, Thread.currentThread());
+        if (!claim.isFresh() && vigil.isOverAlready()) {
+            throw vigil.lost(claim, LossReason.EXPIRED, "a request that was not answered had ended it before");
+        }
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.acquired resource={} mode={} fencingToken={} ttlMs={} waitedMs={}",

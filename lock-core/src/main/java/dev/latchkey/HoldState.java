@@ -251,12 +251,12 @@ final class HoldState {
     /** Ends the hold the claim was about; empty if it had ended before, or what was adopted has been found held since. */
     Optional<Loss> lose(Claim claim, LossReason reason) {
         return guarded(
-                () -> isCurrent(claim) && claim.adopted() == adopted ? Optional.of(lose(reason)) : Optional.empty());
+                () -> isCurrent(claim) && claim.adopted() == adopted ? Optional.of(loseAs(reason)) : Optional.empty());
     }
 
     /** Ends the hold that was watched; empty if it had ended before. */
     Optional<Loss> lose(Watch watched, LossReason reason) {
-        return guarded(() -> watch == watched ? Optional.of(lose(reason)) : Optional.empty());
+        return guarded(() -> watch == watched ? Optional.of(loseAs(reason)) : Optional.empty());
     }
 
     /** Ends the hold if its deadline is over. The store was not asked: it may still keep it. */
@@ -270,19 +270,27 @@ final class HoldState {
             }
             Key last = heldKey();
             boolean ofOthers = copied || received;
-            boolean unreachable = renewalFails || renewalUnanswered;
-            Loss ended = lose(unreachable ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED);
+            Loss ended = lose(whyOver());
             overdue = last;
             overdueOfOthers = ofOthers;
             return Optional.of(ended);
         });
     }
 
+    private LossReason whyOver() {
+        return renewalFails || renewalUnanswered ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED;
+    }
+
+    /** What was over here before was lost by that, whatever the store says of it now. */
+    private Loss loseAs(LossReason reason) {
+        return lose(isOver(hold) ? whyOver() : reason);
+    }
+
     private Loss lose(LossReason reason) {
         Watch ending = watch;
         boolean isHeardOf = !listeners.isEmpty();
         if (ending != null) {
-            ending.endAsLost();
+            ending.endAsLost(reason);
             isHeardOf |= ending.interruptsOnLoss();
         }
         Loss ended = new Loss(reason, ending, listeners);
@@ -399,18 +407,25 @@ final class HoldState {
     }
 
     /**
-     * The call that made this claim fails because what the claim is about is lost; returns why, as it was first found out. Empty
-     * if it is not lost, or another was held after it.
+     * The call that made this claim fails because what the claim is about is lost; returns why, as {@link #whyLost}. What was
+     * held after it is not told of by that.
      */
     Optional<LossReason> thrown(Claim claim) {
         return guarded(() -> {
-            boolean isIts = watch == null && (claim.watch() == null || claim.watch() == lostWatch);
-            if (!isIts || loss == null) {
-                return Optional.empty();
-            }
-            told = Told.THROWN;
-            return Optional.ofNullable(loss);
+            told = isLastLost(claim) ? Told.THROWN : told;
+            return whyLost(claim);
         });
+    }
+
+    /** Why what the claim is about is lost, as it was first found out; empty if it is not. */
+    Optional<LossReason> whyLost(Claim claim) {
+        return guarded(() -> isLastLost(claim)
+                ? Optional.ofNullable(loss)
+                : Optional.ofNullable(claim.watch()).map(Watch::loss));
+    }
+
+    private boolean isLastLost(Claim claim) {
+        return loss != null && watch == null && (claim.watch() == null || claim.watch() == lostWatch);
     }
 
     /** The reason of a loss that nobody was told of, once. */

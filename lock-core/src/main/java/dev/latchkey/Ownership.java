@@ -204,7 +204,6 @@ final class Ownership {
         }
         Optional<Attempt.Granted> found = backend.store().find(claim.key());
         if (found.isEmpty()) {
-            vigil.noticeExpiry();
             vigil.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
             if (claim.adopted() && isHeld()) {
                 // Taken since the store was asked.

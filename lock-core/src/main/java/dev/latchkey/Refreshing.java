@@ -36,7 +36,12 @@ final class Refreshing {
             vigil.throwIfLost(claim, e);
             throw e;
         }
-        settle(claim, attempt);
+        try {
+            settle(claim, attempt);
+        } catch (LockLostException e) {
+            state.thrown(claim);
+            throw e;
+        }
         if (claim.change() == LeaseChange.SET) {
             backend.waiting().shortened(state.resource());
         }
@@ -61,10 +66,10 @@ final class Refreshing {
         return claim;
     }
 
-    /** Begins to renew what is held, by no less than it has. */
-    Claim beginToRenew() {
-        check();
-        return state.claim();
+    /** Begins to renew what is held, by no less than it has; empty if nothing is. */
+    Optional<Claim> beginToRenew() {
+        vigil.noticeExpiry();
+        return Optional.of(state.claim()).filter(claim -> !claim.isFresh());
     }
 
     Request request(Claim claim, Duration wanted) {
@@ -91,7 +96,11 @@ final class Refreshing {
                         .orElse(new Attempt.Lost(LossReason.SESSION_LOST)));
     }
 
-    /** Believes what the store answered, but for an answer that came too late: what has looked over is not held again. */
+    /**
+     * Believes what the store answered, but for an answer that came too late: what has looked over is not held again.
+     *
+     * @throws LockLostException if it is lost, of which nobody is told by that
+     */
     void settle(Claim claim, Attempt attempt) {
         state.answered(claim);
         if (!(attempt instanceof Attempt.Granted granted)) {
@@ -100,12 +109,12 @@ final class Refreshing {
                 return;
             }
             LossReason reason = attempt instanceof Attempt.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
-            throw vigil.lost(claim, reason, "it could not be refreshed, for it was no longer held");
+            throw vigil.found(claim, reason, "it could not be refreshed, for it was no longer held");
         }
         Hold hold = Hold.of(granted);
         vigil.noticeExpiry();
-        if (hold.isOver() || !vigil.confirm(claim, hold)) {
-            throw vigil.lost(claim, LossReason.EXPIRED, "it was refreshed too late");
+        if (hold.isOver() || !vigil.confirm(claim, hold) || vigil.isOverAlready()) {
+            throw vigil.found(claim, LossReason.EXPIRED, "it was refreshed too late");
         }
         if (log.isDebugEnabled()) {
             log.debug(

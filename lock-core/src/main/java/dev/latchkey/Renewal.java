@@ -67,13 +67,11 @@ final class Renewal {
             return Optional.empty();
         }
         try {
-            Claim begun = refreshing.beginToRenew();
-            claim = begun;
-            return Optional.of(refreshing.request(begun, ttl));
-        } catch (LockLostException | IllegalStateException e) {
-            flight.end();
-            logEnded(e);
-            return Optional.empty();
+            claim = refreshing.beginToRenew().orElse(null);
+            if (claim == null) {
+                flight.end();
+            }
+            return Optional.ofNullable(claim).map(begun -> refreshing.request(begun, ttl));
         } catch (Throwable e) {
             flight.end();
             throw e;

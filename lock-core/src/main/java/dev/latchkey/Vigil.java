@@ -144,9 +144,25 @@ final class Vigil {
 
     /** Ends the hold as lost and returns what tells the caller. */
     LockLostException lost(Claim claim, LossReason reason, String problem) {
+        LockLostException lost = found(claim, reason, problem);
+        state.thrown(claim);
+        return lost;
+    }
+
+    /** As {@link #lost}, but nobody is told yet by a call: the renewer has none. */
+    LockLostException found(Claim claim, LossReason reason, String problem) {
         state.lose(claim, reason).ifPresent(this::finish);
-        LossReason first = state.thrown(claim).orElse(reason);
+        LossReason first = state.whyLost(claim).orElse(reason);
         return new LockLostException(claim.key().resource(), problem, first);
+    }
+
+    /** What the store has granted may be over at once, by an earlier end that was asked for without an answer. */
+    boolean isOverAlready() {
+        if (state.hold().isPresent()) {
+            return false;
+        }
+        noticeExpiry();
+        return true;
     }
 
     /** A call that fails while what it is about is lost has to say so: its thread may not be told otherwise. */

@@ -19,7 +19,7 @@ final class Watch {
     private @Nullable Interruption interruption;
     private volatile @Nullable Deadline minHoldEnd;
     private boolean ended;
-    private boolean lost;
+    private @Nullable LossReason loss;
 
     /** Replaces the alarm, unless the hold has ended. */
     synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {
@@ -69,7 +69,7 @@ final class Watch {
 
     /** What has to happen to the worker now that the hold is lost; null if nothing. */
     synchronized @Nullable Interruption interruption() {
-        return lost ? interruption : null;
+        return loss != null ? interruption : null;
     }
 
     synchronized boolean interruptsOnLoss() {
@@ -107,9 +107,14 @@ final class Watch {
         cancel(renewal);
     }
 
-    synchronized void endAsLost() {
-        lost |= !ended;
+    synchronized void endAsLost(LossReason reason) {
+        loss = ended ? loss : reason;
         end();
+    }
+
+    /** Why the hold was lost; null if it was not. */
+    synchronized @Nullable LossReason loss() {
+        return loss;
     }
 
     long heldMillis() {

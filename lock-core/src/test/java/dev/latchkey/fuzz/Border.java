@@ -150,7 +150,12 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
         if (world.isTraced()) {
             world.note("-> " + operation + " " + shown(key));
         }
-        listener.sent(this, operation, key);
+        try {
+            listener.sent(this, operation, key);
+        } catch (Violation e) {
+            // Not thrown to the engine, which would take it for a failure of the store.
+            world.fail(e);
+        }
         world.mayPause();
     }
 

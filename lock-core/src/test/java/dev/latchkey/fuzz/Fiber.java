@@ -28,6 +28,7 @@ final class Fiber {
     private boolean interruptible;
     private Simulated.@Nullable Timer wakeUp;
     private @Nullable Object stack;
+    private Subject.@Nullable Call call;
 
     Fiber(World world, String name, boolean daemon) {
         this.world = world;
@@ -58,6 +59,15 @@ final class Fiber {
 
     void setStack(@Nullable Object kept) {
         stack = kept;
+    }
+
+    /** The call of a Lock that is under way in it. */
+    Subject.@Nullable Call call() {
+        return call;
+    }
+
+    void setCall(Subject.@Nullable Call begun) {
+        call = begun;
     }
 
     void add(Runnable task) {

@@ -21,6 +21,8 @@ final class Holding {
     private int heard;
     private boolean thrown;
     private boolean shown;
+    private boolean forgotten;
+    private boolean worker;
 
     Holding(Object identity, int begun, String token) {
         this.identity = identity;
@@ -55,8 +57,30 @@ final class Holding {
         return end == End.LOST;
     }
 
+    /** A thread works under it, which is interrupted when it is lost. */
+    void hasWorker() {
+        worker = true;
+    }
+
+    boolean interrupts() {
+        return worker;
+    }
+
     boolean isLostBefore(int step) {
         return isLost() && endedAt < step;
+    }
+
+    boolean isGivenUp() {
+        return end == End.GIVEN_UP;
+    }
+
+    /** The Lock was made free: nothing is left to be told. */
+    void isForgotten() {
+        forgotten = true;
+    }
+
+    boolean wasForgotten() {
+        return forgotten;
     }
 
     boolean endedSince(int step) {

@@ -112,13 +112,13 @@ final class Operations {
             try {
                 Object result = work.on(subject.lock());
                 world.note(subject.name() + "." + name + " = " + (result instanceof Lock ? "this" : result));
-                call.returned();
+                call.returned(result);
             } catch (LockLostException e) {
                 world.note(subject.name() + "." + name + " threw " + e);
                 call.threw(e);
             } catch (LockStorageException | LockConflictedException | IllegalStateException | InterruptedException e) {
                 world.note(subject.name() + "." + name + " threw " + e);
-                call.failed();
+                call.failed(e);
             }
         };
     }
@@ -155,9 +155,9 @@ final class Operations {
             List<Subject.Place> places = schedule.places();
             Subject.Place to = places.get(world.draw(places.size()));
             if (schedule.subjects().size() < 6) {
-                Subject unused = schedule.received(to, key);
-                if (to == subject.place()) {
-                    subject.share();
+                Subject receiver = schedule.received(to, key);
+                if (subject.isShared()) {
+                    receiver.share();
                 }
             }
             return key;

@@ -175,6 +175,7 @@ final class Schedule implements World.Rules, Border.Listener {
 
     @Override
     public void checkTold() {
+        subjects.forEach(Subject::checkAlarm);
         subjects.forEach(Subject::checkTold);
     }
 
@@ -210,19 +211,29 @@ final class Schedule implements World.Rules, Border.Listener {
                         .anyMatch(subject -> subject.isShared() && subject.key().equals(key))) {
             cut(key.token());
         }
-        for (Subject subject : subjects) {
-            if (subject.place().border() == border) {
-                subject.sent(operation, key);
-            }
+        Subject.Call call = world.running().call();
+        if (call != null) {
+            call.subject().sent(operation, key);
+        } else if (operation.startsWith("refresh") && world.running().isDaemon()) {
+            renewed(border, operation, key);
+        }
+    }
+
+    /** Which Lock is renewed is known if no other of its factory has the key. */
+    private void renewed(Border border, String operation, Key key) {
+        List<Subject> holders = subjects.stream()
+                .filter(each -> each.place().border() == border && each.renews(key))
+                .toList();
+        if (holders.isEmpty()) {
+            throw new Violation("what is not held is renewed: " + key);
+        }
+        if (holders.size() == 1) {
+            holders.get(0).sent(operation, key);
         }
     }
 
     @Override
     public void answered(Border border, String operation, Key key) {
-        for (Subject subject : subjects) {
-            if (subject.place().border() == border) {
-                subject.answered(operation, key);
-            }
-        }
+        subjects.forEach(Subject::answered);
     }
 }

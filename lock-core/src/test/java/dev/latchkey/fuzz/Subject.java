@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.store.InMemoryStore;
@@ -45,16 +46,19 @@ final class Subject {
     private int letting;
 
     private int acquiring;
-    private int calls;
     private int step;
-    private boolean let;
     private boolean confirmed;
     private boolean shared;
 
-    /** The token is given up: nothing is asked for it any more. */
-    private @Nullable String ended;
+    /** When what is held was to end at the last look. */
+    private long end;
 
-    private @Nullable String inFlight;
+    private int acquiredSince;
+
+    /** What a request is in flight for, and who has asked. */
+    private @Nullable Holding inFlight;
+
+    private @Nullable Fiber asker;
 
     /** A factory, with how it reaches the store. */
     static final class Place {
@@ -128,12 +132,18 @@ final class Subject {
         follow();
         if (glimpse.isHeld()) {
             checkBelief();
-        } else if (holding != null && traits.alarmed() && !place.isClosing() && world.now() - glimpse.end() > SLACK) {
+        }
+    }
+
+    /** After what was due has happened. */
+    void checkAlarm() {
+        if (!glimpse.isHeld()
+                && holding != null
+                && traits.alarmed()
+                && !place.isClosing()
+                && world.now() - glimpse.end() > SLACK) {
             throw wrong(
                     "nobody was told at the end of the lease, " + (world.now() - glimpse.end()) / SLACK + " ms ago");
-        }
-        if (letting == 0) {
-            let = false;
         }
     }
 
@@ -143,12 +153,20 @@ final class Subject {
         if (before != null && !before.is(current)) {
             ended(before);
         }
+        Holding lost = last;
         if (current != null && (before == null || !before.is(current))) {
+            if (lost != null && lost.isLost() && !lost.wasForgotten() && !lost.isToldAtAll()) {
+                throw wrong("it was acquired again over a loss that nobody was told of");
+            }
             holding = new Holding(current, step, key().token());
             last = holding;
             confirmed = true;
+            interrupts(calling());
             world.note("   " + name + " holds " + glimpse.mode() + " " + glimpse.fencingToken());
+        } else if (lost != null && lost.isLost() && !lost.wasForgotten() && glimpse.loss() == null) {
+            forgotten(lost);
         }
+        end = glimpse.end();
     }
 
     private void ended(Holding before) {
@@ -158,16 +176,45 @@ final class Subject {
                 place.isClosing() && (traits.autoReleased() || (acquiring > 0 && before.begun() > acquiredSince));
         if (loss != null) {
             before.lost(step, loss);
-            if (traits.interrupts()) {
+            if (before.interrupts() || traits.heard()) {
                 before.isShown();
             }
             world.note("   " + name + " has lost it: " + loss);
             checkReason(loss);
-        } else if (letting > 0 || let || closed) {
+        } else if (letting > 0 || closed) {
             before.givenUp(step);
+            Call by = calling();
+            if (by != null && by.ends) {
+                by.let = before;
+                by.wasOver = world.now() >= end;
+            }
         } else {
             throw wrong("its hold ended, and nobody ended it");
         }
+    }
+
+    /** The Lock was made free, which is for a release alone. */
+    private void forgotten(Holding lost) {
+        lost.isForgotten();
+        Call by = calling();
+        if (by != null && by.ends) {
+            by.forgot = lost;
+        } else if (letting == 0 && !place.isClosing()) {
+            throw wrong("its loss was forgotten, and nobody released it");
+        }
+    }
+
+    /** Who has acquired is interrupted; a hold of a received key that was only looked for, or refreshed, has nobody. */
+    private void interrupts(@Nullable Call by) {
+        if (holding != null && traits.interrupts() && by != null && by.acquires) {
+            holding.hasWorker();
+        }
+    }
+
+    /** The call that has gone on since the last look. */
+    private @Nullable Call calling() {
+        Call call = world.running().call();
+        return call != null && call.subject() == this ? call : null;
     }
 
     private void checkReason(LossReason loss) {
@@ -238,131 +285,156 @@ final class Subject {
         }
     }
 
-    private int acquiredSince;
-
     /** A call has shown that nothing is held any more. */
     void shows() {
-        if (last != null && last.isLost()) {
+        if (last != null && !glimpse.isHeld()) {
             last.isShown();
         }
+    }
+
+    /** Something is asked for the key; the hold it is about stays the same until it is answered. */
+    void sent(String operation, Key key) {
+        follow();
+        Call call = calling();
+        boolean keeps = operation.startsWith("refresh")
+                || (operation.startsWith("save")
+                        && key.held().isPresent()
+                        && (operation.endsWith("SHARED") || key.held().get().mode() == LockMode.EXCLUSIVE));
+        if (call != null && !operation.startsWith("delete") && !operation.startsWith("find")) {
+            call.about = holding;
+        }
+        if (keeps && holding != null && holding.token().equals(key.token())) {
+            if (inFlight == holding) {
+                throw wrong("two requests are in flight for one hold");
+            }
+            inFlight = holding;
+            asker = world.running();
+        }
+    }
+
+    void answered() {
+        if (asker == world.running()) {
+            asker = null;
+            inFlight = null;
+        }
+    }
+
+    /** Whether this token may be renewed: it is held. */
+    boolean renews(Key key) {
+        return glimpse.isHeld() && key().token().equals(key.token());
     }
 
     /** What one call has seen. */
     final class Call {
         private final int begun = step;
-        private final @Nullable Holding before;
         private final boolean ends;
         private final boolean acquires;
         private final boolean wasConfirmed = confirmed;
-        private final boolean alone;
-        private final @Nullable String token;
+
+        /** What the store was last asked about. */
+        private @Nullable Holding about;
+
+        /** What it gave up. */
+        private @Nullable Holding let;
+
+        private boolean wasOver;
+
+        /** A loss that nothing is left of since. */
+        private @Nullable Holding forgot;
 
         Call(boolean ends, boolean acquires) {
             check();
             this.ends = ends;
             this.acquires = acquires;
-            this.before = last;
-            this.alone = calls++ == 0;
-            this.token = holding == null ? null : holding.token();
-            if (ends) {
-                letting++;
-                let = true;
+            letting += ends ? 1 : 0;
+            if (acquires && acquiring++ == 0) {
+                acquiredSince = step;
             }
-            if (acquires) {
-                if (acquiring++ == 0) {
-                    acquiredSince = step;
-                }
-                ended = null;
-            }
+            world.running().setCall(this);
         }
 
-        /** The loss that happened before this call, and nobody was told of. */
-        private boolean isNews() {
-            return before != null && before == last && before.isLostBefore(begun) && !before.isToldAtAll();
+        Subject subject() {
+            return Subject.this;
         }
 
-        private boolean toldBefore;
-
-        void begins() {
-            toldBefore = before == null || !before.isLostBefore(begun) || before.isToldAtAll();
+        private boolean hasEndedALoss() {
+            return forgot != null || wasOver;
         }
 
-        void returned() {
+        void returned(@Nullable Object result) {
             end();
-            if (acquires && alone && !toldBefore && isNews()) {
-                throw wrong("it was acquired again over a loss that nobody was told of");
+            if (!Boolean.FALSE.equals(result)) {
+                interrupts(this);
             }
-            if (acquires && last != null && place.isClosing()) {
-                // What was granted as the factory closed was given back before anybody saw it, and the loss before is
-                // forgotten.
-                last.isThrown();
+            if (ends && Boolean.TRUE.equals(result) && hasEndedALoss()) {
+                throw wrong("it was released as if it had not been lost");
             }
         }
 
         void returnedFromClose() {
             end();
-            if (alone && before != null && before == last && before.isLostBefore(begun) && !before.wasThrown()) {
+            if (wasOver || (forgot != null && !forgot.wasThrown())) {
                 throw wrong("it was closed silently after a loss that no call has thrown");
             }
         }
 
         void threw(LockLostException e) {
             end();
-            Holding told = last;
-            boolean sinceLost = told != null && told.isLost();
-            boolean byRelease = ends && told != null && told.endedSince(begun);
-            // What the key said was never confirmed: another thread may have acquired it anew meanwhile.
-            boolean neverHeld = !wasConfirmed;
-            boolean alsoBefore = before != null && (before.isLost() || before.endedSince(begun));
-            if (!sinceLost && !byRelease && !neverHeld && !alsoBefore) {
+            if (ends) {
+                threwFromClose(e);
+                return;
+            }
+            if (!wasConfirmed && about == null) {
+                // What the key said was never confirmed: another thread may have acquired it anew meanwhile.
+                if (last != null && last.isLost()) {
+                    last.isThrown();
+                }
+                return;
+            }
+            Holding told = about == null ? last : about;
+            if (told == null || !(told.isLost() || (told.isGivenUp() && told.endedSince(begun)))) {
                 throw wrong("it threw " + e.reason() + ", and nothing was lost");
             }
-            if (told != null && before == told && alone) {
-                if (ends && told.wasThrown()) {
+            if (acquires && told.isLostBefore(begun) && (told.wasForgotten() || told.isToldAtAll())) {
+                throw wrong("an acquire threw a loss that had been told before");
+            }
+            checkSame(told, e.reason());
+            told.isThrown();
+        }
+
+        private void threwFromClose(LockLostException e) {
+            if (let == null && forgot == null && wasConfirmed) {
+                throw wrong("close() threw " + e.reason() + ", and nothing was lost");
+            }
+            if (forgot != null) {
+                if (forgot.wasThrown()) {
                     throw wrong("close() threw a loss that had been thrown before");
                 }
-                if (acquires && toldBefore && told.isLostBefore(begun)) {
-                    throw wrong("an acquire threw a loss that had been told before");
-                }
-                checkReason(e.reason());
-            }
-            if (told != null && told.isLost()) {
-                told.isThrown();
+                checkSame(forgot, e.reason());
             }
         }
 
-        void failed() {
+        private void checkSame(Holding told, LossReason reason) {
+            if (told.isLost() && told.reason() != reason) {
+                throw wrong("it threw " + reason + ", but it was lost for " + told.reason());
+            }
+        }
+
+        void failed(Exception e) {
             end();
+            if (e instanceof LockStorageException && about != null && about.isLost() && !ends) {
+                throw wrong("it threw " + e + ", though what it was about is lost");
+            }
         }
 
         private void end() {
             check();
-            calls--;
+            world.running().setCall(null);
             acquiring -= acquires ? 1 : 0;
-            if (ends) {
-                letting--;
-                if (!shared && token != null && token.equals(inFlight)) {
-                    throw wrong("a request is still in flight for what was given up");
-                }
-                if (acquiring == 0) {
-                    ended = token;
-                }
+            letting -= ends ? 1 : 0;
+            if (let != null && let == inFlight) {
+                throw wrong("a request is still in flight for what was given up");
             }
-        }
-    }
-
-    void sent(String operation, Key key) {
-        if (operation.startsWith("refresh")) {
-            if (!shared && key.token().equals(ended)) {
-                throw wrong("what was given up is renewed");
-            }
-            inFlight = key.token();
-        }
-    }
-
-    void answered(String operation, Key key) {
-        if (operation.startsWith("refresh") && key.token().equals(inFlight)) {
-            inFlight = null;
         }
     }
 

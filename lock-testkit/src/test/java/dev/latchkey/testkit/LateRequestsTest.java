@@ -62,6 +62,41 @@ class LateRequestsTest {
         assertThat(lock.tryAcquire()).isTrue();
     }
 
+    /** Whether the request that ends the lease has come to the store is not known: it may do so after the next. */
+    @Test
+    void givenAReceivedKeyWhoseLeaseWasEndedWithoutAnAnswer_whenAcquiredAfterThat_thenLostAndNotHeld()
+            throws Exception {
+        Lock received = receivedAndEndedWithoutAnAnswer();
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(received::tryAcquire)
+                .satisfies(lost -> assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED));
+
+        assertThat(received.tryAcquire()).isTrue();
+        assertThat(received.isExpired()).isFalse();
+    }
+
+    @Test
+    void givenAReceivedKeyWhoseLeaseWasEndedWithoutAnAnswer_whenRefreshedAfterThat_thenLost() throws Exception {
+        Lock received = receivedAndEndedWithoutAnAnswer();
+
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(received::refresh);
+
+        assertThat(received.isExpired()).isTrue();
+    }
+
+    private Lock receivedAndEndedWithoutAnAnswer() throws InterruptedException {
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock received = locks.createLock(lock.handOver(), TTL);
+        store.next(REFRESH, Fault.unreachable());
+        Duration end = Duration.ofMillis(100);
+        Lock after = locks.createLock("end of the lease", end);
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> received.refresh(end));
+        assertThat(after.tryAcquire()).isTrue();
+        await().until(after::isExpired);
+        return received;
+    }
+
     /** The store keeps a hold longer than its holder believes in it. */
     @Test
     void givenALossThatTheStoreDoesNotKnowOf_whenTakenAnew_thenWithAGreaterFencingToken() {

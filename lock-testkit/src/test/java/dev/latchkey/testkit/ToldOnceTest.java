@@ -21,6 +21,7 @@ import java.lang.ref.WeakReference;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -118,6 +119,61 @@ class ToldOnceTest {
         });
 
         assertThatCode(lock::close).doesNotThrowAnyException();
+    }
+
+    /** C4: the answer to a request of a hold that is over tells of what came after it. */
+    @Test
+    void givenTheLeaseEndsWhileTheStoreIsAsked_whenSomebodyElseHasTheKey_thenTheReasonIsTheEndOfTheLease()
+            throws Exception {
+        Lock lock = locks.lock("x").ttl(SHORT).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        Key key = lock.key();
+        Pause pause = new Pause();
+        store.next(SAVE, Fault.pausedBefore(pause));
+        BackgroundCall<Boolean> again = BackgroundCall.start(lock::tryAcquireShared);
+        pause.awaitReached();
+        await().until(() -> memory.find(key).isEmpty());
+        assertThat(locks.createLock(key.claiming(Optional.empty()), TTL).tryAcquire())
+                .isTrue();
+
+        pause.end();
+
+        assertLost(LossReason.EXPIRED, again::result);
+    }
+
+    /** C4: what is held by then is another hold. */
+    @Test
+    void givenARefreshIsAnsweredAfterTheNextHoldBegan_whenItThrows_thenWithTheReasonOfItsOwnHold() throws Exception {
+        Lock lock = locks.lock("x").ttl(SHORT).onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        Pause pause = new Pause();
+        store.next(REFRESH, Fault.pausedBefore(pause));
+        BackgroundCall<Lock> refresh = BackgroundCall.start(lock::refresh);
+        pause.awaitReached();
+        await().until(() -> !losses.isEmpty());
+        assertThat(lock.tryAcquire()).isTrue();
+
+        pause.end();
+
+        assertLost(LossReason.EXPIRED, refresh::result);
+    }
+
+    /** The renewer has no call to throw it. */
+    @Test
+    void givenTheRenewerFindsALoss_whenClosedOrAcquired_thenThrown() {
+        Lock closed = locks.lock("x").ttl(SHORT).autoRefresh().create();
+        Lock acquired = locks.lock("y").ttl(SHORT).autoRefresh().create();
+        for (Lock lock : List.of(closed, acquired)) {
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(memory.delete(lock.key())).isTrue();
+            await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+        }
+
+        assertLost(LossReason.EXPIRED, acquired::tryAcquire);
+        assertLost(LossReason.EXPIRED, () -> {
+            closed.close();
+            return true;
+        });
     }
 
     /** C5: a short turn of another thread is waited for, also by who does not wait for rivals. */
