@@ -76,8 +76,8 @@ final class Opening<T> {
     void renew(BooleanSupplier isNeeded, Runnable onRenewed) {
         CompletableFuture<T> begun = begun();
         if (begun != null) {
-            var unused = begun.thenRun(() ->
-                    renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed)));
+            var unused = begun.thenRun(
+                    () -> renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed)));
         }
     }
 
