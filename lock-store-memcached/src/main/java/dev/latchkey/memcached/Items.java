@@ -14,8 +14,7 @@ record Items(Link link, String resource, ItemName name) {
 
     /** Stores what the resource becomes if there is no item of it; false: there is one. */
     boolean add(State state) {
-        return Boolean.TRUE.equals(
-                link.ask(resource, client -> client.add(name.text(), state.seconds(), state.written(), Text.PLAIN)));
+        return add(name.text(), state.seconds(), state.written());
     }
 
     Look look() {
@@ -58,21 +57,30 @@ record Items(Link link, String resource, ItemName name) {
         return written;
     }
 
-    /** Renews a sign that is there only if it is as it was: a set that finds no memory would delete it. */
+    /** In no case by a set: one that comes late would shorten what a later request stored, and one without memory delete it. */
     private boolean store(Look look, Sign sign, int seconds, Holdings holdings) {
+        String item = name.of(sign);
         String value = holdings.lasting(seconds).written();
         Look.Found found = look.signs().get(sign);
-        if (found != null) {
-            return replace(name.of(sign), found.version(), seconds, value);
-        }
-        link.ask(resource, client -> client.set(name.of(sign), seconds, value, Text.PLAIN));
-        return true;
+        return found == null
+                ? add(item, seconds, value) || replaceLeft(item, seconds, value)
+                : replace(item, found.version(), seconds, value);
+    }
+
+    /** Stores over a sign that nothing lists: it is left of a hold before, or of a promotion. */
+    private boolean replaceLeft(String item, int seconds, String value) {
+        CASValue<String> left = link.ask(resource, client -> client.asyncGets(item, Text.PLAIN));
+        return left != null && replace(item, left.getCas(), seconds, value);
     }
 
     private boolean change(Look look, State state) {
         return look.version()
                 .map(version -> replace(name.text(), version, state.seconds(), state.written()))
                 .orElseGet(() -> add(state));
+    }
+
+    private boolean add(String item, int seconds, String value) {
+        return Boolean.TRUE.equals(link.ask(resource, client -> client.add(item, seconds, value, Text.PLAIN)));
     }
 
     private boolean replace(String item, long version, int seconds, String value) {

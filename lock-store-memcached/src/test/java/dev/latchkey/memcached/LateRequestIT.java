@@ -10,12 +10,15 @@ import dev.latchkey.testkit.MemcachedServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A request that was given up as lost comes to the server after later ones: the network kept it, and another connection did not. */
 @Timeout(120)
 class LateRequestIT {
 
     private static final Duration SHORT = Duration.ofSeconds(3);
+    private static final Duration MIDDLING = Duration.ofSeconds(30);
     private static final Duration LONG = Duration.ofMinutes(5);
 
     @Test
@@ -59,6 +62,29 @@ class LateRequestIT {
 
             assertThat(others.createLock("r", LONG).tryAcquire()).isFalse();
             assertThat(reader.isAcquired()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void givenADemotion_whenItsFirstStepComesAfterALongerLease_thenTheLeaseIsAsTheReaderBelieves(boolean wasReader)
+            throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
+                LockFactory others = LockFactory.connect(server.dsn())) {
+            Lock lock = locks.createLock("r", MIDDLING);
+            assertThat(!wasReader || lock.tryAcquireShared()).isTrue();
+            assertThat(lock.tryAcquire()).isTrue();
+            proxy.holdBack("(set|add) lock:r~r");
+            assertThatThrownBy(lock::tryAcquireShared).isInstanceOf(LockStorageException.class);
+            assertThat(lock.tryAcquireShared()).isTrue();
+            lock.refresh(LONG);
+
+            assertThat(proxy.deliver()).isEqualTo("NOT_STORED");
+
+            assertThat(others.holders("r").get(0).remaining().orElseThrow()).isGreaterThan(LONG.minusMinutes(1));
+            assertThat(lock.isAcquired()).isTrue();
         }
     }
 }

@@ -68,14 +68,25 @@ final class Opening<T> {
     }
 
     /**
-     * Replaces what is open, if something is; again and again where that fails.
+     * Replaces what is open, or is about to be; again and again where that fails.
      *
      * @param isNeeded whether that is still so
      * @param onRenewed told when the other is in its place, and before the first ends; from any thread, must not wait
      */
     void renew(BooleanSupplier isNeeded, Runnable onRenewed) {
-        if (there != null) {
-            renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed));
+        CompletableFuture<T> begun = begun();
+        if (begun != null) {
+            var unused = begun.thenRun(
+                    () -> renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed)));
+        }
+    }
+
+    private @Nullable CompletableFuture<T> begun() {
+        guard.lock();
+        try {
+            return opening;
+        } finally {
+            guard.unlock();
         }
     }
 

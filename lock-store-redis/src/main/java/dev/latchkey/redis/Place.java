@@ -13,6 +13,9 @@ record Place(long sinceNanos, long serverMicros, int generation) {
 
     /** The time of this JVM from which on a grant counts: not later than the server began to count. */
     long since(Push.Grant grant) {
+        if (grant.sinceNanos().isPresent()) {
+            return grant.sinceNanos().getAsLong();
+        }
         long latest = sinceNanos + TimeUnit.MICROSECONDS.toNanos(grant.atMicros() - serverMicros);
         long now = System.nanoTime();
         return latest - now > 0 ? now : latest;

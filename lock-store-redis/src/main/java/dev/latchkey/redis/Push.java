@@ -1,5 +1,6 @@
 package dev.latchkey.redis;
 
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,9 @@ record Push(String attempt, @Nullable Grant grant) {
      * @param atMicros when, by the server's clock
      * @param ttlMillis for how long
      * @param fence the fencing token
+     * @param sinceNanos a time of this JVM before that, where one is known
      */
-    record Grant(long atMicros, long ttlMillis, long fence) {}
+    record Grant(long atMicros, long ttlMillis, long fence, OptionalLong sinceNanos) {}
 
     /**
      * Reads {@code <attempt> <want> <us> <ttl ms> <fence>}, {@code <attempt> ?} or {@code <attempt> .}
@@ -34,7 +36,12 @@ record Push(String attempt, @Nullable Grant grant) {
         }
         try {
             return new Push(
-                    parts[0], new Grant(Long.parseLong(parts[2]), Long.parseLong(parts[3]), Long.parseLong(parts[4])));
+                    parts[0],
+                    new Grant(
+                            Long.parseLong(parts[2]),
+                            Long.parseLong(parts[3]),
+                            Long.parseLong(parts[4]),
+                            OptionalLong.empty()));
         } catch (NumberFormatException e) {
             return null;
         }

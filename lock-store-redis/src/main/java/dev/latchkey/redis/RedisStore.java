@@ -227,8 +227,10 @@ public final class RedisStore
     /** Others may wait for it. Those of them who wait in this store learn from the reply that it is theirs. */
     private boolean handOver(Key key) {
         try {
+            server.link().connected(key.resource());
+            long since = System.nanoTime();
             List<Long> reply = release(key, requests.handOver(key, waits.id()));
-            waits.handedOver(reply);
+            waits.handedOver(reply, since);
             boolean wasOurs = reply.get(0) == 1;
             if (!wasOurs) {
                 // The driver may have repeated it: then somebody may have it who was told by the reply that is lost.

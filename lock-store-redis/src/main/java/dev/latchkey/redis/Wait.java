@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       messages can reach it, and then has the queue know that, at its place.
  *   <li>A reply that grants counts from before its request was sent.
  *   <li>A message that grants counts by the server's own clock: as much later than the last request as the server says that
- *       the grant came after the answer. A caller that was frozen in between computes a lease that is over already.
+ *       the grant came after the answer. A caller that was frozen in between computes a lease that is over already. One
+ *       read from the reply to a release of this store counts from before that was sent.
  *   <li>A message that overtakes a reply waits for it. After a lost connection it is only a hint, for its time may be that
  *       of another server.
  *   <li>Asking again with the ticket finds what a lost message would have told, shows that the waiter lives, and keeps its

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -99,10 +100,18 @@ final class Waits implements Mail {
         }
     }
 
-    /** Reads from the reply to a release which waiters of this store it was handed to. */
-    void handedOver(List<Long> reply) {
+    /**
+     * Reads from the reply to a release which waiters of this store it was handed to. In a cluster the server that released may
+     * be another one than granted them a place, with another clock.
+     *
+     * @param sinceNanos a time before the release was sent
+     */
+    void handedOver(List<Long> reply, long sinceNanos) {
+        OptionalLong since = OptionalLong.of(sinceNanos);
         for (int i = 1; i < reply.size(); i += 4) {
-            granted(id + '.' + reply.get(i), new Push.Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3)));
+            granted(
+                    id + '.' + reply.get(i),
+                    new Push.Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3), since));
         }
     }
 

@@ -17,6 +17,9 @@ final class Pulse implements Runnable {
     private volatile boolean idle;
     private volatile boolean closed;
 
+    /** What the last beat has failed with, and nobody was told of yet. Used by the thread alone. */
+    private @Nullable Throwable failure;
+
     Pulse(Sessions sessions) {
         this.sessions = sessions;
     }
@@ -60,12 +63,20 @@ final class Pulse implements Runnable {
         }
     }
 
-    /** Whatever the client throws, memory that runs out as well: without this thread no holder would learn of a loss. */
-    private static long beat(Session session) {
+    /**
+     * Whatever the client throws, memory that runs out as well: without this thread no holder would learn of a loss. So it is told
+     * of only before the next beat, where telling may fail in turn.
+     */
+    private long beat(Session session) {
         try {
+            Throwable before = failure;
+            failure = null;
+            if (before != null) {
+                log.warn("lock.beat-failed session=0x{} problem={}", Long.toHexString(session.id()), before.toString());
+            }
             return session.beat();
         } catch (RuntimeException | Error e) {
-            log.warn("lock.beat-failed session=0x{} problem={}", Long.toHexString(session.id()), e.toString());
+            failure = e;
             return AFTER_FAILURE_NANOS;
         }
     }
