@@ -47,7 +47,7 @@ final class Pools {
         return options.apply(JdbcStore.builder(pool)).closing(pool::close).build();
     }
 
-    /** A server that does not answer must not hold a caller for ever. Options in the URL win. */
+    /** A server that does not answer must hold nobody for ever, nor its connection stay. Options in the URL win. */
     private static void boundSilence(HikariConfig config, Dsn dsn) {
         // As texts: drivers do not see a number among properties.
         String millis = Long.toString(SILENCE.toMillis());
@@ -59,6 +59,7 @@ final class Pools {
             case "mysql", "mariadb", "sqlserver" -> config.addDataSourceProperty("socketTimeout", millis);
             case "oracle" -> config.addDataSourceProperty("oracle.jdbc.ReadTimeout", millis);
             case "h2" -> {
+                config.setExceptionOverride(new BrokenH2());
                 if (dsn.url().matches("(?i)jdbc:h2:(tcp|ssl):.*")) {
                     config.addDataSourceProperty("NETWORK_TIMEOUT", millis);
                 }
