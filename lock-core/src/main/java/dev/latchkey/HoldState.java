@@ -42,6 +42,10 @@ final class HoldState {
     private @Nullable Watch lostWatch;
     private Told told = Told.NOBODY;
     private volatile @Nullable Key overdue;
+
+    /** Whether others know the key of what is overdue. */
+    private boolean overdueOfOthers;
+
     private boolean renewalFails;
     private boolean renewalUnanswered;
 
@@ -265,9 +269,11 @@ final class HoldState {
                 return Optional.empty();
             }
             Key last = heldKey();
+            boolean ofOthers = copied || received;
             boolean unreachable = renewalFails || renewalUnanswered;
             Loss ended = lose(unreachable ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED);
             overdue = last;
+            overdueOfOthers = ofOthers;
             return Optional.of(ended);
         });
     }
@@ -367,7 +373,7 @@ final class HoldState {
 
     /** As {@link #takeOverdue()}, unless others know the key: the hold may be theirs as well. */
     Optional<Key> takeOverdueOfOurs() {
-        return guarded(() -> copied || received ? Optional.empty() : takeOverdue());
+        return guarded(() -> overdueOfOthers || copied || received ? Optional.empty() : takeOverdue());
     }
 
     /** Adds a listener; returns the reason of a loss that came before it. */

@@ -88,6 +88,21 @@ class LateRequestsTest {
         assertThat(rival.result().isExpired()).isFalse();
     }
 
+    /** Who has a copy of the key may hold by it. A request without an answer, after which another key is used, changes nothing there. */
+    @Test
+    void givenACopyOfTheKey_whenLostWithARequestUnansweredAndTakenAnew_thenTheOtherHoldsStill() {
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock other = locks.createLock(lock.key(), TTL);
+        assertThat(other.isAcquired()).isTrue();
+        store.next(REFRESH, Fault.unreachable());
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> lock.refresh(SHORT));
+        await().until(lock::isExpired);
+
+        assertThat(lock.tryAcquire()).isFalse();
+
+        assertThat(other.isAcquired()).isTrue();
+    }
+
     /** What was not there when it was looked for may have been taken since. */
     @Test
     void givenAReceivedKey_whenTakenWhileItIsLookedFor_thenNotLost() throws Exception {
