@@ -28,6 +28,10 @@ final class CombinedHold {
     private OptionalLong fencingToken = OptionalLong.empty();
     private @Nullable LockMode mode;
     private @Nullable Lease lease;
+
+    /** Waits for the end of the lease, where parts have none that would end them. */
+    private CompletableFuture<Void> leaseEnd = new CompletableFuture<>();
+
     private boolean ended;
     private int saves;
     private int savesUnderWay;
@@ -130,6 +134,7 @@ final class CombinedHold {
     synchronized boolean end() {
         boolean first = !ended;
         ended = true;
+        leaseEnd.cancel(false);
         return first;
     }
 
@@ -167,7 +172,7 @@ final class CombinedHold {
         return fencingToken;
     }
 
-    /** Returns what the caller is told of it; the last argument where members have leases, and none of these has. */
+    /** Returns what the caller is told of it; the last argument is as in {@link CombinedLease}. */
     synchronized Attempt.Granted answer(
             LockMode asked, OptionalLong token, Collection<Attempt.Granted> granted, Optional<Lease> otherwise) {
         Optional<CompletionStage<LossReason>> session =
@@ -175,23 +180,27 @@ final class CombinedHold {
         List<Lease> answered = granted.stream().map(Attempt.Granted::lease).toList();
         Lease combined = CombinedLease.of(answered, quorum.size(), otherwise, session);
         lease = combined;
+        if (quorum.isMixed()) {
+            endWith(combined);
+        }
         return new Attempt.Granted(asked, token, combined);
     }
 
-    /**
-     * Ends it with its lease, unless that is extended until then: of what nobody renews or releases any more, nothing else would
-     * end the parts without a lease.
-     */
-    void endWithLease() {
-        Optional<Lease> last = lease().filter(told -> told.since().isPresent());
-        if (hasEnded() || last.isEmpty()) {
+    /** Of what nobody renews or releases any more, nothing else would end the parts without a lease. */
+    private void endWith(Lease told) {
+        leaseEnd.cancel(false);
+        if (ended || told.since().isEmpty()) {
             return;
         }
-        long rest = CombinedLease.end(last.get()) - System.nanoTime();
-        if (rest < 0) {
-            giveUp(quorum.members());
-        } else {
-            CompletableFuture.delayedExecutor(rest + 1, TimeUnit.NANOSECONDS).execute(this::endWithLease);
+        long rest = Math.max(0, CombinedLease.end(told) - System.nanoTime());
+        leaseEnd = new CompletableFuture<Void>().completeOnTimeout(null, rest + 1, TimeUnit.NANOSECONDS);
+        var unused = leaseEnd.thenRunAsync(this::endIfOver);
+    }
+
+    private void endIfOver() {
+        if (wasOverAt(System.nanoTime()) && end()) {
+            quorum.giveUp(key, this, quorum.members());
+            lost.complete(LossReason.EXPIRED);
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 
 /**
  * What bounds a hold of several members: it lasts as long as a quorum of its parts, counted from the earliest. Where any member
@@ -19,12 +20,13 @@ final class CombinedLease {
 
     private CombinedLease() {}
 
-    /** The third argument is told if no part that counts has a lease; empty where no member has leases. */
+    /**
+     * The third argument is what all were asked for, and when; empty unless some members have leases and others have not. It is
+     * told if no part that counts has a lease. Else the lease begins no later, so that it covers parts that are answered later,
+     * which may be all that is left when a session is lost.
+     */
     static Lease of(
-            Collection<Lease> parts,
-            int quorum,
-            Optional<Lease> otherwise,
-            Optional<CompletionStage<LossReason>> lost) {
+            Collection<Lease> parts, int quorum, Optional<Lease> asked, Optional<CompletionStage<LossReason>> lost) {
         List<Optional<Duration>> longestFirst = parts.stream()
                 .map(part -> part.since().isPresent() ? Optional.of(part.ttl()) : Optional.<Duration>empty())
                 .sorted(Comparator.comparing((Optional<Duration> ttl) -> ttl.orElse(Duration.ofSeconds(Long.MAX_VALUE)))
@@ -33,10 +35,10 @@ final class CombinedLease {
         Optional<Duration> bound =
                 longestFirst.stream().skip(quorum - 1).flatMap(Optional::stream).findFirst();
         if (bound.isEmpty()) {
-            Lease instead = otherwise.orElse(Lease.endless());
+            Lease instead = asked.orElse(Lease.endless());
             return new Lease(instead.since(), instead.ttl(), lost);
         }
-        OptionalLong since = parts.stream()
+        OptionalLong since = Stream.concat(parts.stream(), asked.stream())
                 .map(Lease::since)
                 .filter(OptionalLong::isPresent)
                 .mapToLong(OptionalLong::getAsLong)

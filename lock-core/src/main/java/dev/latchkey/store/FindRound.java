@@ -64,8 +64,17 @@ final class FindRound {
         LockMode mode = quorum.isMet((int) exclusive) ? LockMode.EXCLUSIVE : LockMode.SHARED;
         OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(parts);
         return quorum.hold(key)
-                .map(hold -> hold.answer(mode, token, parts.values(), hold.lease()))
+                .map(hold -> known(hold, mode, token, parts))
                 .orElseGet(() -> new Attempt.Granted(mode, token, lease(parts)));
+    }
+
+    /** Where some members have leases it has one that was told, which a question does not begin anew. */
+    private Attempt.Granted known(
+            CombinedHold hold, LockMode mode, OptionalLong token, Map<Member, Attempt.Granted> parts) {
+        return hold.lease()
+                .filter(told -> quorum.isMixed())
+                .map(told -> new Attempt.Granted(mode, token, told))
+                .orElseGet(() -> hold.answer(mode, token, parts.values(), Optional.empty()));
     }
 
     private Lease lease(Map<Member, Attempt.Granted> parts) {

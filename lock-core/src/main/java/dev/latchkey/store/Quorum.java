@@ -93,9 +93,9 @@ final class Quorum {
         return size == members.size();
     }
 
-    /** What a request gets of a member with leases; empty if there is none. */
+    /** What a request asks for where some members have leases and others have not; else empty. */
     Optional<Lease> leaseOf(Request request, long sentNanos) {
-        return leasing > 0 ? Optional.of(Lease.timed(sentNanos, request.ttl())) : Optional.empty();
+        return isMixed() ? Optional.of(Lease.timed(sentNanos, request.ttl())) : Optional.empty();
     }
 
     /** Whether some members have leases and others have not. */

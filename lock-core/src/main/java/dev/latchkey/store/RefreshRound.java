@@ -4,7 +4,6 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
@@ -79,11 +78,7 @@ final class RefreshRound {
         Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.patience()), hold);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
-        Attempt.Granted answer = hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
-        if (request.leaseChange() == LeaseChange.SET && quorum.isMixed()) {
-            hold.endWithLease();
-        }
-        return answer;
+        return hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
     }
 
     private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Attempt.Granted> granted) {

@@ -13,6 +13,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
@@ -106,6 +107,77 @@ class CombinedMixedTest {
         }
     }
 
+    /** The members without leases kept what nobody renewed or released, and no rival got in as long as the process lived. */
+    @Test
+    void givenNeitherRenewedNorReleased_whenTheLeaseIsOver_thenAllMembersAreFree() {
+        Attempt.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
+        assertThat(other.find(key)).isPresent();
+
+        await().until(() -> List.of(one, other, memory).stream()
+                .allMatch(member -> member.find(key).isEmpty()));
+
+        await().until(() -> isLost(saved));
+        granted(store.save(exclusive(Key.of("x"), TTL)));
+    }
+
+    @Test
+    void givenALeaseIsRenewed_whenTheFirstIsOver_thenHeldStill() {
+        Attempt.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
+        granted(store.refresh(exclusive(holding(key, saved), TTL)));
+        Key shorter = Key.of("y");
+        granted(store.save(exclusive(shorter, Duration.ofMillis(400))));
+
+        await().until(() -> one.find(shorter).isEmpty());
+
+        granted(store.refresh(exclusive(holding(key, saved), TTL)));
+        assertThat(isLost(saved)).isFalse();
+    }
+
+    /** A question that takes less time than the grant did is told of a lease that seems to end later. */
+    @Test
+    void givenLookedAt_whenASessionIsLost_thenTheOthersAreEnough() {
+        try (CombinedStore asked = new CombinedStore(List.of(one, other, new Quick(memory)), new ConsensusStrategy())) {
+            Attempt.Granted saved = granted(asked.save(exclusive(key, TTL)));
+            await().until(() -> memory.find(key).isPresent());
+            one.isSilent = true;
+            Key held = holding(key, saved);
+            granted(asked.refresh(exclusive(held, TTL)));
+            assertThat(asked.find(held)).isPresent();
+            one.isSilent = false;
+
+            one.end(key);
+
+            granted(asked.refresh(exclusive(held, TTL)));
+            assertThat(isLost(saved)).isFalse();
+        }
+    }
+
+    /** Else it would not count as lasting long enough when a session is lost. */
+    @Test
+    void givenAMemberAnswersLate_whenRefreshed_thenItsLeaseLastsAsLongAsTheHold() throws Exception {
+        FaultyStore second = new FaultyStore(new InMemoryStore());
+        Pause answer = new Pause();
+        Pause request = new Pause();
+        try (CombinedStore asked = new CombinedStore(List.of(leases, one, second), new ConsensusStrategy())) {
+            Key held = holding(key, granted(asked.save(exclusive(key, TTL))));
+            await().until(() -> memory.find(key).isPresent());
+            leases.next(REFRESH, Fault.pausedAfter(answer));
+            second.next(REFRESH, Fault.pausedBefore(request));
+            BackgroundCall<Attempt> refresh = BackgroundCall.start(() -> asked.refresh(exclusive(held, TTL)));
+            answer.awaitReached();
+            request.end();
+
+            Lease told = granted(refresh.result()).lease();
+
+            answer.end();
+            assertThat(end(told) - end(memory.find(key).orElseThrow().lease())).isNotPositive();
+        }
+    }
+
+    private static long end(Lease lease) {
+        return lease.since().orElseThrow() + lease.ttl().toNanos();
+    }
+
     private static boolean isLost(Attempt.Granted granted) {
         return granted.lease().lost().orElseThrow().toCompletableFuture().isDone();
     }
@@ -149,6 +221,36 @@ class CombinedMixedTest {
                 throw new LockStorageException(key.resource(), "no answer", null);
             }
             return store.find(key).map(this::inSession);
+        }
+    }
+
+    /** Is asked in less time than it grants. */
+    private record Quick(InMemoryStore store) implements ExpiringStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return store.save(request);
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            return store.refresh(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return store.find(key)
+                    .map(found -> new Attempt.Granted(
+                            found.mode(),
+                            found.fencingToken(),
+                            Lease.timed(
+                                    found.lease().since().orElseThrow(),
+                                    found.lease().ttl().plusMillis(1))));
         }
     }
 }
