@@ -123,7 +123,7 @@ class LateRequestsTest {
         assertThat(rival.result().isExpired()).isFalse();
     }
 
-    /** Who has a copy of the key may hold by it. A request without an answer, after which another key is used, changes nothing there. */
+    /** Who has a copy of the key may hold by it, also after this Lock has taken another key for a request without an answer. */
     @Test
     void givenACopyOfTheKey_whenLostWithARequestUnansweredAndTakenAnew_thenTheOtherHoldsStill() {
         assertThat(lock.tryAcquire()).isTrue();
