@@ -205,7 +205,7 @@ final class Ownership {
         Optional<Attempt.Granted> found = backend.store().find(claim.key());
         if (found.isEmpty()) {
             vigil.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
-            if (claim.adopted() && isHeld()) {
+            if (isHeld()) {
                 // Taken since the store was asked.
                 return isAcquired();
             }

@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -156,6 +157,27 @@ class ToldOnceTest {
         pause.end();
 
         assertLost(LossReason.EXPIRED, refresh::result);
+    }
+
+    /** What is not held any more shows nothing of what is held since. */
+    @Test
+    void givenReleasedAndTakenAnewWhileItIsLookedFor_whenTheNextIsLost_thenTold() throws Exception {
+        Lock lock = locks.createLock("x", TTL);
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(lock.key().resource()).isEqualTo("x");
+        Pause pause = new Pause();
+        store.next(FIND, Fault.pausedBefore(pause));
+        BackgroundCall<Boolean> looker = BackgroundCall.start(lock::isAcquired);
+        pause.awaitReached();
+        assertThat(lock.release()).isTrue();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        pause.end();
+
+        assertThat(looker.result()).isTrue();
+        assertThat(lock.refresh(SHORT)).isSameAs(lock);
+        await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+        assertLost(LossReason.EXPIRED, lock::tryAcquire);
     }
 
     /** The renewer has no call to throw it. */
