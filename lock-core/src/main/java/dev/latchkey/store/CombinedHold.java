@@ -87,9 +87,9 @@ final class CombinedHold {
         lost.complete(reason);
     }
 
-    /** How many parts last as long as was told: one whose lease is not renewed may be another's by then. */
+    /** How many parts last as long as was told: beside sessions, one whose lease is not renewed may be another's by then. */
     private int lasting() {
-        Lease told = lease;
+        @Nullable Lease told = quorum.isMixed() ? lease : null;
         return (int) parts.keySet().stream()
                 .filter(member -> told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told))
                 .count();

@@ -72,8 +72,9 @@ class LateRequestsTest {
                 .isThrownBy(received::tryAcquire)
                 .satisfies(lost -> assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED));
 
-        assertThat(received.tryAcquire()).isTrue();
-        assertThat(received.isExpired()).isFalse();
+        // Others may have the key: the store keeps it for them.
+        assertThat(received.tryAcquire()).isFalse();
+        assertThat(received.isExpired()).isTrue();
     }
 
     @Test
