@@ -41,6 +41,7 @@ final class Subject {
 
     private @Nullable Holding holding;
     private @Nullable Holding last;
+    private @Nullable Holding first;
 
     /** Calls under way that may end a hold. */
     private int letting;
@@ -165,6 +166,7 @@ final class Subject {
             }
             holding = new Holding(current, step, key().token());
             last = holding;
+            first = first == null ? holding : first;
             confirmed = true;
             interrupts(calling());
             world.note("   " + name + " holds " + glimpse.mode() + " " + glimpse.fencingToken());
@@ -408,7 +410,7 @@ final class Subject {
             }
             if (!wasConfirmed && about == null) {
                 // What the key said was never confirmed: another thread may have acquired it anew meanwhile.
-                if (!refuted && glimpse.isHeld() && holding != null && holding.begun() > begun && isGranted()) {
+                if (!refuted && glimpse.isHeld() && holding == first && isGranted()) {
                     throw wrong("it threw " + e.reason() + " when the store had granted what it holds");
                 }
                 if (last != null && last.isLost()) {
