@@ -27,7 +27,8 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
     interface Listener {
         void sent(Border border, String operation, Key key);
 
-        void answered(Border border, String operation, Key key);
+        /** The answer is null if none came. */
+        void answered(@Nullable Object answer);
     }
 
     private enum Fate {
@@ -105,9 +106,11 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
             if (fate != Fate.ANSWERED) {
                 throw failure(key, fate);
             }
+            listener.answered(attempt);
             return attempt;
-        } finally {
-            listener.answered(this, operation, key);
+        } catch (InterruptedException | RuntimeException e) {
+            listener.answered(null);
+            throw e;
         }
     }
 
@@ -140,9 +143,12 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
     private <T> T call(String operation, Key key, Fate fate, Supplier<T> effect) {
         begin(operation, key);
         try {
-            return carriedOut(operation, key, fate, effect);
-        } finally {
-            listener.answered(this, operation, key);
+            T answer = carriedOut(operation, key, fate, effect);
+            listener.answered(answer);
+            return answer;
+        } catch (RuntimeException e) {
+            listener.answered(null);
+            throw e;
         }
     }
 

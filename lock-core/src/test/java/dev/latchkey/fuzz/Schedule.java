@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** One schedule: a few Locks of one or two factories, a few threads that use them, and what must hold after each step. */
 final class Schedule implements World.Rules, Border.Listener {
@@ -233,7 +234,9 @@ final class Schedule implements World.Rules, Border.Listener {
     }
 
     @Override
-    public void answered(Border border, String operation, Key key) {
-        subjects.forEach(Subject::answered);
+    public void answered(@Nullable Object answer) {
+        for (Subject subject : subjects) {
+            subject.answered(answer);
+        }
     }
 }

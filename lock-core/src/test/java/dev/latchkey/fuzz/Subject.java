@@ -41,6 +41,7 @@ final class Subject {
 
     private @Nullable Holding holding;
     private @Nullable Holding last;
+    private @Nullable Holding first;
 
     /** Calls under way that may end a hold. */
     private int letting;
@@ -48,6 +49,10 @@ final class Subject {
     private int acquiring;
     private int step;
     private boolean confirmed;
+
+    /** What a received key said was found to be over. */
+    private boolean refuted;
+
     private boolean shared;
 
     /** When what is held was to end at the last look. */
@@ -154,12 +159,14 @@ final class Subject {
             ended(before);
         }
         Holding lost = last;
+        refuted |= lost == null && glimpse.loss() != null;
         if (current != null && (before == null || !before.is(current))) {
             if (lost != null && lost.isLost() && !lost.wasForgotten() && !lost.isToldAtAll()) {
                 throw wrong("it was acquired again over a loss that nobody was told of");
             }
             holding = new Holding(current, step, key().token());
             last = holding;
+            first = first == null ? holding : first;
             confirmed = true;
             interrupts(calling());
             world.note("   " + name + " holds " + glimpse.mode() + " " + glimpse.fencingToken());
@@ -312,7 +319,11 @@ final class Subject {
         }
     }
 
-    void answered() {
+    void answered(@Nullable Object answer) {
+        Call call = calling();
+        if (call != null) {
+            call.answer = answer;
+        }
         if (asker == world.running()) {
             asker = null;
             inFlight = null;
@@ -338,6 +349,7 @@ final class Subject {
         private @Nullable Holding let;
 
         private boolean wasOver;
+        private @Nullable Object answer;
 
         /** A loss that nothing is left of since. */
         private @Nullable Holding forgot;
@@ -355,6 +367,18 @@ final class Subject {
 
         Subject subject() {
             return Subject.this;
+        }
+
+        /** Whether the store has granted what it was asked for last, and that is not over. */
+        private boolean isGranted() {
+            return answer instanceof Attempt.Granted granted
+                    && world.now()
+                            < granted.lease().since().orElseThrow()
+                                    + granted.lease()
+                                            .ttl()
+                                            .multipliedBy(9)
+                                            .dividedBy(10)
+                                            .toNanos();
         }
 
         private boolean hasEndedALoss() {
@@ -386,6 +410,9 @@ final class Subject {
             }
             if (!wasConfirmed && about == null) {
                 // What the key said was never confirmed: another thread may have acquired it anew meanwhile.
+                if (!refuted && glimpse.isHeld() && holding == first && isGranted()) {
+                    throw wrong("it threw " + e.reason() + " when the store had granted what it holds");
+                }
                 if (last != null && last.isLost()) {
                     last.isThrown();
                 }
