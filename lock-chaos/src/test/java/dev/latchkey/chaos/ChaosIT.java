@@ -44,12 +44,15 @@ class ChaosIT {
         assertProven(tried("flock", Stores.flock(directory), 6));
     }
 
-    /** {@code ./chaos planted 2} tries all of them, and for longer. */
+    /**
+     * {@code ./chaos planted 2} tries all of them, and for longer. These two are refuted at any time; most others only in quiet
+     * times, of which a machine that builds has too few.
+     */
     @Test
     void givenAPlantedDefect_whenItStrikesSeldom_thenItIsFound() throws Exception {
-        assertThat(Planted.isFound(System.out, Defect.GRANTS_TWICE, Duration.ofSeconds(15), SEED))
+        assertThat(Planted.isFound(System.out, Defect.GRANTS_TWICE, Duration.ofSeconds(25), SEED))
                 .isTrue();
-        assertThat(Planted.isFound(System.out, Defect.DENIES_RELEASE, Duration.ofSeconds(20), SEED))
+        assertThat(Planted.isFound(System.out, Defect.REPEATS_TOKEN, Duration.ofSeconds(25), SEED))
                 .isTrue();
     }
 }
