@@ -277,6 +277,8 @@ final class Room {
             kernel.adopt(lock);
             if (ended.isCancelled()) {
                 kernel.release();
+            } else if (head != null) {
+                head.lookSoonAgain();
             }
         } else if (!ended.isCancelled() && head != null) {
             // The kernel would not let it wait: it takes two processes with a wait each for a deadlock, though other
