@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A message that grants counts by the server's own clock: as much later than the last request as the server says that
  *       the grant came after the answer. A caller that was frozen in between computes a lease that is over already. One
  *       read from the reply to a release of this store counts from before that was sent.
- *   <li>A message that overtakes a reply waits for it. After a lost connection it is only a hint, for its time may be that
- *       of another server.
+ *   <li>A message that overtakes a reply waits for it. After a lost connection, or a look that failed, it is only a hint,
+ *       for its time may be that of another server.
  *   <li>Asking again with the ticket finds what a lost message would have told, shows that the waiter lives, and keeps its
  *       place if the server has forgotten it.
  * </ol>
@@ -211,6 +211,7 @@ final class Wait {
         if (!passing || System.nanoTime() - since > questions.limitNanos()) {
             throw questions.failed(cause);
         }
+        place = place == null ? null : place.outdated();
         nextNanos = System.nanoTime() + RETRY_NANOS;
     }
 
