@@ -107,9 +107,8 @@ final class Wait {
         long now = System.nanoTime();
         Question asked = question;
         long step = asked == null ? nextNanos : answerByNanos;
-        // The first answer is waited for in any case: it may be that it is free.
-        boolean unanswered = place == null && asked != null;
-        return Math.max(0, unanswered ? step - now : Math.min(step - now, endNanos - now));
+        // The first answer is waited for in any case: it may be that it is free, and no answer is no conflict.
+        return Math.max(0, place == null ? step - now : Math.min(step - now, endNanos - now));
     }
 
     private @Nullable Attempt onTime() {
@@ -118,7 +117,7 @@ final class Wait {
         if (asked != null && now - answerByNanos >= 0) {
             onSilence(asked, now);
         }
-        if (endNanos - now <= 0 && (place != null || asked == null)) {
+        if (endNanos - now <= 0 && place != null) {
             return Attempt.Conflicted.NO_HINT;
         }
         if (asked == null && nextNanos - now <= 0) {

@@ -219,6 +219,24 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         }
     }
 
+    /** Nobody was ever asked whether another has it, and nobody had. */
+    @Test
+    void givenTheNetworkIsAwayForLongerThanTheMaxWait_whenItIsBack_thenItIsNoConflict() throws Exception {
+        try (LockFactory patient = LockFactory.connect("redis://" + proxy.address() + "?timeout=20s")) {
+            assertThat(patient.createLock("warm-up-too").tryAcquire()).isTrue();
+            proxy.refuse();
+            long begun = System.nanoTime();
+            Duration maxWait = Duration.ofMillis(200);
+            BackgroundCall<Boolean> waiting = BackgroundCall.start(
+                    () -> patient.createLock(RESOURCE, LONG_TTL).tryAcquire(maxWait));
+            Awaitility.await().until(() -> System.nanoTime() - begun > 3 * maxWait.toNanos());
+
+            proxy.heal();
+
+            assertThat(waiting.result()).isTrue();
+        }
+    }
+
     @Test
     void givenReleaseFails_whenTheNetworkIsBack_thenNothingIsRenewedAnyMore() throws Exception {
         Lock renewed = locks.lock(RESOURCE).ttl(SHORT_TTL).autoRefresh().create();
