@@ -66,7 +66,15 @@ final class Name {
 
     /** Tells whether the path still leads to the file. */
     boolean leadsToFileNow() throws IOException {
-        lookedNanos = System.nanoTime();
+        long now = System.nanoTime();
+        boolean leads = leadsNow();
+        if (leads) {
+            lookedNanos = now;
+        }
+        return leads;
+    }
+
+    private boolean leadsNow() throws IOException {
         try {
             return LockDirectory.identity(path).equals(file.identity());
         } catch (NoSuchFileException e) {

@@ -85,12 +85,12 @@ final class Room {
     }
 
     private Attempt convert(Request request, Owner owner, Grant own) throws IOException {
-        if (request.mode() == LockMode.EXCLUSIVE) {
-            return holds.promoteNow(owner, own, request.patience());
-        }
         try {
-            return holds.demote(owner, own);
+            return request.mode() == LockMode.EXCLUSIVE
+                    ? holds.promoteNow(owner, own, request.patience())
+                    : holds.demote(owner, own);
         } finally {
+            // Also of a failure: what it began with may be lost by it.
             serve();
         }
     }
@@ -111,12 +111,15 @@ final class Room {
         if (!holds.remove(owner)) {
             return false;
         }
-        boolean wasHolder = name.leadsToFile();
-        if (!wasHolder) {
-            detach(name);
+        try {
+            boolean wasHolder = name.leadsToFile();
+            if (!wasHolder) {
+                detach(name);
+            }
+            return wasHolder;
+        } finally {
+            serve();
         }
-        serve();
-        return wasHolder;
     }
 
     Optional<Attempt.Granted> find(Owner owner, Name name) throws IOException {
@@ -274,6 +277,8 @@ final class Room {
             kernel.adopt(lock);
             if (ended.isCancelled()) {
                 kernel.release();
+            } else if (head != null) {
+                head.lookSoonAgain();
             }
         } else if (!ended.isCancelled() && head != null) {
             // The kernel would not let it wait: it takes two processes with a wait each for a deadlock, though other

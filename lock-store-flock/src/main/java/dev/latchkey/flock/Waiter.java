@@ -13,14 +13,14 @@ final class Waiter {
 
     private static final long SHORTEST_PAUSE_NANOS = 100_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
-    private static final long NO_PAUSE = 0;
 
     private final Request request;
     private final Name name;
     private final Owner owner;
     private final boolean promotes;
     private final Condition changed;
-    private long pauseNanos = NO_PAUSE;
+    private long pauseNanos;
+    private boolean looks;
     private boolean answered;
     private @Nullable Attempt answer;
     private @Nullable IOException failure;
@@ -105,12 +105,18 @@ final class Waiter {
     void lookAgainLater() {
         long longer = Math.min(Math.max(SHORTEST_PAUSE_NANOS, 2 * pauseNanos), LONGEST_PAUSE_NANOS);
         pauseNanos = ThreadLocalRandom.current().nextLong(longer / 2, longer);
+        looks = true;
         changed.signal();
     }
 
-    /** From now on this one is woken. */
+    /** From now on this one is woken. Its pauses go on growing should it have to look again: what it waits for is the same. */
     void lookNoMore() {
-        pauseNanos = NO_PAUSE;
+        looks = false;
+    }
+
+    /** What it waits for has come nearer: it looks as soon again as at first. */
+    void lookSoonAgain() {
+        pauseNanos = 0;
     }
 
     /** Waits for an answer, until the end or a withdrawal. */
@@ -120,8 +126,8 @@ final class Waiter {
             if (left <= 0) {
                 return;
             }
-            boolean looks = pauseNanos != NO_PAUSE && pauseNanos < left;
-            if (changed.awaitNanos(looks ? pauseNanos : left) <= 0 && looks && !answered && !withdrawn) {
+            boolean looksInTime = looks && pauseNanos < left;
+            if (changed.awaitNanos(looksInTime ? pauseNanos : left) <= 0 && looksInTime && !answered && !withdrawn) {
                 room.serve();
             }
         }

@@ -181,6 +181,27 @@ class FlockProcessesIT {
     }
 
     @Test
+    void givenAnotherProcessReads_whenPromotionWaits_thenItLooksMoreAndMoreSeldom() throws Exception {
+        assertThat(remote.tryAcquireShared()).isTrue();
+        Key reader = holding(key, store.save(shared(key)));
+        long before = writes();
+
+        Attempt waited = store.waitAndSave(exclusive(reader), Duration.ofSeconds(2), new CompletableFuture<>());
+
+        // Each look writes the mark: some ten until the pause has grown, then one in 25 to 50 ms.
+        assertThat(waited).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(writes() - before).isLessThan(200);
+    }
+
+    /** How often this process has called write(2) and its like. */
+    private static long writes() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/io")).stream()
+                .filter(line -> line.startsWith("syscw: "))
+                .mapToLong(line -> Long.parseLong(line.substring("syscw: ".length())))
+                .sum();
+    }
+
+    @Test
     void givenPromotionWaitsForAnotherProcess_whenBrokenOff_thenSharedStillAndTheOtherMayPromote() throws Exception {
         assertThat(remote.tryAcquireShared()).isTrue();
         Waiting promotion = Waiting.start(store, exclusive(holding(key, store.save(shared(key)))), LONG_WAIT);

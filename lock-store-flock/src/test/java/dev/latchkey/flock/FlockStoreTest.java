@@ -216,6 +216,22 @@ class FlockStoreTest {
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
+    /** The hold has ended, whatever there is to be said of the file: nobody else would ever tell who waits for it. */
+    @Test
+    void givenADirectoryInPlaceOfTheFile_whenTheHolderDeletes_thenWhoWaitsFailsAsWell() throws Exception {
+        granted(store.save(exclusive(key)));
+        FutureTask<Attempt> waiting = waiting(store, Key.of("report"));
+        Files.delete(file());
+        Files.createDirectory(file());
+        letTheLastLookGrowOld();
+
+        assertThatThrownBy(() -> store.delete(key)).hasMessageContaining("a directory");
+
+        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(LockStorageException.class)
+                .hasMessageContaining("a directory");
+    }
+
     /** The holder learns by a look, or by taking again, that its file is gone: nobody else would ever tell the other store. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -11,6 +11,13 @@ import java.util.concurrent.TimeUnit;
  */
 record Place(long sinceNanos, long serverMicros, int generation) {
 
+    private static final int OF_NO_CONNECTION = -1;
+
+    /** The same, with a time that is compared with no other. */
+    Place outdated() {
+        return new Place(sinceNanos, serverMicros, OF_NO_CONNECTION);
+    }
+
     /** The time of this JVM from which on a grant counts: not later than the server began to count. */
     long since(Push.Grant grant) {
         if (grant.sinceNanos().isPresent()) {

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A message that grants counts by the server's own clock: as much later than the last request as the server says that
  *       the grant came after the answer. A caller that was frozen in between computes a lease that is over already. One
  *       read from the reply to a release of this store counts from before that was sent.
- *   <li>A message that overtakes a reply waits for it. After a lost connection it is only a hint, for its time may be that
- *       of another server.
+ *   <li>A message that overtakes a reply waits for it. After a lost connection, or a look that failed, it is only a hint,
+ *       for its time may be that of another server.
  *   <li>Asking again with the ticket finds what a lost message would have told, shows that the waiter lives, and keeps its
  *       place if the server has forgotten it.
  * </ol>
@@ -107,9 +107,8 @@ final class Wait {
         long now = System.nanoTime();
         Question asked = question;
         long step = asked == null ? nextNanos : answerByNanos;
-        // The first answer is waited for in any case: it may be that it is free.
-        boolean unanswered = place == null && asked != null;
-        return Math.max(0, unanswered ? step - now : Math.min(step - now, endNanos - now));
+        // The first answer is waited for in any case: it may be that it is free, and no answer is no conflict.
+        return Math.max(0, place == null ? step - now : Math.min(step - now, endNanos - now));
     }
 
     private @Nullable Attempt onTime() {
@@ -118,7 +117,7 @@ final class Wait {
         if (asked != null && now - answerByNanos >= 0) {
             onSilence(asked, now);
         }
-        if (endNanos - now <= 0 && (place != null || asked == null)) {
+        if (endNanos - now <= 0 && place != null) {
             return Attempt.Conflicted.NO_HINT;
         }
         if (asked == null && nextNanos - now <= 0) {
@@ -211,6 +210,7 @@ final class Wait {
         if (!passing || System.nanoTime() - since > questions.limitNanos()) {
             throw questions.failed(cause);
         }
+        place = place == null ? null : place.outdated();
         nextNanos = System.nanoTime() + RETRY_NANOS;
     }
 

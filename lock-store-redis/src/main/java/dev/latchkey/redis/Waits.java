@@ -60,6 +60,10 @@ final class Waits implements Mail {
     /** Has a wait ask for the first time. */
     void begin(Questions questions, Wait wait) throws InterruptedException {
         waiting.put(questions.attempt(), wait);
+        if (closed) {
+            // Looked at now that close() would find this wait.
+            throw questions.closed();
+        }
         if (server.link().isConnected() && !beginning.hasQueuedThreads()) {
             wait.begin();
             return;

@@ -105,6 +105,45 @@ class RedisMovedMasterIT {
                 server.call("EVAL", script, "1", STATE, token, "60000", "660000", attempt, "x", how));
     }
 
+    /**
+     * A1: who grants may be another server than the one that gave the place, with another clock, once a look has failed. The
+     * message here is from nobody, and no hold stands behind it.
+     */
+    @Test
+    void givenALookHasFailed_whenAMessageGrants_thenItIsAHintAlone() throws Exception {
+        RedisClient client = RedisClient.create(first.dsn());
+        try (var commands = client.connect();
+                var messages = client.connectPubSub();
+                RedisStore store = RedisStore.builder(commands, messages)
+                        .commandTimeout(LIMIT)
+                        .build();
+                LockFactory rivals = LockFactory.connect(first.dsn())) {
+            Lock holder = rivals.createLock(RESOURCE, TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            RedisKeys keys = new RedisKeys(first);
+            BackgroundCall<Attempt> waiting = BackgroundCall.start(
+                    () -> store.waitAndSave(exclusive(Key.of(RESOURCE)), TTL, new CompletableFuture<>()));
+            Awaitility.await().atMost(LIMIT).until(() -> keys.listening().size() == 1);
+            String attempt = keys.listening().get(0).split(" ", -1)[2];
+            String channel = "lock:in:" + attempt.substring(0, attempt.indexOf('.'));
+            first.call("REPLICAOF", "127.0.0.1", "1");
+            first.call("PUBLISH", channel, attempt + " ?");
+            Awaitility.await().atMost(LIMIT).until(() -> refusals(first) >= 3);
+
+            String at = (String) Objects.requireNonNull(first.call(
+                    "EVAL", "local time = redis.call('TIME') return string.format('%s%06d', time[1], time[2])", "0"));
+            for (int i = 0; i < 20; i++) {
+                first.call("PUBLISH", channel, attempt + " x " + at + " 60000 1");
+            }
+
+            first.call("REPLICAOF", "NO", "ONE");
+            assertThat(holder.release()).isTrue();
+            assertThat(granted(waiting.result()).fencingToken().orElseThrow()).isGreaterThan(1);
+        } finally {
+            client.shutdown();
+        }
+    }
+
     /** A1, B5: both connections stay where they were opened, and the one there is a replica now. */
     @Test
     void givenAWaiter_whenTheAddressLeadsToAnotherMaster_thenItListensThereAndGetsTheLock() throws Exception {

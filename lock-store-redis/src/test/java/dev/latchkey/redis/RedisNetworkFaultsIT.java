@@ -1,12 +1,15 @@
 package dev.latchkey.redis;
 
+import static dev.latchkey.testkit.Requests.exclusive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.testkit.BackgroundCall;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -140,6 +143,36 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         checkAftermath(token);
     }
 
+    /** It sends away who waits, and looks for them once: who comes just then must find that it is closed. */
+    @Test
+    void givenTheStoreIsBeingClosed_whenAnotherBeginsToWait_thenItFailsAtOnce() throws Exception {
+        assertThat(rivals.createLock(RESOURCE, LONG_TTL).tryAcquire()).isTrue();
+        RedisStore store = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address() + "?timeout=20s");
+        BackgroundCall<Attempt> first = BackgroundCall.start(() -> waitWith(store));
+        RedisKeys keys = new RedisKeys(server);
+        Awaitility.await().until(() -> keys.listening().size() == 1);
+        proxy.silence();
+        BackgroundCall<Boolean> closing = BackgroundCall.start(() -> {
+            store.close();
+            return true;
+        });
+        closing.awaitWaiting();
+
+        BackgroundCall<Attempt> second = BackgroundCall.start(() -> waitWith(store));
+
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(second::isDone);
+        assertThatThrownBy(second::result).hasMessageContaining("closed");
+        assertThat(closing.isDone()).isFalse();
+        proxy.heal();
+        assertThat(closing.result()).isTrue();
+        assertThatThrownBy(first::result).hasMessageContaining("closed");
+        assertThat(keys.waiting()).isEmpty();
+    }
+
+    private static Attempt waitWith(RedisStore store) throws InterruptedException {
+        return store.waitAndSave(exclusive(Key.of(RESOURCE)), LONG_TTL, new CompletableFuture<>());
+    }
+
     /** The first wait of a store opens its subscription: nobody may hang in that for longer than for an answer. */
     @Test
     void givenTheNetworkFallsSilent_whenTheFirstWaitsBegin_thenTheyEndAndCanBeInterrupted() throws Exception {
@@ -183,6 +216,24 @@ class RedisNetworkFaultsIT extends BehindAProxy {
             assertThatThrownBy(waiting::result).isInstanceOfAny(InterruptedException.class, LockStorageException.class);
             assertThatThrownBy(trying::result).isInstanceOf(LockStorageException.class);
             proxy.heal();
+        }
+    }
+
+    /** Nobody was ever asked whether another has it, and nobody had. */
+    @Test
+    void givenTheNetworkIsAwayForLongerThanTheMaxWait_whenItIsBack_thenItIsNoConflict() throws Exception {
+        try (LockFactory patient = LockFactory.connect("redis://" + proxy.address() + "?timeout=20s")) {
+            assertThat(patient.createLock("warm-up-too").tryAcquire()).isTrue();
+            proxy.refuse();
+            long begun = System.nanoTime();
+            Duration maxWait = Duration.ofMillis(200);
+            BackgroundCall<Boolean> waiting = BackgroundCall.start(
+                    () -> patient.createLock(RESOURCE, LONG_TTL).tryAcquire(maxWait));
+            Awaitility.await().until(() -> System.nanoTime() - begun > 3 * maxWait.toNanos());
+
+            proxy.heal();
+
+            assertThat(waiting.result()).isTrue();
         }
     }
 
