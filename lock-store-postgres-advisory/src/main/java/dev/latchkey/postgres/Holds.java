@@ -21,6 +21,7 @@ final class Holds {
     private final LockId id;
     private final Sessions sessions;
     private final Map<Key, Hold> holds = new HashMap<>(4);
+    private @Nullable Promotion promotion;
 
     Holds(LockId id, Sessions sessions) {
         this.id = id;
@@ -46,6 +47,19 @@ final class Holds {
 
     void put(Hold hold) {
         holds.put(hold.key(), hold);
+    }
+
+    /** Who waits to promote; null if nobody does. */
+    @Nullable Promotion promotion() {
+        return promotion;
+    }
+
+    void promotionIs(@Nullable Promotion now) {
+        promotion = now;
+    }
+
+    boolean isPromoting() {
+        return promotion != null;
     }
 
     boolean removeIfDead(Key key) {

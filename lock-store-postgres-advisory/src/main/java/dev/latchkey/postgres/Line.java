@@ -72,7 +72,7 @@ final class Line {
         }
     }
 
-    /** Has the first in line wait in the server; readers may share with those who do already. */
+    /** Has the first in line wait in the server; readers may share with those who do already, unless one waits to promote. */
     void serve() {
         Waiter first = waiters.peekFirst();
         while (first != null && first.serverWait() == null && join(first)) {
@@ -105,7 +105,11 @@ final class Line {
     }
 
     private boolean join(Waiter reader) {
-        if (reader.request().mode() != LockMode.SHARED || holds.isEmpty() || !holds.admit(LockMode.SHARED)) {
+        // A promoter does not wait for what its own session carries beside it.
+        if (reader.request().mode() != LockMode.SHARED
+                || holds.isEmpty()
+                || holds.isPromoting()
+                || !holds.admit(LockMode.SHARED)) {
             return false;
         }
         Iterator<Hold> those = holds.all().iterator();
