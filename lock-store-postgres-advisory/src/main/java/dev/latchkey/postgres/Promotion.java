@@ -152,12 +152,17 @@ final class Promotion {
     }
 
     private void awaitOn(Session session, long endNanos) throws InterruptedException {
-        waiter.waitsInServer(ServerWait.begin(
+        ServerWait begun = ServerWait.begin(
                 threads,
                 guard,
                 () -> session,
                 this::awaitOn,
-                (wait, waited, token, failure) -> ended(wait, token, failure)));
+                (wait, waited, token, failure) -> ended(wait, token, failure));
+        waiter.waitsInServer(begun);
+        SQLException refusal = begun.refusal();
+        if (refusal != null) {
+            waiter.fail(refusal);
+        }
         waiter.await(endNanos);
     }
 
@@ -183,12 +188,13 @@ final class Promotion {
         guard.lock();
         try {
             if (barrier == null && !over) {
-                barrier = ServerWait.begin(
+                ServerWait begun = ServerWait.begin(
                         threads,
                         guard,
                         new Line.Connecting(sessions),
                         ServerWait.statement(LockMode.EXCLUSIVE, id),
                         (wait, session, token, failure) -> barrierEnded(session));
+                barrier = begun.refusal() == null ? begun : null;
             }
         } finally {
             guard.unlock();
