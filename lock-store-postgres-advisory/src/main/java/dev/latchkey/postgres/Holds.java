@@ -186,11 +186,32 @@ final class Holds {
             own.promoted(token);
             return own.answer();
         } catch (SQLException e) {
-            if (Failures.isLockTimeout(e)) {
+            if (Failures.isLockTimeout(e) && sharesAgain(own.session())) {
                 return Attempt.Conflicted.NO_HINT;
             }
             own.session().end(LossReason.SESSION_LOST);
             throw e;
+        }
+    }
+
+    private boolean sharesAgain(Session session) {
+        try {
+            restoreShared(session);
+            return true;
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    /** A promotion that was broken off may have been granted just before, in part or in whole. */
+    void restoreShared(Session session) throws SQLException {
+        if (isHeldBy(session, LockMode.EXCLUSIVE)) {
+            boolean shares = isHeldBy(session, LockMode.SHARED);
+            if (shares) {
+                session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
+            } else {
+                session.yes(Sql.DEMOTE, id.hold(), id.hold());
+            }
         }
     }
 

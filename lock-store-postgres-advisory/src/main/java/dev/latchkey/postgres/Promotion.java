@@ -84,7 +84,7 @@ final class Promotion {
             } finally {
                 end(session, wanted);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             endUnlessOurs(session);
             throw e;
         } finally {
@@ -177,9 +177,7 @@ final class Promotion {
                 }
             }
             // The end of the time may have crossed the grant.
-            if (holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
-                session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
-            }
+            holds.restoreShared(session);
             keepReadersOut();
         }
     }
@@ -224,13 +222,8 @@ final class Promotion {
     private void restoreShared() {
         Session session = hold.session();
         try {
-            if (!session.isEnded() && holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
-                boolean shares = holds.isHeldBy(session, LockMode.SHARED);
-                if (shares) {
-                    session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
-                } else {
-                    session.yes(Sql.DEMOTE, id.hold(), id.hold());
-                }
+            if (!session.isEnded()) {
+                holds.restoreShared(session);
             }
         } catch (SQLException e) {
             session.end(LossReason.SESSION_LOST);
