@@ -29,11 +29,23 @@ public final class LockedDocument<T> implements AutoCloseable {
     private final VersionedCollection<T> collection;
     private final DocumentLock lock;
     private final BsonDocument loaded;
+    private final Closing closing;
+
+    /** What becomes of the lock when this is closed. */
+    private enum Closing {
+        RELEASES,
+        KEEPS
+    }
 
     LockedDocument(VersionedCollection<T> collection, DocumentLock lock, BsonDocument loaded) {
+        this(collection, lock, loaded, Closing.RELEASES);
+    }
+
+    private LockedDocument(VersionedCollection<T> collection, DocumentLock lock, BsonDocument loaded, Closing closing) {
         this.collection = collection;
         this.lock = lock;
         this.loaded = loaded;
+        this.closing = closing;
     }
 
     /**
@@ -190,7 +202,12 @@ public final class LockedDocument<T> implements AutoCloseable {
 
     /** The same lock, whose writes are part of a transaction. */
     LockedDocument<T> in(ClientSession session) {
-        return new LockedDocument<>(collection.in(session), lock, loaded);
+        return new LockedDocument<>(collection.in(session), lock, loaded, Closing.KEEPS);
+    }
+
+    /** The same lock, for a unit of work that is no transaction. */
+    LockedDocument<T> view() {
+        return new LockedDocument<>(collection, lock, loaded, Closing.KEEPS);
     }
 
     private <R> R written(Function<Guard, R> write) {
@@ -275,14 +292,14 @@ public final class LockedDocument<T> implements AutoCloseable {
 
     /**
      * Gives up the lock, if there is one. If the server cannot be reached that is logged, and the lease ends it. Does nothing
-     * within a transaction.
+     * to a view that a {@link UnitOfWork} has made.
      *
      * @throws LockLostException if the lock was lost and no call has told so: its lease is over, or somebody else took or
      *     removed it, so that what was done since may have overlapped
      */
     @Override
     public void close() {
-        if (collection.commands().isInSession()) {
+        if (closing == Closing.KEEPS) {
             return;
         }
         giveBack().ifPresent(lost -> {

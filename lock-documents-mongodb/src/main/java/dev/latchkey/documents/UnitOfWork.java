@@ -56,15 +56,16 @@ public final class UnitOfWork {
 
     /**
      * Makes a view of a locked document whose writes are part of the transaction. Its lock is neither renewed nor released by
-     * it: {@link LockedDocument#close()} does nothing there.
+     * it: {@link LockedDocument#close()} does nothing there. Without a transaction each write is done for itself, and the lock
+     * can be renewed or given up by the calls that say so.
      *
      * @param held locked before the work began, since a transaction does not see what came later; released after it, since a
      *     release waits for a transaction that has written the document
      * @param <T> the documents
-     * @return the document itself if this is done without a transaction
+     * @return the view
      */
     public <T> LockedDocument<T> in(LockedDocument<T> held) {
-        return session == null ? held : held.in(session);
+        return session == null ? held.view() : held.in(session);
     }
 
     /**

@@ -7,7 +7,9 @@ import com.mongodb.TransactionOptions;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Updates;
 import dev.latchkey.testkit.MongoDbServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.Document;
@@ -53,6 +55,24 @@ class TransactionsIT {
                 .hasMessageContaining("replica set")
                 .hasMessageContaining("TwoPhaseTransactions");
         assertThat(done).isEmpty();
+    }
+
+    /** Work that closes its view, as in a transaction, gave the lock up in the middle of what it protects. */
+    @Test
+    void givenSingleWrites_whenTheWorkClosesItsViewOfALockedDocument_thenTheLockStays() throws InterruptedException {
+        posts.insert(new Document("_id", 1));
+        try (LockedDocument<Document> held = new DocumentLocks<>(posts, Duration.ofMinutes(1))
+                .find(1, DocumentLockMode.PESSIMISTIC_WRITE)
+                .orElseThrow()) {
+            transactions.run(Transactions.Use.SINGLE_WRITES, unit -> {
+                try (LockedDocument<Document> view = unit.in(held)) {
+                    return view.update(Version.of(1), Updates.set("title", "new"));
+                }
+            });
+
+            assertThat(held.mode()).isEqualTo(DocumentLockMode.PESSIMISTIC_WRITE);
+            assertThat(held.release()).isTrue();
+        }
     }
 
     @Test

@@ -64,8 +64,9 @@ final class Database {
 
     /** Works with the interrupt flag set, and keeps it. */
     <T> T call(String resource, Repeat repeat, Work<T> work) {
-        return Uninterrupted.call(
-                () -> forgetsInterrupts() ? apart(resource, repeat, work) : retrying(resource, repeat, work));
+        return Uninterrupted.call(() -> forgetsInterrupts()
+                ? apart(resource, repeat, work)
+                : VirtualThreads.spare(() -> retrying(resource, repeat, work)));
     }
 
     /** Its driver has no limit for a server that does not answer, either. */
@@ -160,7 +161,7 @@ final class Database {
 
     /** For a caller in a transaction, which none of the connections for this is a part of. */
     Statements statements(String resource) {
-        return Uninterrupted.call(() -> {
+        return Uninterrupted.call(() -> VirtualThreads.spare(() -> {
             try {
                 return known().statements();
             } catch (NoConnectionException e) {
@@ -168,19 +169,20 @@ final class Database {
             } catch (SQLException e) {
                 throw Failures.failure(resource, e);
             }
-        });
+        }));
     }
 
     void createTable() {
-        Uninterrupted.run(() -> {
+        boolean unused = Uninterrupted.call(() -> VirtualThreads.spare(() -> {
             try {
                 createTable(known());
+                return true;
             } catch (NoConnectionException e) {
                 throw e.failure("", Failure.NOT_SENT);
             } catch (SQLException e) {
                 throw Failures.failure("", e);
             }
-        });
+        }));
     }
 
     private void createTable(Known database) throws SQLException, NoConnectionException {

@@ -109,7 +109,9 @@ final class Indexes {
                 return true;
             });
         } catch (SQLException e) {
-            boolean isThere = !inserted.isEmpty() && isThere(connection, dialect, inserted.get(inserted.size() - 1));
+            boolean isThere = !inserted.isEmpty()
+                    && !Failures.isBroken(e)
+                    && isThere(connection, dialect, inserted.get(inserted.size() - 1));
             if (isThere) {
                 there.add(inserted.get(inserted.size() - 1));
                 return null;

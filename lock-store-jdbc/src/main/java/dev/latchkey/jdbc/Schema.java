@@ -39,9 +39,19 @@ record Schema(Dialect dialect, TableName table, String file) {
         try {
             dialect.create(connection, definition());
         } catch (SQLException e) {
-            if (!dialect.hasTable(connection, table)) {
+            if (!isThereAfter(e, connection)) {
                 throw e;
             }
+        }
+    }
+
+    /** Whether another has created it; on a connection that is broken that cannot be seen. */
+    private boolean isThereAfter(SQLException failure, Connection connection) {
+        try {
+            return dialect.hasTable(connection, table);
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
+            return false;
         }
     }
 

@@ -17,22 +17,31 @@ final class Transaction {
     /** Runs on a connection in autocommit mode, and leaves it so. */
     static boolean run(Connection connection, Work work) throws SQLException {
         connection.setAutoCommit(false);
-        boolean isDone = false;
+        boolean isDone;
         try {
             isDone = work.run();
             if (isDone) {
                 connection.commit();
             }
-            return isDone;
         } catch (SQLException | RuntimeException e) {
-            isDone = false;
+            undo(connection, e);
             throw e;
-        } finally {
+        }
+        if (!isDone) {
             // Before autocommit is switched on again, which would commit.
-            if (!isDone) {
-                connection.rollback();
-            }
+            connection.rollback();
+        }
+        connection.setAutoCommit(true);
+        return isDone;
+    }
+
+    /** A connection that is broken cannot be rolled back, and what that says must not hide how it broke. */
+    private static void undo(Connection connection, Exception failure) {
+        try {
+            connection.rollback();
             connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            failure.addSuppressed(e);
         }
     }
 }

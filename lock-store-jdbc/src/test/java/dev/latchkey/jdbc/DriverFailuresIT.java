@@ -11,6 +11,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.io.FilterInputStream;
@@ -28,6 +29,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
 
 /** Drivers and pools that fail otherwise than by an SQLException. */
 @Timeout(120)
@@ -186,6 +189,41 @@ class DriverFailuresIT {
             List<Outcome> outcomes = store.refreshAll(List.of(exclusive(held)), Duration.ofSeconds(3));
 
             assertThat(outcomes).singleElement().isInstanceOf(Outcome.Answered.class);
+        }
+    }
+
+    /** What could not be rolled back on it hid that the connection was broken. */
+    @Test
+    void givenTheServerHasEndedTheConnection_whenIndexesAreRaised_thenOnAnother() {
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(PostgresServer.jdbcUrl(PostgresServer.sharedDsn()));
+            pool.setMaximumPoolSize(1);
+            AtomicBoolean ends = new AtomicBoolean();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    Connection connection = super.getConnection();
+                    if (ends.getAndSet(false)) {
+                        end(connection);
+                    }
+                    return connection;
+                }
+            });
+            store.raise(Map.of("ended", new StateIndex(1, 1)));
+            ends.set(true);
+
+            store.raise(Map.of("ended", new StateIndex(2, 2)));
+
+            assertThat(store.indexes(List.of("ended"))).containsEntry("ended", new StateIndex(2, 2));
+        }
+    }
+
+    private static void end(Connection connection) throws SQLException {
+        int process = connection.unwrap(PGConnection.class).getBackendPID();
+        try (Connection administrator = Objects.requireNonNull(
+                        DriverManager.getConnection(PostgresServer.jdbcUrl(PostgresServer.sharedDsn())));
+                Statement kill = administrator.createStatement()) {
+            kill.execute("SELECT pg_terminate_backend(" + process + ", 5000)");
         }
     }
 

@@ -21,6 +21,7 @@ final class Holds {
     private final LockId id;
     private final Sessions sessions;
     private final Map<Key, Hold> holds = new HashMap<>(4);
+    private @Nullable Promotion promotion;
 
     Holds(LockId id, Sessions sessions) {
         this.id = id;
@@ -46,6 +47,19 @@ final class Holds {
 
     void put(Hold hold) {
         holds.put(hold.key(), hold);
+    }
+
+    /** Who waits to promote; null if nobody does. */
+    @Nullable Promotion promotion() {
+        return promotion;
+    }
+
+    void promotionIs(@Nullable Promotion now) {
+        promotion = now;
+    }
+
+    boolean isPromoting() {
+        return promotion != null;
     }
 
     boolean removeIfDead(Key key) {
@@ -172,11 +186,32 @@ final class Holds {
             own.promoted(token);
             return own.answer();
         } catch (SQLException e) {
-            if (Failures.isLockTimeout(e)) {
+            if (Failures.isLockTimeout(e) && sharesAgain(own.session())) {
                 return Attempt.Conflicted.NO_HINT;
             }
             own.session().end(LossReason.SESSION_LOST);
             throw e;
+        }
+    }
+
+    private boolean sharesAgain(Session session) {
+        try {
+            restoreShared(session);
+            return true;
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    /** A promotion that was broken off may have been granted just before, in part or in whole. */
+    void restoreShared(Session session) throws SQLException {
+        if (isHeldBy(session, LockMode.EXCLUSIVE)) {
+            boolean shares = isHeldBy(session, LockMode.SHARED);
+            if (shares) {
+                session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
+            } else {
+                session.yes(Sql.DEMOTE, id.hold(), id.hold());
+            }
         }
     }
 

@@ -72,22 +72,30 @@ final class Line {
         }
     }
 
-    /** Has the first in line wait in the server; readers may share with those who do already. */
+    /** Has the first in line wait in the server; readers may share with those who do already, unless one waits to promote. */
     void serve() {
         Waiter first = waiters.peekFirst();
-        while (first != null && first.serverWait() == null && join(first)) {
+        while (first != null && first.serverWait() == null && (join(first) || !beginsToWait(first))) {
             waiters.remove(first);
             first = waiters.peekFirst();
         }
-        if (first != null && first.serverWait() == null) {
-            Waiter waiter = first;
-            waiter.waitsInServer(ServerWait.begin(
-                    threads,
-                    guard,
-                    new Connecting(sessions),
-                    ServerWait.statement(waiter.request().mode(), id),
-                    (wait, session, token, failure) -> ended(waiter, wait, session, token, failure)));
+    }
+
+    /** False if it cannot, of which it is told. */
+    private boolean beginsToWait(Waiter waiter) {
+        ServerWait begun = ServerWait.begin(
+                threads,
+                guard,
+                new Connecting(sessions),
+                ServerWait.statement(waiter.request().mode(), id),
+                (wait, session, token, failure) -> ended(waiter, wait, session, token, failure));
+        SQLException refusal = begun.refusal();
+        if (refusal != null) {
+            waiter.fail(refusal);
+            return false;
         }
+        waiter.waitsInServer(begun);
+        return true;
     }
 
     /** A connection for each wait. */
@@ -105,7 +113,11 @@ final class Line {
     }
 
     private boolean join(Waiter reader) {
-        if (reader.request().mode() != LockMode.SHARED || holds.isEmpty() || !holds.admit(LockMode.SHARED)) {
+        // A promoter does not wait for what its own session carries beside it.
+        if (reader.request().mode() != LockMode.SHARED
+                || holds.isEmpty()
+                || holds.isPromoting()
+                || !holds.admit(LockMode.SHARED)) {
             return false;
         }
         Iterator<Hold> those = holds.all().iterator();

@@ -84,7 +84,7 @@ final class Promotion {
             } finally {
                 end(session, wanted);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             endUnlessOurs(session);
             throw e;
         } finally {
@@ -152,12 +152,17 @@ final class Promotion {
     }
 
     private void awaitOn(Session session, long endNanos) throws InterruptedException {
-        waiter.waitsInServer(ServerWait.begin(
+        ServerWait begun = ServerWait.begin(
                 threads,
                 guard,
                 () -> session,
                 this::awaitOn,
-                (wait, waited, token, failure) -> ended(wait, token, failure)));
+                (wait, waited, token, failure) -> ended(wait, token, failure));
+        waiter.waitsInServer(begun);
+        SQLException refusal = begun.refusal();
+        if (refusal != null) {
+            waiter.fail(refusal);
+        }
         waiter.await(endNanos);
     }
 
@@ -172,9 +177,7 @@ final class Promotion {
                 }
             }
             // The end of the time may have crossed the grant.
-            if (holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
-                session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
-            }
+            holds.restoreShared(session);
             keepReadersOut();
         }
     }
@@ -183,12 +186,13 @@ final class Promotion {
         guard.lock();
         try {
             if (barrier == null && !over) {
-                barrier = ServerWait.begin(
+                ServerWait begun = ServerWait.begin(
                         threads,
                         guard,
                         new Line.Connecting(sessions),
                         ServerWait.statement(LockMode.EXCLUSIVE, id),
                         (wait, session, token, failure) -> barrierEnded(session));
+                barrier = begun.refusal() == null ? begun : null;
             }
         } finally {
             guard.unlock();
@@ -218,13 +222,8 @@ final class Promotion {
     private void restoreShared() {
         Session session = hold.session();
         try {
-            if (!session.isEnded() && holds.isHeldBy(session, LockMode.EXCLUSIVE)) {
-                boolean shares = holds.isHeldBy(session, LockMode.SHARED);
-                if (shares) {
-                    session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
-                } else {
-                    session.yes(Sql.DEMOTE, id.hold(), id.hold());
-                }
+            if (!session.isEnded()) {
+                holds.restoreShared(session);
             }
         } catch (SQLException e) {
             session.end(LossReason.SESSION_LOST);

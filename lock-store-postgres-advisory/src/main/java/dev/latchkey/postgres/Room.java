@@ -39,7 +39,6 @@ final class Room {
     private final Sessions sessions;
     private final Executor threads;
     private final LockId id;
-    private @Nullable Promotion promotion;
     private boolean retired;
 
     Room(LockId id, Sessions sessions, Executor threads) {
@@ -62,7 +61,7 @@ final class Room {
     /** Leaves, and returns whether the room is given up. */
     boolean leave() {
         try {
-            retired = holds.isEmpty() && line.isEmpty() && promotion == null;
+            retired = holds.isEmpty() && line.isEmpty() && !holds.isPromoting();
             return retired;
         } finally {
             guard.unlock();
@@ -108,10 +107,11 @@ final class Room {
     }
 
     private boolean isTaken(LockMode mode) {
-        return !line.isEmpty() || promotion != null || !holds.admit(mode);
+        return !line.isEmpty() || holds.isPromoting() || !holds.admit(mode);
     }
 
     private boolean isPromoting(Hold hold) {
+        Promotion promotion = holds.promotion();
         return promotion != null && promotion.hold() == hold;
     }
 
@@ -152,22 +152,22 @@ final class Room {
     }
 
     private Attempt promote(Waiter waiter, Hold own, long endNanos) throws SQLException, InterruptedException {
-        if (promotion != null) {
+        if (holds.isPromoting()) {
             return REFUSED;
         }
         Promotion mine = new Promotion(id, guard, holds, sessions, threads, waiter, own);
-        promotion = mine;
+        holds.promotionIs(mine);
         try {
             return mine.await(endNanos);
         } finally {
-            promotion = null;
+            holds.promotionIs(null);
             line.serve();
         }
     }
 
     boolean delete(Key key) throws SQLException {
         Hold own = holds.of(key);
-        Promotion waiting = promotion;
+        Promotion waiting = holds.promotion();
         if (waiting != null && waiting.hold() == own) {
             waiting.abandon();
             own = holds.of(key);

@@ -66,6 +66,7 @@ final class ServerWait implements Runnable {
     private boolean cancelled;
     private boolean fruitless;
     private boolean ended;
+    private @Nullable SQLException refusal;
 
     private ServerWait(Executor threads, ReentrantLock guard, Source source, Statement statement, Listener listener) {
         this.threads = threads;
@@ -76,16 +77,28 @@ final class ServerWait implements Runnable {
         this.listener = listener;
     }
 
+    /** Has it wait on another thread. If none is to be had, nobody hears of the end: there is a {@link #refusal()}. */
     static ServerWait begin(
             Executor threads, ReentrantLock guard, Source source, Statement statement, Listener listener) {
         ServerWait wait = new ServerWait(threads, guard, source, statement, listener);
         try {
             threads.execute(wait);
         } catch (RejectedExecutionException e) {
-            wait.ended = true;
-            listener.ended(wait, null, OptionalLong.empty(), new SQLException("the store was closed", "08003", e));
+            wait.refuse(new SQLException("the store was closed", "08003", e));
+        } catch (OutOfMemoryError e) {
+            wait.refuse(new SQLException("no thread to wait on: " + e.getMessage(), "53200", e));
         }
         return wait;
+    }
+
+    private void refuse(SQLException why) {
+        ended = true;
+        refusal = why;
+    }
+
+    /** Why it did not begin; null if it did. */
+    @Nullable SQLException refusal() {
+        return refusal;
     }
 
     static Statement statement(LockMode mode, LockId id) {
@@ -139,8 +152,8 @@ final class ServerWait implements Runnable {
                     cancelSent();
                 }
             });
-        } catch (RejectedExecutionException e) {
-            // The store is closed, and so is the session.
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // The store is closed, and so is the session; or there is no thread, and the next try may find one.
             cancelling--;
         }
     }

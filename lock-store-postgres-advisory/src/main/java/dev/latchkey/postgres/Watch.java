@@ -43,8 +43,9 @@ final class Watch implements Runnable {
         if (thread == null && !closed) {
             Thread started = new Thread(null, this, "latchkey-postgres-watch", 0, false);
             started.setDaemon(true);
-            thread = started;
+            // If none can be started there is none, and the next who needs one tries again.
             started.start();
+            thread = started;
         }
     }
 
@@ -72,7 +73,9 @@ final class Watch implements Runnable {
                 sessions.open().stream().filter(Session::isUnseen).toList();
         if (!unseen.isEmpty() && !checking) {
             checking = true;
-            onAThread(() -> check(unseen));
+            if (!isOnAThread(() -> check(unseen))) {
+                checking = false;
+            }
         }
         for (Session session : sessions.open()) {
             if (!session.holds().isEmpty()) {
@@ -102,15 +105,17 @@ final class Watch implements Runnable {
     /** On a thread of its own: one after the other, the last would be told after the server has given it up. */
     private void probeIfSilent(Session session) {
         if (session.isSilent()) {
-            onAThread(session::probe);
+            boolean unused = isOnAThread(session::probe);
         }
     }
 
-    private void onAThread(Runnable work) {
+    /** False if the store is closed, and so are the sessions; or if there is no thread now: the next look tries again. */
+    private boolean isOnAThread(Runnable work) {
         try {
             threads.execute(work);
-        } catch (RejectedExecutionException e) {
-            // The store is closed, and so are the sessions.
+            return true;
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            return false;
         }
     }
 }

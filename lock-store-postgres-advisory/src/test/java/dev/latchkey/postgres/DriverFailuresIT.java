@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
@@ -18,11 +19,13 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -161,6 +164,81 @@ class DriverFailuresIT {
             assertThat(sessions).hasSize(2).contains(idle).allMatch(Session::isEnded);
             Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Attempt.Granted);
         }
+    }
+
+    /** The end of the time crossed the grant, and was told after the shared lock was gone: nothing was held any more. */
+    @Test
+    void givenTheEndOfAWaitCrossesItsGrant_whenPromoting_thenItSharesUntilItIsGranted() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PostgresAdvisoryStore rivals = Stores.open(server)) {
+            AtomicBoolean crosses = new AtomicBoolean(true);
+            PGSimpleDataSource source = new PGSimpleDataSource() {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return proxy(super.getConnection(), (method, result) -> {
+                        boolean isWait = method.getName().equals("prepareStatement");
+                        return isWait ? crossing((PreparedStatement) result, crosses) : result;
+                    });
+                }
+            };
+            source.setUrl(server.jdbcUrl());
+            try (PostgresAdvisoryStore store = new PostgresAdvisoryStore(source);
+                    LockFactory locks = new LockFactory(store)) {
+                Key reader = Key.of("report");
+                granted(rivals.save(shared(reader)));
+                Lock promoter = locks.createLock("report");
+                assertThat(promoter.tryAcquireShared()).isTrue();
+                BackgroundCall<Lock> promoting = BackgroundCall.start(promoter::acquire);
+                Awaitility.await().until(() -> Raw.waiting(server) == 1);
+
+                assertThat(rivals.delete(reader)).isTrue();
+
+                assertThat(promoting.result().key().held().map(Key.Held::mode)).contains(LockMode.EXCLUSIVE);
+                assertThat(crosses).isFalse();
+                assertThat(promoter.isAcquired()).isTrue();
+                assertThat(promoter.release()).isTrue();
+            }
+            granted(rivals.save(exclusive(Key.of("report"))));
+        }
+    }
+
+    /** A wait to promote that is granted, and then said to be over, once. */
+    private static Object crossing(PreparedStatement statement, AtomicBoolean crosses) {
+        return proxy(statement, (method, result) -> {
+            if (method.getName().equals("executeQuery")
+                    && statement.toString().contains("'lock_timeout', '5000'")
+                    && crosses.getAndSet(false)) {
+                throw new SQLException("canceling statement due to lock timeout (planted)", "55P03");
+            }
+            return result;
+        });
+    }
+
+    /** What becomes of what a driver has returned. */
+    private interface After {
+        Object of(Method method, Object result) throws SQLException;
+    }
+
+    private static <T> T proxy(T target, After after) {
+        Class<?>[] types = target instanceof Connection
+                ? new Class<?>[] {Connection.class, PGConnection.class}
+                : new Class<?>[] {PreparedStatement.class};
+        @SuppressWarnings("unchecked") // one of the types
+        T made = (T) Proxy.newProxyInstance(
+                DriverFailuresIT.class.getClassLoader(), types, (proxy, method, arguments) -> {
+                    if (method.getName().equals("isWrapperFor")) {
+                        return true;
+                    }
+                    if (method.getName().equals("unwrap")) {
+                        return proxy;
+                    }
+                    try {
+                        return after.of(method, method.invoke(target, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+        return made;
     }
 
     /** A driver's own connection, to the store, that fails when it is asked something or closed. */

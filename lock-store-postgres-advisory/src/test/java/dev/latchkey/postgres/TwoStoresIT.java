@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -129,6 +130,40 @@ class TwoStoresIT {
         assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
     }
 
+    /** It got in on the session of the promoter, which no wait of that one is kept up by: both held. */
+    @Test
+    void givenAPromoterWaitsHere_whenAReaderWaitsHereUntilItGetsIn_thenThePromoterWaitsForIt() throws Exception {
+        Lock other = reading(there);
+        Lock promoter = reading(here);
+        Future<Lock> promoting = start(promoter, 1);
+        Lock late = here.createLock("report");
+        Future<Lock> reading = threads.submit(() -> late.acquireShared());
+
+        assertThat(mode(reading.get(20, TimeUnit.SECONDS))).contains(LockMode.SHARED);
+        assertThat(other.release()).isTrue();
+
+        assertThatThrownBy(() -> promoting.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+        assertThat(late.release()).isTrue();
+        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+    }
+
+    /** All were kept waiting with it, for the seconds that one wait of the promoter takes. */
+    @Test
+    void givenAPromoterWaitsHere_whenAReaderWaitsHereToo_thenOthersAreAnsweredMeanwhile() throws Exception {
+        Lock other = reading(there);
+        Lock promoter = reading(here);
+        Future<Lock> promoting = start(promoter, 1);
+        Lock late = here.createLock("report");
+
+        Future<Lock> reading = start(late, 2, Lock::acquireShared);
+
+        assertThat(here.createLock("report").tryAcquireShared()).isFalse();
+        assertThat(other.release()).isTrue();
+        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(promoter.release()).isTrue();
+        assertThat(mode(reading.get(20, TimeUnit.SECONDS))).contains(LockMode.SHARED);
+    }
+
     /** The writer keeps new readers out only as long as it waits. */
     @Test
     void givenAPromoterFindsAWriterWaiting_whenThatOneGivesUp_thenThePromoterKeepsReadersOut() throws Exception {
@@ -227,9 +262,22 @@ class TwoStoresIT {
         return lock;
     }
 
+    /** How one acquires. */
+    @FunctionalInterface
+    private interface Acquire {
+        Lock by(Lock waiter) throws InterruptedException;
+    }
+
     private Future<Lock> start(Lock waiter, int waiting) {
-        Future<Lock> started = threads.submit(() -> waiter.acquire());
-        Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> Raw.waiting(server) == waiting);
+        return start(waiter, waiting, Lock::acquire);
+    }
+
+    private Future<Lock> start(Lock waiter, int waiting, Acquire acquire) {
+        Future<Lock> started = threads.submit(() -> acquire.by(waiter));
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(4))
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> Raw.waiting(server) == waiting);
         return started;
     }
 
