@@ -26,8 +26,7 @@ class InterruptionTest {
             Durations.LONGEST,
             Optional.empty(),
             List.of());
-    private final Ownership lock =
-            new Ownership(backend, Key.of("x"), settings, Ownership.Origin.MADE_HERE, null);
+    private final Ownership lock = new Ownership(backend, Key.of("x"), settings, Ownership.Origin.MADE_HERE, null);
 
     @AfterEach
     void close() {

@@ -205,6 +205,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     /** Closes; complete when members are asked no more. */
     CompletableFuture<?> end() {
         closed = true;
+        LastGrants.forget(quorum);
         return CompletableFuture.allOf(quorum.members().stream()
                 .map(member -> member.close(quorum.patienceNanos()))
                 .toArray(CompletableFuture<?>[]::new));

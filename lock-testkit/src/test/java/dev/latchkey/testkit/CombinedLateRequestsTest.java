@@ -117,8 +117,7 @@ class CombinedLateRequestsTest {
     void givenShortenedWithoutAnAnswer_whenExtended_thenThatMemberIsNotCountedOn() {
         Key held = holding(key, granted(store.save(exclusive(key))));
         members.get(2).next(REFRESH, Fault.unreachable());
-        granted(store.refresh(
-                new Request(held, LockMode.EXCLUSIVE, SHORT, Patience.ONCE, LeaseChange.SET)));
+        granted(store.refresh(new Request(held, LockMode.EXCLUSIVE, SHORT, Patience.ONCE, LeaseChange.SET)));
         secondIsAway();
 
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
