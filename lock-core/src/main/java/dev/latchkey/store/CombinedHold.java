@@ -82,7 +82,7 @@ final class CombinedHold {
                 return;
             }
         }
-        endByItself();
+        boolean unused = endByItself();
         // Last, for who hears of it may take it anew.
         lost.complete(reason);
     }
