@@ -118,7 +118,7 @@ final class Acquisition {
         if (state.isOverdue()) {
             endOverdue();
         }
-        Claim claim = state.claim(mode);
+        Claim claim = unspent(state.claim(mode), mode);
         Duration ttl = settings.bounded(settings.ttl(), claim.watch());
         Attempt attempt = ask(claim, new Request(claim.key(), mode, ttl, Patience.ONCE), ask);
         state.answered(claim);
@@ -135,6 +135,14 @@ final class Acquisition {
             log.debug("lock.conflicted resource={} mode={}", LockException.shown(state.resource()), mode);
         }
         return attempt instanceof Attempt.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
+    }
+
+    private Claim unspent(Claim claim, LockMode mode) {
+        if (!claim.isFresh() || !backend.store().isSpent(claim.key())) {
+            return claim;
+        }
+        state.renewKey();
+        return state.claim(mode);
     }
 
     /** A loss that nobody was told of is told before anything is taken in its place. */

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,10 @@ final class HoldState {
 
     private volatile @Nullable LossReason loss;
     private @Nullable Watch lostWatch;
+
+    /** Holds that were lost, whose workers may not have been interrupted yet: who found the loss may be late. */
+    private List<Watch> interrupting = List.of();
+
     private Told told = Told.NOBODY;
     private volatile @Nullable Key overdue;
 
@@ -291,7 +296,11 @@ final class HoldState {
         boolean isHeardOf = !listeners.isEmpty();
         if (ending != null) {
             ending.endAsLost(reason);
-            isHeardOf |= ending.interruptsOnLoss();
+            if (ending.interruptsOnLoss()) {
+                isHeardOf = true;
+                interrupting = Stream.concat(interrupting.stream().filter(Watch::mayInterrupt), Stream.of(ending))
+                        .toList();
+            }
         }
         Loss ended = new Loss(reason, ending, listeners);
         Told shown = isHeardOf ? Told.SHOWN : told;
@@ -318,6 +327,15 @@ final class HoldState {
                 renewToken();
             }
             return given;
+        });
+    }
+
+    /** Returns the holds that were lost, and have been followed by an interrupt, or will be; once. */
+    List<Watch> takeInterrupting() {
+        return guarded(() -> {
+            List<Watch> taken = interrupting;
+            interrupting = List.of();
+            return taken;
         });
     }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Interruption {
 
-    private @Nullable Thread worker;
+    private volatile @Nullable Thread worker;
 
     synchronized void of(Thread newWorker) {
         worker = newWorker;
@@ -17,10 +17,19 @@ final class Interruption {
     /** A thread that finds out by a call of its own is told by that call. */
     synchronized void happen(@Nullable Thread finder) {
         Thread interrupted = worker;
-        worker = null;
-        if (interrupted != null && interrupted != finder) {
-            interrupted.interrupt();
+        try {
+            if (interrupted != null && interrupted != finder) {
+                interrupted.interrupt();
+            }
+        } finally {
+            // Not before: who looks meanwhile has to wait for it.
+            worker = null;
         }
+    }
+
+    /** Whether it has not happened yet; does not wait for one that is happening. */
+    boolean isDue() {
+        return worker != null;
     }
 
     /** When this returns, nobody is interrupted any more. */

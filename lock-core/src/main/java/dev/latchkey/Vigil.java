@@ -22,9 +22,6 @@ final class Vigil {
     private final HoldState state;
     private final Ownership owner;
 
-    /** What the last loss was followed by: it may be late, and meet the next hold. */
-    private volatile @Nullable Interruption last;
-
     Vigil(Backend backend, LockSettings settings, HoldState state, Ownership owner) {
         this.keeper = backend.keeper();
         this.settings = settings;
@@ -188,22 +185,17 @@ final class Vigil {
     private void interruptWorker(@Nullable Watch watch) {
         Interruption due = watch == null ? null : watch.interruption();
         if (due != null) {
-            last = due;
             Thread finder = Thread.currentThread();
             keeper.interrupt(() -> due.happen(finder));
         }
     }
 
-    /** When this returns, nobody is interrupted any more for the loss of a hold that was watched until now. */
+    /** When this returns, nobody is interrupted any more for the loss of a hold that was watched until now, or before it. */
     void interruptsNobody(@Nullable Watch watch) {
         if (watch != null) {
             watch.interruptsNobody();
         }
-        Interruption late = last;
-        if (late != null) {
-            late.cancel();
-            last = null;
-        }
+        state.takeInterrupting().forEach(Watch::interruptsNobody);
     }
 
     void listen(Consumer<? super LossReason> listener) {

@@ -76,6 +76,11 @@ final class Watch {
         return interruption != null;
     }
 
+    /** Whether the worker may still be interrupted for the loss of this hold. */
+    synchronized boolean mayInterrupt() {
+        return interruption != null && interruption.isDue();
+    }
+
     /** When this returns, the worker is not interrupted any more for the loss of this hold. */
     void interruptsNobody() {
         Interruption mine;

@@ -37,6 +37,17 @@ public interface PersistingStore extends AutoCloseable {
     boolean delete(Key key);
 
     /**
+     * Whether something that this key gave up may still be given up later, though the call did not fail: then what it takes anew
+     * could be ended by that, and who is to take something takes another key. Asks nobody.
+     *
+     * @param key one that holds nothing
+     * @return false if every call that may have left such a request behind has failed
+     */
+    default boolean isSpent(Key key) {
+        return false;
+    }
+
+    /**
      * Looks up what this key, and no other, holds now. Writes nothing.
      *
      * @param key the holder in question

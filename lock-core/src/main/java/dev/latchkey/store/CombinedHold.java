@@ -82,7 +82,7 @@ final class CombinedHold {
                 return;
             }
         }
-        giveUp(quorum.members());
+        boolean unused = endByItself();
         // Last, for who hears of it may take it anew.
         lost.complete(reason);
     }
@@ -135,6 +135,7 @@ final class CombinedHold {
         boolean first = !ended;
         ended = true;
         leaseEnd.cancel(false);
+        LastGrants.ended(quorum, key);
         return first;
     }
 
@@ -183,6 +184,9 @@ final class CombinedHold {
         if (quorum.isMixed()) {
             endWith(combined);
         }
+        if (!ended && quorum.isBoundToProcess()) {
+            LastGrants.through(quorum, key);
+        }
         return new Attempt.Granted(asked, token, combined);
     }
 
@@ -198,10 +202,22 @@ final class CombinedHold {
     }
 
     private void endIfOver() {
-        if (wasOverAt(System.nanoTime()) && end()) {
-            quorum.giveUp(key, this, quorum.members());
+        if (wasOverAt(System.nanoTime()) && endByItself()) {
             lost.complete(LossReason.EXPIRED);
         }
+    }
+
+    /** Ends it as {@link #giveUp}, for nobody asks; what goes on through another store is left to that. */
+    private boolean endByItself() {
+        if (!end()) {
+            return false;
+        }
+        if (LastGrants.isThroughAnother(quorum, key)) {
+            quorum.leave(key, this);
+        } else {
+            quorum.giveUp(key, this, quorum.members());
+        }
+        return true;
     }
 
     /** What was told last. */

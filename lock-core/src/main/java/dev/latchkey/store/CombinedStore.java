@@ -168,6 +168,12 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return new DeleteRound(quorum, key).finish();
     }
 
+    /** {@inheritDoc} So it is when any member has not answered: this one is not counted on for the key from then on. */
+    @Override
+    public boolean isSpent(Key key) {
+        return quorum.members().stream().anyMatch(member -> member.isSpent(key));
+    }
+
     @Override
     public Optional<Attempt.Granted> find(Key key) {
         return new FindRound(quorum, key).finish();
@@ -199,6 +205,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     /** Closes; complete when members are asked no more. */
     CompletableFuture<?> end() {
         closed = true;
+        LastGrants.forget(quorum);
         return CompletableFuture.allOf(quorum.members().stream()
                 .map(member -> member.close(quorum.patienceNanos()))
                 .toArray(CompletableFuture<?>[]::new));

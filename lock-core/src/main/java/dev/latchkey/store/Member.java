@@ -55,6 +55,7 @@ final class Member {
     private final ThreadPoolExecutor executor;
 
     private final AtomicInteger calls = new AtomicInteger();
+    private final Spent spent = new Spent();
 
     /** The last call for each token. */
     private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
@@ -97,7 +98,7 @@ final class Member {
     CompletableFuture<Attempt> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
         CompletableFuture<?> givenUp = releases.get(key.resource());
         return inTurn(key, MOST_CALLS, givenUp, () -> {
-            checkInTime(endNanos, key);
+            checkOfUse(endNanos, key);
             Request asked = request.get();
             return async.isPresent()
                     ? async.get().saveAsync(asked, proposal.orElse(0))
@@ -117,7 +118,8 @@ final class Member {
                 key,
                 MOST_RELEASES,
                 null,
-                () -> async.isPresent() ? async.get().deleteAsync(key) : onThread(key, () -> store.delete(key)));
+                () -> (async.isPresent() ? async.get().deleteAsync(key) : onThread(key, () -> store.delete(key)))
+                        .whenComplete((wasHolder, failure) -> noteFailed(key, failure)));
         CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
         var unused = all.whenComplete((mine, failure) -> releases.remove(key.resource(), all));
         return answer;
@@ -126,14 +128,44 @@ final class Member {
     /** Makes a call that is of use until its caller stops waiting for it; one that has not begun by then is left out. */
     <T> CompletableFuture<T> callBefore(long endNanos, Key key, Supplier<T> call) {
         return call(key, () -> {
-            checkInTime(endNanos, key);
+            checkOfUse(endNanos, key);
             return call.get();
         });
     }
 
-    private static void checkInTime(long endNanos, Key key) {
+    /** As {@link #callBefore} for what may end a lease sooner. */
+    <T> CompletableFuture<T> cutBefore(long endNanos, Key key, Supplier<T> call) {
+        return callBefore(endNanos, key, () -> {
+            try {
+                return call.get();
+            } catch (RuntimeException | Error e) {
+                spent.failed(key, e);
+                throw e;
+            }
+        });
+    }
+
+    private void noteFailed(Key key, @Nullable Throwable failure) {
+        if (failure != null) {
+            spent.failed(key, failure);
+        }
+    }
+
+    /** Whether a request without an answer may still end what a key holds here: nothing it has here is counted on. */
+    boolean isSpent(Key key) {
+        return spent.contains(key);
+    }
+
+    private void checkOfUse(long endNanos, Key key) {
         if (System.nanoTime() - endNanos >= 0) {
             throw tooBusy(key);
+        }
+        if (isSpent(key)) {
+            throw new LockStorageException(
+                    key.resource(),
+                    "a member of the combined store did not answer when the same key gave up something before",
+                    null,
+                    Failure.NOT_SENT);
         }
     }
 

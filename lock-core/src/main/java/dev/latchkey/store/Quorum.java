@@ -103,6 +103,15 @@ final class Quorum {
         return leasing > 0 && leasing < members.size();
     }
 
+    /** Whether some members have no leases: what they grant does not leave the process. */
+    boolean isBoundToProcess() {
+        return leasing < members.size();
+    }
+
+    boolean sharesMembersWith(Quorum other) {
+        return members.stream().anyMatch(mine -> other.members.stream().anyMatch(its -> its.store() == mine.store()));
+    }
+
     /** How many members keep a fencing token that can be raised. */
     int fencing() {
         return fencing;
@@ -154,6 +163,11 @@ final class Quorum {
             var unused = member.delete(key.claiming(ended.part(member)));
         }
         // Not before: what the same key takes from now on comes after it at each member.
+        holds.remove(key.token(), ended);
+    }
+
+    /** Forgets a hold that has ended here, and goes on elsewhere. */
+    void leave(Key key, CombinedHold ended) {
         holds.remove(key.token(), ended);
     }
 

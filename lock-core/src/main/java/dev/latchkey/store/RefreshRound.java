@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
@@ -33,7 +34,9 @@ final class RefreshRound {
                 key,
                 RefreshRound::vote,
                 end,
-                (member, until) -> member.callBefore(until, key, () -> ask(member)));
+                (member, until) -> request.leaseChange() == LeaseChange.SET
+                        ? member.cutBefore(until, key, () -> ask(member))
+                        : member.callBefore(until, key, () -> ask(member)));
     }
 
     private Attempt ask(Member member) {

@@ -47,7 +47,7 @@ final class Repair {
      * is over may have been followed by another's, of which a part that is taken late would know nothing.
      */
     private Optional<Attempt> take(Member member) {
-        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime())) {
+        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key)) {
             return Optional.empty();
         }
         Attempt attempt = member.store()

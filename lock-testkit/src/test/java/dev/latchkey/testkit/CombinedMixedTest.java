@@ -133,6 +133,39 @@ class CombinedMixedTest {
         assertThat(isLost(saved)).isFalse();
     }
 
+    /** Its key was given to somebody who uses the same members through another combined store: that is not told of it. */
+    @Test
+    void givenRenewedThroughAnotherStore_whenTheFirstLeaseIsOver_thenHeldStill() {
+        try (CombinedStore there = new CombinedStore(List.of(one, other, leases), new ConsensusStrategy())) {
+            Key held = holding(key, granted(store.save(exclusive(key, Duration.ofMillis(300)))));
+            granted(there.refresh(exclusive(held, TTL)));
+            Key shorter = Key.of("y");
+            granted(store.save(exclusive(shorter, Duration.ofMillis(400))));
+
+            await().until(() -> one.find(shorter).isEmpty());
+
+            assertThat(one.find(held)).isPresent();
+            granted(there.refresh(exclusive(held, TTL)));
+            assertThat(store.save(exclusive(Key.of("x"), TTL))).isInstanceOf(Attempt.Conflicted.class);
+        }
+    }
+
+    @Test
+    void givenRenewedThroughAnotherStore_whenASessionIsLost_thenTheOthersAreEnough() {
+        leases.next(FaultyStore.Operation.SAVE, Fault.unreachable());
+        try (CombinedStore there = new CombinedStore(List.of(one, other, leases), new ConsensusStrategy())) {
+            Key held = holding(key, granted(store.save(exclusive(key, TTL))));
+            granted(there.refresh(exclusive(held, TTL)));
+            await().until(() -> memory.find(held).isPresent());
+            granted(there.refresh(exclusive(held, TTL)));
+
+            one.end(held);
+
+            granted(there.refresh(exclusive(held, TTL)));
+            assertThat(other.find(held)).isPresent();
+        }
+    }
+
     /** A question that takes less time than the grant did is told of a lease that seems to end later. */
     @Test
     void givenLookedAt_whenASessionIsLost_thenTheOthersAreEnough() {

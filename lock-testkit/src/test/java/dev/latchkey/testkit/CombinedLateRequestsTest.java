@@ -1,0 +1,150 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The third member does not answer what gives something up, which comes there when the same key holds anew; the second is
+ * away for a while. Nobody but the holder may find two members free then.
+ */
+@Timeout(120)
+class CombinedLateRequestsTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration SHORT = Duration.ofMillis(200);
+
+    private final List<InMemoryStore> memories =
+            Stream.generate(InMemoryStore::new).limit(3).toList();
+    private final List<FaultyStore> members =
+            memories.stream().map(FaultyStore::new).toList();
+    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy(), TIMEOUT);
+    private final LockFactory locks = new LockFactory(store);
+    private final Key key = Key.of("x");
+    private final Key rival = Key.of("x");
+
+    @AfterEach
+    void close() {
+        members.forEach(FaultyStore::heal);
+        locks.close();
+        store.close();
+    }
+
+    @Test
+    void givenGivenBackWithoutAnAnswer_whenTakenAgain_thenThatMemberIsNotCountedOn() {
+        refusedAtTwo(() -> assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class));
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(key)));
+
+        assertThat(memories.get(2).find(key)).isEmpty();
+    }
+
+    @Test
+    void givenGivenBackWithoutAnAnswer_whenTheLockIsTakenAgain_thenALateDeleteEndsNoPartOfIt() {
+        try (Lock lock = locks.lock("x").create()) {
+            refusedAtTwo(() -> assertThat(lock.tryAcquire()).isFalse());
+            Key spent = lastOfThird();
+            secondIsAway();
+
+            assertThat(lock.tryAcquire()).isTrue();
+            memories.get(2).delete(spent);
+            members.get(1).heal();
+
+            assertThat(store.save(exclusive(rival))).isInstanceOf(Attempt.Conflicted.class);
+        }
+    }
+
+    @Test
+    void givenReleasedWithoutAnAnswerOfOne_whenTheLockIsTakenAgain_thenALateDeleteEndsNoPartOfIt() {
+        try (Lock lock = locks.lock("x").create()) {
+            assertThat(lock.tryAcquire()).isTrue();
+            members.get(2).next(DELETE, Fault.unreachable());
+            assertThat(lock.release()).isTrue();
+            Key spent = lastOfThird();
+            memories.get(2).delete(spent);
+            secondIsAway();
+
+            assertThat(lock.tryAcquire()).isTrue();
+            memories.get(2).delete(spent);
+            members.get(1).heal();
+
+            assertThat(store.save(exclusive(rival))).isInstanceOf(Attempt.Conflicted.class);
+        }
+    }
+
+    /** It would be brought back into the hold, and counted on when another member is lost. */
+    @Test
+    void givenGivenBackWithoutAnAnswer_whenHeldByTheOthers_thenThatMemberIsNotBroughtBack() {
+        refusedAtTwo(() -> assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class));
+        Attempt.Granted saved = granted(store.save(exclusive(key)));
+
+        granted(store.refresh(exclusive(holding(key, saved))));
+        granted(store.refresh(exclusive(holding(key, saved))));
+
+        secondIsAway();
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> store.refresh(exclusive(holding(key, saved))));
+        assertThat(memories.get(2).find(key)).isEmpty();
+    }
+
+    @Test
+    void givenShortenedWithoutAnAnswer_whenExtended_thenThatMemberIsNotCountedOn() {
+        Key held = holding(key, granted(store.save(exclusive(key))));
+        members.get(2).next(REFRESH, Fault.unreachable());
+        granted(store.refresh(new Request(held, LockMode.EXCLUSIVE, SHORT, Patience.ONCE, LeaseChange.SET)));
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
+
+        assertThat(store.delete(held)).isTrue();
+    }
+
+    private void refusedAtTwo(Runnable attempt) {
+        members.get(2).next(SAVE, Fault.unreachable());
+        granted(store.save(exclusive(rival)));
+        members.get(2).next(DELETE, Fault.unreachable());
+        attempt.run();
+        assertThat(store.delete(rival)).isTrue();
+        memories.get(2).delete(lastOfThird());
+    }
+
+    private void secondIsAway() {
+        for (FaultyStore.Operation operation : List.of(SAVE, REFRESH, FIND)) {
+            members.get(1).always(operation, Fault.unreachable());
+        }
+    }
+
+    private Key lastOfThird() {
+        return members.get(2).calls().stream()
+                .filter(call -> call.operation() == SAVE && !call.key().equals(rival))
+                .reduce((before, last) -> last)
+                .orElseThrow()
+                .key();
+    }
+}
