@@ -85,7 +85,8 @@ final class Custody {
             }
         }
         if (!begun) {
-            throw new IllegalStateException("the lock of a tenure is busy");
+            throw new LockStorageException(
+                    tree, "the store had not answered before the lease was over; what it granted was given back", null);
         }
     }
 

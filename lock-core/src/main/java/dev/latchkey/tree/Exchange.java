@@ -118,7 +118,7 @@ final class Exchange {
     int giveUp(List<Key> keys) {
         demotions.forget();
         doubtful.clear();
-        return batches.deleteAll(keys);
+        return keys.isEmpty() ? 0 : batches.deleteAll(keys);
     }
 
     /** Both are tried, also if the first fails. */

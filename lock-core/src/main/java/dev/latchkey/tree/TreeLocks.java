@@ -79,7 +79,8 @@ public interface TreeLocks extends AutoCloseable {
      * @throws TreeConflictException if others hold any of it
      * @throws PullRequiredException if this editor does not know the last changes of any of it
      * @throws LockLostException if what this editor held was lost; call {@link #releaseAll} before locking anything again
-     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back
+     * @throws LockStorageException if the store failed, or did not answer before the lease was over; what it may have granted is
+     *     given back
      * @throws IllegalArgumentException if an id is unknown, its own ancestor or too long, or the store cannot take these ids in
      *     one step
      * @throws IllegalStateException if this was closed

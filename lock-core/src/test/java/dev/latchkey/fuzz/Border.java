@@ -2,7 +2,6 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
@@ -31,23 +30,11 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
         void answered(@Nullable Object answer);
     }
 
-    private enum Fate {
-        ANSWERED,
-        ANSWER_LOST,
-        NEVER_ARRIVES,
-        ARRIVES_LATE,
-        ARRIVES_NOW_AND_LATE,
-        NOT_SENT,
-        ANSWERED_AND_LATE
-    }
-
-    private static final Fate[] FATES = Fate.values();
-
     private final World world;
     private final InMemoryStore store;
     private final Listener listener;
     private final boolean blocks;
-    private final int faultIn;
+    private final Network network;
 
     /** Of the calls, one in so many meets a fault; none if zero. */
     Border(World world, InMemoryStore store, Listener listener, boolean blocks, int faultIn) {
@@ -55,7 +42,7 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
         this.store = store;
         this.listener = listener;
         this.blocks = blocks;
-        this.faultIn = faultIn;
+        this.network = new Network(world, faultIn);
     }
 
     @Override
@@ -65,7 +52,8 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
 
     @Override
     public Attempt save(Request request) {
-        return call("save " + request.mode(), request.key(), fate(mayRepeat(request)), () -> store.save(request));
+        return call(
+                "save " + request.mode(), request.key(), network.fate(mayRepeat(request)), () -> store.save(request));
     }
 
     @Override
@@ -75,18 +63,18 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
         return call(
                 operation,
                 request.key(),
-                fate(request.leaseChange() == LeaseChange.EXTEND),
+                network.fate(request.leaseChange() == LeaseChange.EXTEND),
                 () -> store.refresh(request));
     }
 
     @Override
     public boolean delete(Key key) {
-        return call("delete", key, fate(false), () -> store.delete(key));
+        return call("delete", key, network.fate(false), () -> store.delete(key));
     }
 
     @Override
     public Optional<Attempt.Granted> find(Key key) {
-        return call("find", key, fate(true), () -> store.find(key));
+        return call("find", key, network.fate(true), () -> store.find(key));
     }
 
     @Override
@@ -94,17 +82,17 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
             throws InterruptedException {
         String operation = "wait " + request.mode() + " " + maxWait.toMillis() + " ms";
         Key key = request.key();
-        Fate fate = fate(false);
+        Network.Fate fate = network.fate(false);
         begin(operation, key);
         try {
-            if (fate == Fate.NEVER_ARRIVES || fate == Fate.NOT_SENT) {
-                throw failure(key, fate);
+            if (fate == Network.Fate.NEVER_ARRIVES || fate == Network.Fate.NOT_SENT) {
+                throw network.failure(key.resource(), fate);
             }
             Attempt attempt = waited(() -> store.waitAndSave(request, maxWait, withdrawn));
             world.note("   " + operation + " -> " + attempt);
             world.mayPause();
-            if (fate != Fate.ANSWERED) {
-                throw failure(key, fate);
+            if (fate != Network.Fate.ANSWERED) {
+                throw network.failure(key.resource(), fate);
             }
             listener.answered(attempt);
             return attempt;
@@ -132,18 +120,11 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
         return request.mode() == LockMode.EXCLUSIVE;
     }
 
-    private Fate fate(boolean mayRepeat) {
-        if (faultIn == 0 || !world.oneIn(faultIn)) {
-            return Fate.ANSWERED;
-        }
-        Fate fate = FATES[world.draw(FATES.length)];
-        return fate == Fate.ANSWERED_AND_LATE && !mayRepeat ? Fate.ANSWERED : fate;
-    }
-
-    private <T> T call(String operation, Key key, Fate fate, Supplier<T> effect) {
+    private <T> T call(String operation, Key key, Network.Fate fate, Supplier<T> effect) {
         begin(operation, key);
+        String about = world.isTraced() ? Network.shown(key) : "";
         try {
-            T answer = carriedOut(operation, key, fate, effect);
+            T answer = network.carry(new Network.Message(operation, key.resource(), about), fate, effect);
             listener.answered(answer);
             return answer;
         } catch (RuntimeException e) {
@@ -154,7 +135,7 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
 
     private void begin(String operation, Key key) {
         if (world.isTraced()) {
-            world.note("-> " + operation + " " + shown(key));
+            world.note("-> " + operation + " " + Network.shown(key));
         }
         try {
             listener.sent(this, operation, key);
@@ -163,47 +144,5 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
             world.fail(e);
         }
         world.mayPause();
-    }
-
-    private <T> T carriedOut(String operation, Key key, Fate fate, Supplier<T> effect) {
-        Runnable arrival = () -> applied(operation + " (late)", key, effect);
-        @Nullable T answer = null;
-        if (fate == Fate.ARRIVES_LATE) {
-            world.late(arrival);
-        } else if (fate != Fate.NEVER_ARRIVES && fate != Fate.NOT_SENT) {
-            answer = applied(operation, key, effect);
-            if (fate == Fate.ARRIVES_NOW_AND_LATE || fate == Fate.ANSWERED_AND_LATE) {
-                world.late(arrival);
-            }
-        }
-        world.mayPause();
-        if (answer == null || (fate != Fate.ANSWERED && fate != Fate.ANSWERED_AND_LATE)) {
-            throw failure(key, fate);
-        }
-        return answer;
-    }
-
-    private <T> T applied(String operation, Key key, Supplier<T> effect) {
-        T answer = effect.get();
-        if (world.isTraced()) {
-            world.note("   " + operation + " " + shown(key) + " -> " + answer);
-        }
-        return answer;
-    }
-
-    private LockStorageException failure(Key key, Fate fate) {
-        world.note("   " + fate);
-        return new LockStorageException(
-                key.resource(),
-                fate.name(),
-                null,
-                fate == Fate.NOT_SENT ? LockStorageException.Failure.NOT_SENT : LockStorageException.Failure.IN_DOUBT);
-    }
-
-    private static String shown(Key key) {
-        return key.resource() + "/" + key.token().substring(0, 4)
-                + key.held()
-                        .map(held -> " as " + held.mode() + " " + held.fencingToken())
-                        .orElse("");
     }
 }

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The short form of {@code ./fuzz}: the same schedules each time. */
 @Timeout(300)
@@ -13,21 +14,23 @@ class FuzzTest {
 
     private static final long SEEDS = 300;
 
-    private final LongFunction<@Nullable String> fuzz = Fuzz.inSimulation();
-
-    @Test
-    void givenSchedules_whenRun_thenNoPromiseIsBroken() {
+    @ParameterizedTest
+    @EnumSource
+    void givenSchedules_whenRun_thenNoPromiseIsBroken(Fuzz.Kind kind) {
+        LongFunction<@Nullable String> fuzz = Fuzz.of(kind);
         for (long seed = 1; seed <= SEEDS; seed++) {
-            assertThat(fuzz.apply(seed)).as("./fuzz --seed %d", seed).isNull();
+            assertThat(fuzz.apply(seed)).as("./fuzz %s --seed %d", kind, seed).isNull();
         }
     }
 
-    @Test
-    void givenASeed_whenRunAgain_thenTheSameHappens() {
+    @ParameterizedTest
+    @EnumSource
+    void givenASeed_whenRunAgain_thenTheSameHappens(Fuzz.Kind kind) {
+        LongFunction<@Nullable String> fuzz = Fuzz.of(kind);
         for (long seed = 1; seed <= 20; seed++) {
             String first = fuzz.apply(-seed);
 
-            assertThat(Fuzz.inSimulation().apply(-seed)).isEqualTo(first);
+            assertThat(Fuzz.of(kind).apply(-seed)).isEqualTo(first);
         }
     }
 }

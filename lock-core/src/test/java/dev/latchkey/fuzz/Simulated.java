@@ -2,6 +2,8 @@ package dev.latchkey.fuzz;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Date;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -321,11 +323,23 @@ public final class Simulated {
         public Set<K> keySet() {
             return new LinkedHashSet<>(super.keySet());
         }
+
+        @Override
+        public Collection<V> values() {
+            return new ArrayList<>(super.values());
+        }
     }
 
     /** In place of what {@link java.util.concurrent.ConcurrentHashMap#newKeySet()} returns. */
     public static final class OrderedSet<T> extends LinkedHashSet<T> {
         private static final long serialVersionUID = 1L;
+    }
+
+    /** In place of what copies sets: in the order given, not in one that differs from JVM to JVM. */
+    public interface Sets {
+        static <T> Set<T> copyOf(Collection<? extends T> elements) {
+            return Collections.unmodifiableSet(new LinkedHashSet<>(List.copyOf(elements)));
+        }
     }
 
     /** In place of {@link java.security.SecureRandom} and {@link java.util.concurrent.ThreadLocalRandom}. */
@@ -400,6 +414,8 @@ public final class Simulated {
         }
 
         default void debug(String format, Object one) {}
+
+        default void debug(String message, Throwable cause) {}
 
         default void debug(String format, Object one, Object other) {}
 

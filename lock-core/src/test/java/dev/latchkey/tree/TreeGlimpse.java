@@ -1,0 +1,109 @@
+package dev.latchkey.tree;
+
+import dev.latchkey.Glimpse;
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockMode;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** What an editor's locks believe, for who judges them: looking changes nothing. */
+public final class TreeGlimpse {
+
+    private final Ids ids;
+    private final Tenure tenure;
+    private final Glimpse lock;
+    private final Ancestry.Tree tree;
+
+    private TreeGlimpse(Ids ids, Tenure tenure, Glimpse lock, Ancestry.Tree tree) {
+        this.ids = ids;
+        this.tenure = tenure;
+        this.lock = lock;
+        this.tree = tree;
+    }
+
+    /**
+     * Looks at the locks of an editor.
+     *
+     * @param locks of the public API
+     * @param parents as the editor was made with
+     * @return what they believe, now and later
+     */
+    public static TreeGlimpse of(TreeLocks locks, Function<String, ? extends Collection<String>> parents) {
+        Custody custody = field(locks, "custody", Custody.class);
+        return new TreeGlimpse(
+                field(locks, "ids", Ids.class),
+                field(custody, "tenure", Tenure.class),
+                Glimpse.of(field(custody, "lock", Lock.class)),
+                new Ancestry.Tree(parents, id -> false));
+    }
+
+    private static <T> T field(Object of, String name, Class<T> type) {
+        try {
+            var field = of.getClass().getDeclaredField(name);
+            field.setAccessible(true);
+            return type.cast(field.get(of));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Returns the Lock that watches over all that is held.
+     *
+     * @return what it believes
+     */
+    public Glimpse lock() {
+        return lock;
+    }
+
+    /**
+     * Returns what is held, also when it was lost.
+     *
+     * @return the keys by resource, each with how
+     */
+    public Map<String, Key> keys() {
+        return tenure.keys();
+    }
+
+    /**
+     * Counts what changes the keys.
+     *
+     * @return another number after each change
+     */
+    public long changes() {
+        return tenure.changes();
+    }
+
+    /**
+     * Tells how an id is held itself.
+     *
+     * @param id of what
+     * @return empty if it is not
+     */
+    public Optional<LockMode> mode(String id) {
+        return Optional.ofNullable(tenure.keys().get(ids.resource(id))).map(Tenure::mode);
+    }
+
+    /**
+     * Tells what the locks allow as long as they are not lost.
+     *
+     * @param id of what
+     * @return whether it may be changed
+     */
+    public boolean mayChange(String id) {
+        return new Ancestry(tree, this::mode).holdsExclusive(id);
+    }
+
+    /**
+     * Tells what the locks keep from others as long as they are not lost.
+     *
+     * @param id of what
+     * @return whether nobody else may change it
+     */
+    public boolean mayRelyOn(String id) {
+        return new Ancestry(tree, this::mode).holdsShared(id);
+    }
+}
