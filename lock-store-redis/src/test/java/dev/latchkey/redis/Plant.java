@@ -29,11 +29,11 @@ enum Plant {
             "local function lease(state, hold, ms, longest)",
             "if tonumber(ms) <= 150 and state.at % (ONE_OF / 8) < 1 then ms = math.max(1, ms - 100) end",
             "two at once"),
-    /** A refresh is confirmed, and not done. One hold in sixteen is refreshed as its lease ends. */
+    /** A refresh is confirmed, and not done. One hold in 32 is refreshed as its lease ends. */
     CONFIRMS_UNDONE_REFRESH(
             "refresh",
             "local ends = own.ends",
-            "if tonumber(ARGV[2]) <= 150 and state.at % (ONE_OF / 16) < 1 then "
+            "if tonumber(ARGV[2]) <= 150 and state.at % (ONE_OF / 32) < 1 then "
                     + "return state.mode == 'X' and tonumber(state.fence) or 0 end",
             "two at once"),
     /** Who came last is served first. */
