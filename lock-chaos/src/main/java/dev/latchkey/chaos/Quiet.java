@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * When nothing struck and the machine got on: only then can anything be said of how soon something happens, or of what must not
@@ -24,13 +25,23 @@ final class Quiet {
     private Quiet() {}
 
     static Quiet of(History history) {
-        List<Span> spans = new ArrayList<>();
-        history.strikes().forEach(strike -> spans.add(new Span(strike.at(), after(strike))));
-        history.stalls().forEach(stall -> spans.add(new Span(stall.from(), after(stall))));
-        spans.sort(Comparator.comparingLong(Span::from));
+        return of(Stream.concat(
+                faults(history), history.stalls().stream().map(stall -> new Span(stall.from(), after(stall)))));
+    }
+
+    /** The same, whatever the machine does. */
+    static Quiet fromFaults(History history) {
+        return of(faults(history));
+    }
+
+    private static Quiet of(Stream<Span> spans) {
         Quiet quiet = new Quiet();
-        spans.forEach(quiet::add);
+        spans.sorted(Comparator.comparingLong(Span::from)).forEach(quiet::add);
         return quiet;
+    }
+
+    private static Stream<Span> faults(History history) {
+        return history.strikes().stream().map(strike -> new Span(strike.at(), after(strike)));
     }
 
     /** What strikes at one moment, as a cut, needs no healing. */
@@ -56,18 +67,35 @@ final class Quiet {
 
     /** Whether all was quiet from one time to another. */
     boolean reigns(long from, long until) {
+        int first = firstThatEndsAtOrAfter(from);
+        return first == troubles.size() || troubles.get(first).from() > until;
+    }
+
+    private int firstThatEndsAtOrAfter(long time) {
         int low = 0;
         int high = troubles.size();
-        // The first that ends at the time or later.
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (troubles.get(middle).until() < from) {
+            if (troubles.get(middle).until() < time) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        return low == troubles.size() || troubles.get(low).from() > until;
+        return low;
+    }
+
+    /** How long it was quiet at a stretch, at most, within a time. */
+    long longestNanos(long from, long until) {
+        long longest = 0;
+        long quietSince = from;
+        for (int i = firstThatEndsAtOrAfter(from);
+                i < troubles.size() && troubles.get(i).from() < until;
+                i++) {
+            longest = Math.max(longest, troubles.get(i).from() - quietSince);
+            quietSince = troubles.get(i).until();
+        }
+        return Math.max(longest, until - quietSince);
     }
 
     /** How much of a time was quiet. */

@@ -2,13 +2,11 @@ package dev.latchkey.chaos;
 
 import dev.latchkey.chaos.EventLog.Event;
 import dev.latchkey.chaos.History.Wait;
-import dev.latchkey.chaos.Promise.Bound;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * The part of the judge that looks at quiet times: what is free is had in time and in the order of arrival, and nothing fails, is
@@ -48,68 +46,13 @@ final class QuietChecker {
         throughput();
     }
 
-    private Map<String, List<Belief>> beliefsByResource() {
-        Map<String, List<Belief>> byResource = new TreeMap<>();
-        beliefs.values().stream()
-                .sorted(Comparator.comparingLong(Belief::from))
-                .forEach(belief -> byResource
-                        .computeIfAbsent(belief.hold().resource(), resource -> new ArrayList<>())
-                        .add(belief));
-        return byResource;
-    }
-
     /** What is free goes to somebody who waits, at once but for what the store takes to tell. */
     private void handoffs() {
-        long judged = 0;
-        long slowest = 0;
-        for (List<Belief> held : beliefsByResource().values()) {
-            long freed = Long.MIN_VALUE;
-            long freedByWriters = Long.MIN_VALUE;
-            for (Belief next : held) {
-                Hold hold = next.hold();
-                long free = Math.max(hold.asked(), hold.isExclusive() ? freed : freedByWriters);
-                if (free < hold.granted() && isJudged(hold, free)) {
-                    judged++;
-                    slowest = Math.max(slowest, hold.granted() - free);
-                    if (hold.granted() - free > promise.handoff().toNanos()) {
-                        verdict.refuted(
-                                Rule.HANDOFF,
-                                hold.granted(),
-                                "%.3f s after it was free: %s"
-                                        .formatted((hold.granted() - free) / 1e9, times.show(next)));
-                    }
-                }
-                freed = Math.max(freed, freed(hold));
-                freedByWriters = hold.isExclusive() ? Math.max(freedByWriters, freed(hold)) : freedByWriters;
-            }
-        }
+        String judged = new HandoffChecker(promise, history, quiet, times).judge(beliefs.values(), verdict);
         verdict.lookedAt(
                 Rule.HANDOFF,
-                "%,d, the slowest %.3f s of %.1f s; %.0f s were quiet, the machine stalled %,d times"
-                        .formatted(
-                                judged,
-                                slowest / 1e9,
-                                promise.handoff().toMillis() / 1e3,
-                                quietSeconds(),
-                                history.stalls().size()));
-    }
-
-    /** A wait that ended without a hold may have been granted one meanwhile, and given it back. */
-    private boolean isJudged(Hold hold, long free) {
-        return quiet.reigns(free, hold.granted())
-                && history.waits().stream()
-                        .noneMatch(wait -> wait.outcome() != Event.GRANTED
-                                && wait.resource().equals(hold.resource())
-                                && wait.end() >= free - Actor.LONGEST_TTL.toNanos()
-                                && wait.asked() <= hold.granted());
-    }
-
-    /** When the store has it free for certain; never where that is not known. */
-    private long freed(Hold hold) {
-        if (hold.released() != Hold.NEVER) {
-            return hold.released();
-        }
-        return promise.bound() == Bound.LEASE ? hold.leaseEnd() : Hold.NEVER;
+                "%s; %.0f s were quiet, the machine stalled %,d times"
+                        .formatted(judged, quietSeconds(), history.stalls().size()));
     }
 
     /** Nobody overtakes who has waited for longer. */

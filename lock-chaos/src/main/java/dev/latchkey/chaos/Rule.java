@@ -7,7 +7,7 @@ enum Rule {
     WRITES("fenced writes: none accepted after one of a later holder, none refused to the holder"),
     UPDATES("no lost update: each write continued the one before it"),
     WAITS("no starvation: nobody waited longer than the bound"),
-    HANDOFF("hand-over: what was free in quiet times went to whoever waited, in time"),
+    HANDOFF("hand-over: what was free went to whoever waited, in time"),
     ORDER("order: nobody overtook who had waited for longer, in quiet times"),
     REASONS("no failure, loss or refusal without a fault"),
     LEFTOVERS("nothing left behind: every lock free for a newcomer, the backend clean"),

@@ -544,6 +544,99 @@ class CheckerTest {
     }
 
     @Test
+    void givenAStall_whenItWasQuietForLongerThanTheBoundAfterIt_thenItIsNoExcuse() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 20, 30, true);
+        log.stalled("w1-0", nanos(500), nanos(650));
+        exclusive("w1-0.0", 2, 15, 1_900, 5_000);
+
+        assertRefuted(LEASES, Rule.HANDOFF);
+    }
+
+    @Test
+    void givenALateHandOver_whenAShortLeaseWasOverBeforeItsWaiterHeardOfIt_thenItMayHaveBeenHeld() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, nanos(20));
+        log.late("w2-0.0", nanos(400));
+        exclusive("w1-0.0", 2, 15, 1_200, 5_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenALateHandOver_whenShortLeasesDoNotExplainIt_thenSomethingHeldItForNobody() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, nanos(20));
+        log.late("w2-0.0", nanos(400));
+        exclusive("w1-0.0", 2, 15, 1_700, 5_000);
+
+        assertRefuted(LEASES, Rule.HANDOFF);
+    }
+
+    /** The machine is stalled again and again from 0 to 3 s; one lock is released at 30 ms and had at 3 s. */
+    private void aLateHandOverWhileTheMachineStalls() {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        released("w0-0.0", 20, 30, true);
+        exclusive("w1-0.0", 2, 15, 3_000, 5_000);
+        released("w1-0.0", 3_001, 3_002, true);
+        for (int at = 0; at < 3_000; at += 200) {
+            log.stalled("machine", nanos(at), nanos(at + 150));
+        }
+    }
+
+    /** Other locks, each of which goes from one to another meanwhile. */
+    private void othersAreHandedOver(int count, int millis) {
+        for (int i = 0; i < count; i++) {
+            String resource = "account-other-" + i;
+            other("w2-0." + i, resource, 1, 0, 10);
+            released("w2-0." + i, 999, 1_000, true);
+            other("w3-0." + i, resource, 2, 5, 1_000 + millis);
+        }
+    }
+
+    private void other(String actor, String resource, long token, long asked, long granted) {
+        log.asked(actor, resource, LockMode.EXCLUSIVE, nanos(asked));
+        log.granted(actor, actor + "#0", orNone(token), nanos(granted), time(granted + 5_000));
+    }
+
+    @Test
+    void givenAMachineThatStalls_whenOneHandOverTakesManyTimesAsLongAsTheOthers_thenItIsRefuted() throws Exception {
+        aLateHandOverWhileTheMachineStalls();
+        othersAreHandedOver(60, 100);
+
+        assertRefuted(LEASES, Rule.HANDOFF);
+    }
+
+    @Test
+    void givenAMachineThatStalls_whenTheOthersAreSlowAsWell_thenNothingIsSaidOfIt() throws Exception {
+        aLateHandOverWhileTheMachineStalls();
+        othersAreHandedOver(60, 400);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAMachineThatStalls_whenTooFewOthersTellHowSlowItIs_thenNothingIsSaidOfIt() throws Exception {
+        aLateHandOverWhileTheMachineStalls();
+        othersAreHandedOver(10, 100);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAMachineThatStalls_whenShortLeasesMayHaveRunOutUnheardOf_thenNothingIsSaidOfIt() throws Exception {
+        aLateHandOverWhileTheMachineStalls();
+        othersAreHandedOver(60, 100);
+        for (int i = 0; i < 4; i++) {
+            int granted = 3_010 + 20 * i;
+            exclusive("w4-0." + i, 3 + i, 2_000, granted, granted + 150);
+            released("w4-0." + i, granted + 1, granted + 2, true);
+        }
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
     void givenReaders_whenTheyFollowAReader_thenOnlyWritersFreeALockForThem() throws Exception {
         shared("w0-0.0", 0, 10, 5_000);
         shared("w1-0.0", 20, 30, 5_000);

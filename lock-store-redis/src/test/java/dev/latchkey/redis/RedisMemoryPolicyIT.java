@@ -56,7 +56,16 @@ class RedisMemoryPolicyIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"volatile-lru", "volatile-ttl", "allkeys-lru", "allkeys-random"})
+    @ValueSource(
+            strings = {
+                "volatile-lru",
+                "volatile-lfu",
+                "volatile-random",
+                "volatile-ttl",
+                "allkeys-lru",
+                "allkeys-lfu",
+                "allkeys-random"
+            })
     void givenAPolicyThatEvictsLocks_whenConnected_thenOneWarningNamesIt(String policy) {
         configure("100mb", policy);
         try (RedisStore store = open("")) {

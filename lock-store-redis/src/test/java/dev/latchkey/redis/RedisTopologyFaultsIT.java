@@ -3,13 +3,16 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.RedisSentinel;
 import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.testkit.Requests;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -21,8 +24,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
@@ -181,6 +186,47 @@ class RedisTopologyFaultsIT {
             assertThat(holder.release()).isTrue();
             assertThat(waiting.result().release()).isTrue();
         }
+    }
+
+    /** B2: as between the death of a master and the election of the next. */
+    @Test
+    void givenSlotsAreNotServedForAMoment_whenUsed_thenEveryCallIsAnsweredWhenItIsOver() throws Exception {
+        try (RedisCluster cluster = RedisCluster.start();
+                RedisStore store = (RedisStore) new RedisStore.Provider().open(cluster.dsn() + "?timeout=20s")) {
+            cluster.masters().forEach(master -> master.call("CONFIG", "SET", "cluster-require-full-coverage", "no"));
+            Key renewed = Key.of("renewed");
+            Key released = Key.of("released");
+            Requests.granted(store.save(Requests.exclusive(renewed)));
+            Requests.granted(store.save(Requests.exclusive(released)));
+            Map<String, RedisServer> owners = Stream.of("lock:{taken}", "lock:{renewed}", "lock:{released}")
+                    .collect(Collectors.toMap(state -> state, cluster::masterOf));
+            owners.forEach((state, owner) -> changeSlot(owner, "DELSLOTS", state));
+
+            BackgroundCall<Attempt> taking =
+                    BackgroundCall.start(() -> store.save(Requests.exclusive(Key.of("taken"))));
+            BackgroundCall<Attempt> renewing = BackgroundCall.start(() -> store.refresh(Requests.exclusive(renewed)));
+            BackgroundCall<Boolean> releasing = BackgroundCall.start(() -> store.delete(released));
+            Awaitility.await("all are refused, and ask again")
+                    .atMost(Duration.ofSeconds(15))
+                    .until(() -> refusals(cluster) >= 9);
+            owners.forEach((state, owner) -> changeSlot(owner, "ADDSLOTS", state));
+
+            Requests.granted(taking.result());
+            Requests.granted(renewing.result());
+            assertThat(releasing.result()).isTrue();
+        }
+    }
+
+    private static void changeSlot(RedisServer owner, String change, String state) {
+        owner.call("CLUSTER", change, owner.text("CLUSTER", "KEYSLOT", state));
+    }
+
+    private static long refusals(RedisCluster cluster) {
+        return cluster.masters().stream()
+                .flatMap(master -> master.text("INFO", "errorstats").lines())
+                .filter(line -> line.startsWith("errorstat_CLUSTERDOWN:count="))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf('=') + 1)))
+                .sum();
     }
 
     @Test

@@ -96,6 +96,18 @@ public final class Stress {
         });
     }
 
+    /**
+     * Has the processes find what is in a directory before all else that is on their class path, as a defect that is planted to
+     * try the judge.
+     *
+     * @param classes a directory with classes or resources
+     * @return this
+     */
+    public Stress findsFirst(Path classes) {
+        processes.forEach(process -> process.findFirst(classes));
+        return this;
+    }
+
     private FaultProxy anyProxy() {
         return anyProcess().proxy();
     }

@@ -19,6 +19,13 @@ final class StressActor {
     private static final int SHORTEST_TTL = 100;
     private static final int LONGEST_TTL = 600;
 
+    /** Of so many holds one has a shorter TTL, and is held until its lease is about to be over, or is over. */
+    private static final int LINGERS_ONE_OF = 8;
+
+    private static final int SHORTEST_LINGERING = 60;
+    private static final int LONGEST_LINGERING = 150;
+    private static final long AROUND_THE_END_NANOS = 30_000_000;
+
     /** A process begins cold, and its store may take 30 s for its first connection, as on a machine with much else to do. */
     private static final long OVERRUN = Duration.ofSeconds(40).toNanos();
 
@@ -29,6 +36,8 @@ final class StressActor {
     private final int resources;
     private final AtomicLong operations;
     private long holds;
+    /** Whether what it holds now is held until its lease is about to be over. */
+    private boolean lingers;
 
     StressActor(LockFactory locks, HistoryLog log, String name, int resources, AtomicLong operations) {
         this.locks = locks;
@@ -41,7 +50,11 @@ final class StressActor {
 
     /** One life of one Lock. Failures of the store and losses are part of it; anything else is an anomaly. */
     void act() {
-        Duration ttl = Duration.ofMillis(random.nextInt(SHORTEST_TTL, LONGEST_TTL));
+        lingers = random.nextInt(LINGERS_ONE_OF) == 0;
+        Duration ttl = Duration.ofMillis(
+                lingers
+                        ? random.nextInt(SHORTEST_LINGERING, LONGEST_LINGERING)
+                        : random.nextInt(SHORTEST_TTL, LONGEST_TTL));
         String resource = "stress-" + random.nextInt(resources);
         boolean renewed = random.nextInt(10) == 0;
         Lock lock = renewed ? locks.lock(resource).ttl(ttl).autoRefresh().create() : locks.createLock(resource, ttl);
@@ -102,19 +115,29 @@ final class StressActor {
         int steps = random.nextInt(4);
         for (int i = 0; i < steps; i++) {
             LockSupport.parkNanos(random.nextInt(random.nextInt(20) == 0 ? 400_000_000 : 4_000_000));
-            if (random.nextInt(4) == 0) {
-                operations.incrementAndGet();
-                lock.refresh();
-            }
-            believe(lock, hold);
-            OptionalLong seen = lock.fencingToken();
-            if (!lock.isExpired() && !seen.equals(token)) {
-                log.anomaly(name + " " + hold + " had token " + token + " and then " + seen);
-            }
+            goOn(lock, hold, token, random.nextInt(4) == 0);
+        }
+        if (lingers && !lock.isExpired()) {
+            LockSupport.parkNanos(remaining(lock) + random.nextLong(-AROUND_THE_END_NANOS, AROUND_THE_END_NANOS));
+            goOn(lock, hold, token, random.nextBoolean() && !lock.isExpired());
+            LockSupport.parkNanos(random.nextLong(AROUND_THE_END_NANOS));
         }
         long before = System.nanoTime();
         if (!lock.isExpired()) {
             log.ended(hold, before);
+        }
+    }
+
+    /** Renews it perhaps, and writes down until when it is believed in. */
+    private void goOn(Lock lock, String hold, OptionalLong token, boolean renews) {
+        if (renews) {
+            operations.incrementAndGet();
+            lock.refresh();
+        }
+        believe(lock, hold);
+        OptionalLong seen = lock.fencingToken();
+        if (!lock.isExpired() && !seen.equals(token)) {
+            log.anomaly(name + " " + hold + " had token " + token + " and then " + seen);
         }
     }
 

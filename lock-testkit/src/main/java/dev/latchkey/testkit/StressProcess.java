@@ -22,6 +22,7 @@ final class StressProcess implements AutoCloseable {
     private final FaultProxy proxy;
     private final String dsn;
     private final Path directory;
+    private String classPath = System.getProperty("java.class.path");
     private int generation;
     private long operationsBefore;
     private @Nullable Worker worker;
@@ -37,6 +38,10 @@ final class StressProcess implements AutoCloseable {
         return proxy;
     }
 
+    void findFirst(Path classes) {
+        classPath = classes + File.pathSeparator + classPath;
+    }
+
     void start() {
         String worker = name + "-" + generation++;
         ProcessBuilder builder = new ProcessBuilder(
@@ -47,7 +52,7 @@ final class StressProcess implements AutoCloseable {
                 "-Xmx128m",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 StressWorker.class.getName(),
                 worker,
                 directory.resolve(worker).toString(),
