@@ -72,7 +72,7 @@ final class Session {
     }
 
     private void prove(long sentNanos) {
-        proofs.add(sentNanos, timeoutNanos());
+        proofs.add(sentNanos, System.nanoTime(), timeoutNanos());
     }
 
     /** Its client is of no more use. */
