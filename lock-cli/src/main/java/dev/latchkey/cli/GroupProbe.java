@@ -44,9 +44,10 @@ final class GroupProbe implements AutoCloseable {
                     .start();
             probe = started;
             Threads.startDaemon("lock-probe", () -> noteTheEnd(started, ended));
-        } catch (IOException e) {
-            // Without cat every signal is forwarded: twice is better than never.
-            probe = null;
+        } catch (IOException | OutOfMemoryError e) {
+            // No process or no thread can be made any more. Without cat every signal is forwarded: twice is better than
+            // never.
+            close();
         }
     }
 

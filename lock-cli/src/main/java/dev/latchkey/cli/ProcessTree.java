@@ -19,10 +19,21 @@ final class ProcessTree {
     /** A process may fork while its brothers are being killed; what is new is then killed in the next round. */
     private static final int KILL_ROUNDS = 3;
 
+    private static final long LOOK_MILLIS = 50;
+
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
 
     ProcessTree(ProcessHandle child) {
-        seen.add(child);
+        this(List.of(child));
+    }
+
+    private ProcessTree(List<ProcessHandle> processes) {
+        seen.addAll(processes);
+    }
+
+    /** All that was started by a process, but not itself. */
+    static ProcessTree below(ProcessHandle parent) {
+        return new ProcessTree(parent.descendants().toList());
     }
 
     /** Remembers the processes there are now. */
@@ -50,6 +61,8 @@ final class ProcessTree {
         } catch (IOException e) {
             // No process can be started any more: then at least what Java can do.
             living().forEach(ProcessHandle::destroy);
+        } catch (OutOfMemoryError e) {
+            // It runs: what could not be made is the thread that waits for it.
         }
     }
 
@@ -57,6 +70,22 @@ final class ProcessTree {
         for (int round = 0; round < KILL_ROUNDS; round++) {
             look();
             living().forEach(ProcessHandle::destroyForcibly);
+        }
+    }
+
+    /** Returns when nothing is left, however long that takes. An interrupt is kept for later. */
+    void killUntilGone() {
+        boolean interrupted = false;
+        while (!isGone()) {
+            kill();
+            try {
+                Thread.sleep(LOOK_MILLIS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

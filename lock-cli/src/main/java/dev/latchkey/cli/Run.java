@@ -60,6 +60,8 @@ final class Run {
         } catch (LockStorageException e) {
             // The command has run under the lock: what it made of it counts more than a lock that stays a while.
             console.say(Failures.message(e) + "; it ends with its TTL");
+            // Closing releases it if the store answers by then: not too soon.
+            sitOut(rules.minHold().minusNanos(System.nanoTime() - heldSince));
             return exitCode;
         }
     }
@@ -72,12 +74,17 @@ final class Run {
             lock.handOver();
             return true;
         }
+        sitOut(rest);
+        return false;
+    }
+
+    private void sitOut(Duration rest) throws InterruptedException {
         long end = System.nanoTime() + rest.toNanos();
         while (true) {
             Optional<Event> event = inbox.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
             // A signal wants us gone, now; a loss shows at the release.
             if (event.isEmpty() || event.get() instanceof Event.Signalled || event.get() instanceof Event.Lost) {
-                return false;
+                return;
             }
         }
     }

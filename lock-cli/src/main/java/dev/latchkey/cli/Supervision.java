@@ -4,6 +4,7 @@ import dev.latchkey.LossReason;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -44,14 +45,28 @@ final class Supervision {
         this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
     }
 
-    /** Starts the child and returns its exit code; empty if the lock was lost, whatever that was. */
+    /**
+     * Starts the child and returns its exit code; empty if the lock was lost, whatever that was. The child is gone when it
+     * returns, by an exception too: whoever called it gives the lock back.
+     */
     static OptionalInt untilGone(String name, RunRules rules, Inbox inbox, Console console, Supplier<Process> start)
             throws InterruptedException {
+        CompletableFuture<Optional<Process>> started = new CompletableFuture<>();
         // The probe first: a signal to the group that came before it would look like one to us alone.
         try (GroupProbe probe = new GroupProbe()) {
+            // The thread first: where the limit of processes is reached, none can be made any more.
+            Threads.startDaemon(
+                    "lock-child",
+                    () -> started.join().ifPresent(child -> inbox.add(new Event.ChildEnded(waitFor(child)))));
             Process child = start.get();
-            Threads.startDaemon("lock-child", () -> inbox.add(new Event.ChildEnded(waitFor(child))));
-            return new Supervision(name, rules, inbox, console, child, probe).loop();
+            started.complete(Optional.of(child));
+            return new Supervision(name, rules, inbox, console, child, probe).loopOrKill();
+        } catch (Error e) {
+            // It may run all the same, though Java could not make the thread that waits for it.
+            ProcessTree.below(ProcessHandle.current()).killUntilGone();
+            throw new IllegalStateException(e);
+        } finally {
+            started.complete(Optional.empty());
         }
     }
 
@@ -61,6 +76,19 @@ final class Supervision {
                 return child.waitFor();
             } catch (InterruptedException e) {
                 // Nobody interrupts this thread, and the lock must not be released while the child runs.
+            }
+        }
+    }
+
+    private OptionalInt loopOrKill() throws InterruptedException {
+        boolean isWatched = false;
+        try {
+            OptionalInt exitCode = loop();
+            isWatched = true;
+            return exitCode;
+        } finally {
+            if (!isWatched) {
+                tree.killUntilGone();
             }
         }
     }

@@ -6,6 +6,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
@@ -41,11 +42,28 @@ class RunTest {
         assertThat(deleted).containsExactly("x");
     }
 
+    /** Closing the factory releases what is held, and the store may answer by then. */
+    @Test
+    void givenTheStoreFailsToKeepTheRest_whenTheCommandEnded_thenHeldForMinHoldAllTheSame() throws Exception {
+        Duration minHold = Duration.ofMillis(2_500);
+        long start = System.nanoTime();
+
+        int exitCode = run(new Unwilling(), minHold);
+
+        assertThat(exitCode).isZero();
+        assertThat(deleted).containsExactly("x");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(minHold);
+    }
+
     private int run(PersistingStore store) throws InterruptedException {
+        return run(store, MIN_HOLD);
+    }
+
+    private int run(PersistingStore store, Duration minHold) throws InterruptedException {
         LockFactory locks = new LockFactory(store);
         Lock lock = locks.createLock("x");
         assertThat(lock.tryAcquire()).isTrue();
-        RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, MIN_HOLD, Want.NO_LIMIT);
+        RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, minHold, Want.NO_LIMIT);
         return new Run(
                         new Answer.Acquired(locks, lock, Duration.ZERO),
                         rules,
@@ -75,8 +93,17 @@ class RunTest {
         }
     }
 
+    /** Does not answer for a moment. */
+    private final class Unwilling extends WholeSeconds {
+
+        @Override
+        public Attempt refresh(Request request) {
+            throw new LockStorageException(request.key().resource(), "planted", null);
+        }
+    }
+
     /** Cannot keep a TTL below a second, as memcached. */
-    private final class WholeSeconds extends Endless implements ExpiringStore {
+    private class WholeSeconds extends Endless implements ExpiringStore {
 
         @Override
         public Attempt save(Request request) {

@@ -144,49 +144,9 @@ final class Holds {
             if (hold.mode() == LockMode.SHARED) {
                 return hold.answer();
             }
-            return demoteNow(hold);
+            return new Demotion(this, hold).now();
         } finally {
             hold.change().unlock();
         }
-    }
-
-    private Attempt demoteNow(Hold hold) {
-        Place place = hold.place();
-        Place promotion = hold.promotion();
-        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
-        Answer<Void> done = limit.answer(demoting(place, promotion));
-        boolean inDoubt = done.isLost();
-        while (done.isLost() && !limit.isOver() && hold.isLive()) {
-            limit.pause();
-            done = limit.answer(demoting(place, promotion));
-        }
-        boolean gone = done.is(Code.NONODE) && !(inDoubt && promotion != null);
-        if (done.isSessionEnd() || gone || !hold.isLive()) {
-            loseTo(hold, gone ? LossReason.RELEASED_ELSEWHERE : LossReason.SESSION_LOST);
-            return new Attempt.Lost(gone ? LossReason.RELEASED_ELSEWHERE : LossReason.SESSION_LOST);
-        }
-        hold.demoted();
-        if (done.isLost()) {
-            // It shares, whatever the servers think.
-            hold.putInDoubt();
-            throw Failures.unanswered(place.resource(), place.session().client());
-        }
-        if (promotion == null) {
-            place.demote();
-        } else {
-            promotion.ended(Signal.LOOK);
-            promotion.gone();
-        }
-        if (!done.isOk() && !done.is(Code.NODEEXISTS) && !done.is(Code.NONODE)) {
-            throw Failures.of(place.resource(), done, "demoting " + place.path());
-        }
-        return hold.answer();
-    }
-
-    private static CompletableFuture<Answer<Void>> demoting(Place place, @Nullable Place promotion) {
-        Requests requests = place.session().requests();
-        return promotion == null
-                ? requests.mark(place.demotionMark(), place.path(), Neighbours.DEMOTED)
-                : requests.delete(List.of(promotion.path()));
     }
 }

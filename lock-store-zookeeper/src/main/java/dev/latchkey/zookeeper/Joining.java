@@ -27,6 +27,7 @@ final class Joining<X extends Exception> {
     private final String parent;
     private final Limit<X> limit;
     private CompletableFuture<Answer<Created>> creation = CompletableFuture.completedFuture(UNKNOWN);
+    private int next;
 
     Joining(Place place, Limit<X> limit) {
         this.place = place;
@@ -40,6 +41,7 @@ final class Joining<X extends Exception> {
         Set<String> leaving = place.leaving();
         do {
             boolean likelyAlone = session.trail().isTrodden(parent);
+            next = session.trail().next(parent);
             create(likelyAlone);
             if (likelyAlone && isAlone(limit.answer(creation))) {
                 Created made = creation.join().value();
@@ -88,7 +90,8 @@ final class Joining<X extends Exception> {
         }
         Entry entry = Entry.parse(made.value().name());
         return entry != null
-                && session.trail().leadsTo(parent, entry.number(), made.value().zxid());
+                && session.trail().leadsTo(parent, entry.number(), made.value().zxid())
+                && entry.number() == next;
     }
 
     private Line inLine(Created made, Line line) {

@@ -3,12 +3,14 @@ package dev.latchkey.zookeeper;
 /**
  * Until when a session is known to live, by the requests of it that a quorum of the servers has carried out.
  *
- * <p>Of each it is known when it was sent. The leader has not necessarily heard of the session then: the server of the
- * client tells it twice a tick, which is once in a quarter of the session timeout at the least, for no server grants less
- * than two ticks. So when two requests were sent at least a quarter of the timeout apart and the second was carried out,
- * the leader has heard of the first, and keeps the session for a whole timeout from then on. As long as there is no such
- * pair, after a pause in which only the client's own pings went out, half of the timeout is sure: those come once in a
- * third of it, or more often, and with a timeout of three ticks their news takes a sixth more. Thread-safe.
+ * <p>Of each it is known when it was sent and answered. The leader has not necessarily heard of the session then: the
+ * server of the client tells it twice a tick, which is once in a quarter of the session timeout at the least, for no server
+ * grants less than two ticks. So when a request was sent at least a quarter of the timeout after another one had been
+ * answered, and was carried out, the leader has heard of that other one, and keeps the session for a whole timeout from when
+ * that was sent. A quarter counted from there would prove nothing: both may have been on their way for long, and have come
+ * to the server at one moment. As long as there is no such pair, after a pause in which only the client's own pings went
+ * out, half of the timeout is sure: those come once in a third of it, or more often, and with a timeout of three ticks their
+ * news takes a sixth more. Thread-safe.
  */
 final class Proofs {
 
@@ -17,11 +19,13 @@ final class Proofs {
 
     private long newest;
     private long earlier;
+    private long earlierAnswered;
     private long heard;
 
     private Proofs(long nanos) {
         this.newest = nanos;
         this.earlier = nanos;
+        this.earlierAnswered = nanos;
         this.heard = nanos;
     }
 
@@ -35,14 +39,15 @@ final class Proofs {
         return new Proofs(System.nanoTime() - LONG_AGO_NANOS);
     }
 
-    /** A request was carried out that was sent then. */
-    synchronized void add(long sentNanos, long timeoutNanos) {
+    /** A request was carried out that was sent and answered then. */
+    synchronized void add(long sentNanos, long answeredNanos, long timeoutNanos) {
         if (sentNanos - newest > 0) {
             newest = sentNanos;
         }
-        if (sentNanos - earlier >= timeoutNanos / 4) {
+        if (sentNanos - earlierAnswered >= timeoutNanos / 4) {
             heard = earlier;
             earlier = sentNanos;
+            earlierAnswered = answeredNanos;
         }
     }
 
@@ -53,8 +58,8 @@ final class Proofs {
         return known - likely > 0 ? known : likely;
     }
 
-    /** When the next request is due, a quarter after that which counts. */
+    /** When the next request is due, a quarter after that which counts was answered. */
     synchronized long dueNanos(long timeoutNanos) {
-        return earlier + timeoutNanos / 4;
+        return earlierAnswered + timeoutNanos / 4;
     }
 }

@@ -63,21 +63,28 @@ final class Pulse implements Runnable {
         }
     }
 
-    /**
-     * Whatever the client throws, memory that runs out as well: without this thread no holder would learn of a loss. So it is told
-     * of only before the next beat, where telling may fail in turn.
-     */
+    /** Whatever the client throws, memory that runs out as well: without this thread no holder would learn of a loss. */
     private long beat(Session session) {
+        tellOfFailure(session);
         try {
-            Throwable before = failure;
-            failure = null;
-            if (before != null) {
-                log.warn("lock.beat-failed session=0x{} problem={}", Long.toHexString(session.id()), before.toString());
-            }
             return session.beat();
         } catch (RuntimeException | Error e) {
             failure = e;
             return AFTER_FAILURE_NANOS;
+        }
+    }
+
+    /** Not where it was caught, for telling may fail in turn; and whether it does, the beat is what counts. */
+    private void tellOfFailure(Session session) {
+        Throwable before = failure;
+        failure = null;
+        if (before == null) {
+            return;
+        }
+        try {
+            log.warn("lock.beat-failed session=0x{} problem={}", Long.toHexString(session.id()), before.toString());
+        } catch (RuntimeException | Error e) {
+            // Nobody can be told.
         }
     }
 }

@@ -30,6 +30,7 @@ final class Session {
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final Proofs proofs;
     private @Nullable CompletableFuture<?> beat;
+    private long beatNanos;
     private volatile boolean ended;
 
     Session(ZooKeeper client, Settings settings, Proofs proofs) {
@@ -72,7 +73,7 @@ final class Session {
     }
 
     private void prove(long sentNanos) {
-        proofs.add(sentNanos, timeoutNanos());
+        proofs.add(sentNanos, System.nanoTime(), timeoutNanos());
     }
 
     /** Its client is of no more use. */
@@ -175,7 +176,10 @@ final class Session {
         if (due > 0) {
             return Math.min(due, lookNanos);
         }
-        if (beat == null || beat.isDone()) {
+        long now = System.nanoTime();
+        // The client calls back once: what that throws, as where memory runs out, loses the answer for good.
+        if (beat == null || beat.isDone() || now - beatNanos >= timeout / 4) {
+            beatNanos = now;
             beat = requests.commit(root);
         }
         return live ? Math.min(lookNanos, proofs.endNanos(timeout) - System.nanoTime()) : lookNanos;

@@ -17,7 +17,11 @@ final class Sweeper {
     /** Whatever one has left in a line. */
     private record Chore(String parent, String id) {}
 
-    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
+    /**
+     * For what asks the servers without waiting for them. On the JVM's own timer: its common pool may be full of threads that
+     * wait for what a sweep would let them have.
+     */
+    static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, Runnable::run);
 
     private final Requests requests;
     private final Neighbours neighbours;

@@ -143,13 +143,25 @@ final class Taking {
             Signal end = session.isLive() ? awaitTurn(place, line, waiter, endNanos) : Signal.SESSION_LOST;
             if (end instanceof Signal.Next turn) {
                 granted = true;
-                return granting.grant(request, place, turn.token(), Limit.deaf(joiningNanos(endNanos)));
+                return grant(request, place, turn, endNanos);
             }
             return end.equals(Signal.STOP) ? Attempt.Conflicted.NO_HINT : null;
         } finally {
             if (!granted) {
                 place.leave(Signal.LOOK);
             }
+        }
+    }
+
+    /** Null if the session was lost between the turn and the hold. */
+    private @Nullable Attempt grant(Request request, Place place, Signal.Next turn, long endNanos) {
+        try {
+            return granting.grant(request, place, turn.token(), Limit.deaf(joiningNanos(endNanos)));
+        } catch (LockStorageException e) {
+            if (sessions.isClosed() || place.session().isLive()) {
+                throw e;
+            }
+            return null;
         }
     }
 

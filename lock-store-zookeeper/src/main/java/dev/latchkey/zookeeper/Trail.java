@@ -40,6 +40,15 @@ final class Trail {
     }
 
     /**
+     * The number of the next node if nobody comes in between; -1 if nothing is known. To be asked before that is made: one
+     * that was there when the last went has nobody before it either, but the last may have had a greater token by then.
+     */
+    synchronized int next(String parent) {
+        Step step = steps.get(parent);
+        return step == null ? -1 : step.number() + 1;
+    }
+
+    /**
      * Whether it is known that nobody is before a new node.
      *
      * @param number of the node

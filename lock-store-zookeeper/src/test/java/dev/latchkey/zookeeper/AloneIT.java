@@ -4,10 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.BackgroundCall;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -108,5 +115,50 @@ class AloneIT extends BehindAProxy {
         Awaitility.await()
                 .atMost(LIMIT)
                 .untilAsserted(() -> assertThat(nodes.line("mute")).isEmpty());
+    }
+
+    /** The thread that made it is slow to hear so. */
+    @Test
+    @SuppressWarnings("try") // The client's close() throws InterruptedException.
+    void givenANodeMadeBeforeTheHolderPromotedAndGaveUp_whenItHolds_thenItsTokenIsGreaterAllTheSame() throws Exception {
+        CompletableFuture<Void> heard = new CompletableFuture<>();
+        ThreadLocal<Boolean> isSlow = ThreadLocal.withInitial(() -> false);
+        ZooKeeper client = new ZooKeeper(server.address().toString(), 60_000, event -> {}) {
+            @Override
+            public String create(String path, byte[] data, List<ACL> acl, CreateMode mode, Stat stat)
+                    throws KeeperException, InterruptedException {
+                String made = super.create(path, data, acl, mode, stat);
+                if (isSlow.get()) {
+                    heard.join();
+                }
+                return made;
+            }
+        };
+        try (ZooKeeperStore lent = ZooKeeperStore.builder(client).build()) {
+            LockFactory lenders = new LockFactory(lent);
+            Lock holder = lenders.createLock("slow");
+            for (int i = 0; i < 3; i++) {
+                assertThat(holder.acquire().release()).isTrue();
+            }
+            assertThat(holder.tryAcquireShared()).isTrue();
+            BackgroundCall<Long> slow = BackgroundCall.start(() -> {
+                isSlow.set(true);
+                return lenders.createLock("slow").acquire().fencingToken().orElseThrow();
+            });
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(nodes.line("slow")).hasSize(2));
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            assertThat(holder.tryAcquireShared()).isTrue();
+            assertThat(holder.release()).isTrue();
+
+            heard.complete(null);
+
+            assertThat(slow.result()).isGreaterThan(token);
+        } finally {
+            heard.complete(null);
+            client.close();
+        }
     }
 }

@@ -182,6 +182,44 @@ class LimitsIT extends BehindAProxy {
         assertThat(last.result().isAcquired()).isTrue();
     }
 
+    /** The first of them has its turn by then, and no hold yet. */
+    @Test
+    @SuppressWarnings("try") // The client's close() throws InterruptedException.
+    void givenManyWaitInOneProcess_whenTheSessionEndsAsTheirTurnComes_thenAllGoOnInTheNextSession() throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        ZooKeeper second = Nodes.connect(server.address().toString(), 60_000);
+        ZooKeeper first = new ZooKeeper(server.address().toString(), 60_000, event -> {}) {
+            @Override
+            public States getState() {
+                return ended.get() ? States.CLOSED : super.getState();
+            }
+        };
+        try (ZooKeeperStore lent =
+                ZooKeeperStore.builder(() -> ended.get() ? second : first).build()) {
+            LockFactory lenders = new LockFactory(lent);
+            Lock holder = lenders.createLock("turn");
+            assertThat(holder.tryAcquire()).isTrue();
+            List<BackgroundCall<Boolean>> waiting = new ArrayList<>();
+            for (int i = 0; i < Queue.PLACES + 2; i++) {
+                BackgroundCall<Boolean> call = BackgroundCall.start(
+                        () -> lenders.createLock("turn").acquire().release());
+                awaitLine("turn", Math.min(i, Queue.PLACES - 1) + 2);
+                call.awaitWaiting();
+                waiting.add(call);
+            }
+
+            ended.set(true);
+            assertThat(holder.release()).isTrue();
+
+            for (BackgroundCall<Boolean> call : waiting) {
+                assertThat(call.result()).isTrue();
+            }
+        } finally {
+            first.close();
+            second.close();
+        }
+    }
+
     @Test
     void givenManyWaitInOneProcess_whenTheStoreIsClosed_thenAllWaitsEnd() {
         ZooKeeperStore other = Stores.open(server.address(), "");

@@ -22,7 +22,7 @@ class ProofsTest {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
 
-        proofs.add(sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 2);
         assertThat(proofs.dueNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 4);
@@ -32,9 +32,9 @@ class ProofsTest {
     void givenTwoProofsAQuarterApart_thenAWholeTimeoutFromTheFirst() {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
-        proofs.add(sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT);
 
-        proofs.add(sent + TIMEOUT / 4, TIMEOUT);
+        proofs.add(sent + TIMEOUT / 4, sent + TIMEOUT / 4, TIMEOUT);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT);
         assertThat(proofs.dueNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 2);
@@ -44,16 +44,31 @@ class ProofsTest {
     void givenTwoProofsCloseToEachOther_thenTheSecondAddsWhatIsLikely() {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
-        proofs.add(sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT);
 
-        proofs.add(sent + TIMEOUT / 8, TIMEOUT);
+        proofs.add(sent + TIMEOUT / 8, sent + TIMEOUT / 8, TIMEOUT);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 8 + TIMEOUT / 2);
     }
 
+    /** Both came to the server at one moment, and it has reported neither to the leader. */
+    @Test
+    void givenTheSecondOfThreeWasAnsweredLate_whenTheThirdWasSentAtOnceThen_thenTheSecondIsNoProofYet() {
+        Proofs proofs = Proofs.none();
+        long sent = System.nanoTime();
+        proofs.add(sent, sent, TIMEOUT);
+        long late = sent + TIMEOUT / 2;
+        proofs.add(sent + TIMEOUT / 4, late, TIMEOUT);
+
+        proofs.add(late, late, TIMEOUT);
+
+        assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT);
+        assertThat(proofs.dueNanos(TIMEOUT)).isEqualTo(late + TIMEOUT / 4);
+    }
+
     /**
      * A20: a server that reports to the leader which sessions it has heard of, with the connection between the two cut at
-     * any moment; the client pings when it has nothing else to say.
+     * any moment; the client pings when it has nothing else to say, and its requests may be on their way for long.
      */
     @ParameterizedTest
     @ValueSource(ints = {6, 8, 15, 30})
@@ -89,7 +104,8 @@ class ProofsTest {
                     ping = now;
                 }
                 if (proves) {
-                    proofs.add(base + now, TIMEOUT);
+                    long onItsWay = random.nextBoolean() ? 0 : random.nextLong(TIMEOUT / 2);
+                    proofs.add(base + now - onItsWay, base + now, TIMEOUT);
                 }
             }
 

@@ -27,6 +27,15 @@ class TrailTest {
     }
 
     @Test
+    void givenANodeWent_thenTheNumberOfTheNextIsKnown() {
+        assertThat(trail.next(LINE)).isEqualTo(-1);
+
+        trail.gone(LINE, 4, 100);
+
+        assertThat(trail.next(LINE)).isEqualTo(5);
+    }
+
+    @Test
     void givenOthersCameInBetween_thenItHasToLookUntilItIsAloneAgain() {
         trail.gone(LINE, 4, 100);
         assertThat(trail.leadsTo(LINE, 5, 102)).isTrue();

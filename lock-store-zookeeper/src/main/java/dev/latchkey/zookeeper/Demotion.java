@@ -1,0 +1,95 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Attempt;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * From holding exclusively to sharing: the second node of a promotion is removed, a writer's node gets a mark. Nobody gets in
+ * between.
+ *
+ * <p>Whose servers do not answer shares from then on, whatever they think. They are asked in the background until they answer, for
+ * those who may share now wait for that, however long it is held.
+ */
+final class Demotion {
+
+    private final Holds holds;
+    private final Hold hold;
+    private final Place place;
+    private final @Nullable Place promotion;
+
+    /** Begins; with the change of the hold locked. */
+    Demotion(Holds holds, Hold hold) {
+        this.holds = holds;
+        this.hold = hold;
+        this.place = hold.place();
+        this.promotion = hold.promotion();
+    }
+
+    Attempt now() {
+        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
+        Answer<Void> done = limit.answer(ask());
+        boolean inDoubt = done.isLost();
+        while (done.isLost() && !limit.isOver() && hold.isLive()) {
+            limit.pause();
+            done = limit.answer(ask());
+        }
+        boolean gone = done.is(Code.NONODE) && !(inDoubt && promotion != null);
+        if (done.isSessionEnd() || gone || !hold.isLive()) {
+            LossReason reason = gone ? LossReason.RELEASED_ELSEWHERE : LossReason.SESSION_LOST;
+            holds.loseTo(hold, reason);
+            return new Attempt.Lost(reason);
+        }
+        hold.demoted();
+        if (done.isLost()) {
+            hold.putInDoubt();
+            later();
+            throw Failures.unanswered(place.resource(), place.session().client());
+        }
+        settle();
+        if (!done.isOk() && !done.is(Code.NODEEXISTS) && !done.is(Code.NONODE)) {
+            throw Failures.of(place.resource(), done, "demoting " + place.path());
+        }
+        return hold.answer();
+    }
+
+    private CompletableFuture<Answer<Void>> ask() {
+        Requests requests = place.session().requests();
+        return promotion == null
+                ? requests.mark(place.demotionMark(), place.path(), Neighbours.DEMOTED)
+                : requests.delete(List.of(promotion.path()));
+    }
+
+    private void settle() {
+        if (promotion == null) {
+            place.demote();
+        } else {
+            promotion.ended(Signal.LOOK);
+            promotion.gone();
+        }
+    }
+
+    private void later() {
+        if (promotion == null) {
+            repeat();
+        } else {
+            // Who follows it in this store is told by a watch from now on, as everybody else.
+            promotion.ended(Signal.LOOK);
+            place.session().sweeper().sweep(promotion);
+        }
+    }
+
+    /** Until it is known that the mark is there, or the hold has ended: what is left of it then is swept up. */
+    private void repeat() {
+        var unused = ask().thenAccept(done -> {
+            if (done.isOk() || done.is(Code.NODEEXISTS)) {
+                place.demote();
+            } else if (done.isLost() && hold.isLive()) {
+                Sweeper.LATER.execute(this::repeat);
+            }
+        });
+    }
+}
