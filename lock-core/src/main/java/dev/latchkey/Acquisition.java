@@ -207,7 +207,7 @@ final class Acquisition {
                 giveBack(claim.key(), null);
                 return Outcome.TOO_LATE;
             }
-            throw vigil.lost(claim, LossReason.EXPIRED, "its lease was over before the store had answered");
+            throw vigil.lost(claim, hold.whyOver(), "its lease was over before the store had answered");
         }
         vigil.noticeExpiry();
         if (!claim.isFresh() && !state.isCurrent(claim)) {

@@ -264,7 +264,7 @@ final class HoldState {
         return guarded(() -> watch == watched ? Optional.of(loseAs(reason)) : Optional.empty());
     }
 
-    /** Ends the hold if its deadline is over. The store was not asked: it may still keep it. */
+    /** Ends the hold if its deadline is over, or its session may be. The store was not asked: it may still keep it. */
     Optional<Loss> endIfOver() {
         if (!isOver(hold)) {
             return Optional.empty();
@@ -283,7 +283,9 @@ final class HoldState {
     }
 
     private LossReason whyOver() {
-        return renewalFails || renewalUnanswered ? LossReason.STORE_UNREACHABLE : LossReason.EXPIRED;
+        Hold over = hold;
+        LossReason why = over == null ? LossReason.EXPIRED : over.whyOver();
+        return why == LossReason.EXPIRED && (renewalFails || renewalUnanswered) ? LossReason.STORE_UNREACHABLE : why;
     }
 
     /** What was over here before was lost by that, whatever the store says of it now. */

@@ -48,7 +48,7 @@ final class Letting {
             return Release.WAS_OURS;
         }
         Hold held = given.held();
-        LossReason reason = held != null && held.isOver() ? LossReason.EXPIRED : LossReason.RELEASED_ELSEWHERE;
+        LossReason reason = held != null && held.isOver() ? held.whyOver() : LossReason.RELEASED_ELSEWHERE;
         if (held != null) {
             vigil.tell(state.listeners(), reason);
         }

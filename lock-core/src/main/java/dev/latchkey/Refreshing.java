@@ -114,7 +114,7 @@ final class Refreshing {
         Hold hold = Hold.of(granted);
         vigil.noticeExpiry();
         if (hold.isOver() || !vigil.confirm(claim, hold) || vigil.isOverAlready()) {
-            throw vigil.found(claim, LossReason.EXPIRED, "it was refreshed too late");
+            throw vigil.found(claim, hold.isOver() ? hold.whyOver() : LossReason.EXPIRED, "it was refreshed too late");
         }
         if (log.isDebugEnabled()) {
             log.debug(

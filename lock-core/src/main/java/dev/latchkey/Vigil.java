@@ -116,7 +116,7 @@ final class Vigil {
         }
     }
 
-    /** Ends the hold if its deadline is over. */
+    /** Ends the hold if its deadline is over, or its session may be. */
     void noticeExpiry() {
         announce(state.endIfOver());
     }
@@ -134,7 +134,8 @@ final class Vigil {
         keeper.notifier()
                 .execute(() -> log.warn(
                         "lock.lost resource={} reason={} heldMs={}", shownResource(), ended.reason(), heldMillis));
-        if (settings.hasMaxHold()) {
+        // Over by max hold, or by a look at the clock of a session: the store has it still, and no lease ends it.
+        if (settings.hasMaxHold() || ended.reason() == LossReason.SESSION_LOST) {
             owner.endOverdue();
         }
     }

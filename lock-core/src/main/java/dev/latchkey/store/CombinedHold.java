@@ -14,6 +14,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** One hold of a combined store, from its grant to its end: which members carry it, and as what. Thread-safe. */
@@ -25,6 +26,7 @@ final class CombinedHold {
     private final Map<Member, Lease> leases = new HashMap<>();
     private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private final BooleanSupplier isLive = this::isLive;
     private OptionalLong fencingToken = OptionalLong.empty();
     private @Nullable LockMode mode;
     private @Nullable Lease lease;
@@ -89,10 +91,25 @@ final class CombinedHold {
 
     /** How many parts last as long as was told: beside sessions, one whose lease is not renewed may be another's by then. */
     private int lasting() {
+        return (int) parts.keySet().stream().filter(this::lasts).count();
+    }
+
+    private boolean lasts(Member member) {
         @Nullable Lease told = quorum.isMixed() ? lease : null;
-        return (int) parts.keySet().stream()
-                .filter(member -> told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told))
+        return told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told);
+    }
+
+    /** Whether enough sessions live that nobody can have it otherwise; whoever has ended it tells so. */
+    private synchronized boolean isLive() {
+        long live = parts.keySet().stream()
+                .filter(this::lasts)
+                .filter(member -> isLive(leases.get(member)))
                 .count();
+        return ended || quorum.isMet((int) live);
+    }
+
+    private static boolean isLive(@Nullable Lease part) {
+        return part == null || part.isLive().getAsBoolean();
     }
 
     /** A save begins, which may change what members hold of it. */
@@ -176,8 +193,7 @@ final class CombinedHold {
     /** Returns what the caller is told of it; the last argument is as in {@link CombinedLease}. */
     synchronized Attempt.Granted answer(
             LockMode asked, OptionalLong token, Collection<Attempt.Granted> granted, Optional<Lease> otherwise) {
-        Optional<CompletionStage<LossReason>> session =
-                sessions.isEmpty() && !ended ? Optional.empty() : Optional.of(lost);
+        Lease session = sessions.isEmpty() && !ended ? Lease.endless() : Lease.session(lost, isLive);
         List<Lease> answered = granted.stream().map(Attempt.Granted::lease).toList();
         Lease combined = CombinedLease.of(answered, quorum.size(), otherwise, session);
         lease = combined;

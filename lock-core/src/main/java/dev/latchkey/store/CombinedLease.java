@@ -1,6 +1,5 @@
 package dev.latchkey.store;
 
-import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
 import java.time.Duration;
 import java.util.Collection;
@@ -8,7 +7,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
 /**
@@ -23,10 +21,9 @@ final class CombinedLease {
     /**
      * The third argument is what all were asked for, and when; empty unless some members have leases and others have not. It is
      * told if no part that counts has a lease. Else the lease begins no later, so that it covers parts that are answered later,
-     * which may be all that is left when a session is lost.
+     * which may be all that is left when a session is lost. The last is what bounds the hold beside time.
      */
-    static Lease of(
-            Collection<Lease> parts, int quorum, Optional<Lease> asked, Optional<CompletionStage<LossReason>> lost) {
+    static Lease of(Collection<Lease> parts, int quorum, Optional<Lease> asked, Lease session) {
         List<Optional<Duration>> longestFirst = parts.stream()
                 .map(part -> part.since().isPresent() ? Optional.of(part.ttl()) : Optional.<Duration>empty())
                 .sorted(Comparator.comparing((Optional<Duration> ttl) -> ttl.orElse(Duration.ofSeconds(Long.MAX_VALUE)))
@@ -36,14 +33,14 @@ final class CombinedLease {
                 longestFirst.stream().skip(quorum - 1).flatMap(Optional::stream).findFirst();
         if (bound.isEmpty()) {
             Lease instead = asked.orElse(Lease.endless());
-            return new Lease(instead.since(), instead.ttl(), lost);
+            return session.withTime(instead.since(), instead.ttl());
         }
         OptionalLong since = Stream.concat(parts.stream(), asked.stream())
                 .map(Lease::since)
                 .filter(OptionalLong::isPresent)
                 .mapToLong(OptionalLong::getAsLong)
                 .reduce((one, other) -> one - other < 0 ? one : other);
-        return new Lease(since, bound.get(), lost);
+        return session.withTime(since, bound.get());
     }
 
     /** Whether a part lasts at least as long as a hold. */

@@ -79,7 +79,7 @@ final class FindRound {
 
     private Lease lease(Map<Member, Attempt.Granted> parts) {
         List<Lease> leases = parts.values().stream().map(Attempt.Granted::lease).toList();
-        return CombinedLease.of(leases, quorum.size(), Optional.empty(), Optional.empty());
+        return CombinedLease.of(leases, quorum.size(), Optional.empty(), Lease.endless());
     }
 
     private OptionalLong token(Map<Member, Attempt.Granted> parts) {

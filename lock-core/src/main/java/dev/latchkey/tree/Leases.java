@@ -19,9 +19,7 @@ final class Leases {
 
     /** The lease, ending no later than the bound; one without a time stays without. */
     static Lease notAfter(Lease bound, Lease lease) {
-        return lease.since().isEmpty() || endsSooner(lease, bound)
-                ? lease
-                : new Lease(bound.since(), bound.ttl(), lease.lost());
+        return lease.since().isEmpty() || endsSooner(lease, bound) ? lease : lease.withTime(bound.since(), bound.ttl());
     }
 
     private static boolean endsSooner(Lease one, Lease other) {

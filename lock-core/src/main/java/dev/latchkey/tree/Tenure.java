@@ -20,10 +20,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +59,10 @@ final class Tenure implements ExpiringStore {
     private volatile OptionalLong takingSince = OptionalLong.empty();
 
     private CompletableFuture<LossReason> lost = new CompletableFuture<>();
+
+    /** What tells whether the sessions live that all is held with: hardly ever more than one. */
+    private Set<BooleanSupplier> sessions = ConcurrentHashMap.newKeySet();
+
     private @Nullable Lease lease;
 
     Tenure(PersistingStore store, Exchange exchange, Duration ttl, ReentrantLock turn) {
@@ -100,6 +106,7 @@ final class Tenure implements ExpiringStore {
     void add(List<Request> requests, BatchAttempt.Granted granted) {
         if (keys.isEmpty()) {
             lost = new CompletableFuture<>();
+            sessions = ConcurrentHashMap.newKeySet();
         }
         synchronized (this) {
             Exchange.taken(requests, granted)
@@ -137,9 +144,15 @@ final class Tenure implements ExpiringStore {
     /** Ends with the first of its leases, and with the first session that is lost. */
     private Lease leaseOf(List<Attempt.Granted> grants) {
         CompletableFuture<LossReason> current = lost;
+        Set<BooleanSupplier> all = sessions;
         grants.forEach(grant -> grant.lease().lost().ifPresent(stage -> stage.thenAccept(current::complete)));
         Lease first = Leases.sooner(grants.stream().map(Attempt.Granted::lease).toList());
-        return new Lease(first.since(), first.ttl(), Optional.of(current));
+        grants.stream()
+                .map(grant -> grant.lease().isLive())
+                .filter(isLive -> isLive != Lease.ALWAYS)
+                .forEach(all::add);
+        return Lease.session(current, () -> all.stream().allMatch(BooleanSupplier::getAsBoolean))
+                .withTime(first.since(), first.ttl());
     }
 
     /** What the Lock is told of a tenure that has just begun. */

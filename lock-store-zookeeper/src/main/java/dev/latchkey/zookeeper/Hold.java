@@ -18,7 +18,7 @@ final class Hold {
     private final Key key;
     private final Place place;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
-    private final Lease lease = Lease.session(lost.minimalCompletionStage());
+    private final Lease lease;
 
     /** Held while the mode is changed by a request that is answered at once; never while waiting. */
     private final ReentrantLock change = new ReentrantLock();
@@ -34,6 +34,8 @@ final class Hold {
     Hold(Key key, Place place, LockMode mode, OptionalLong token) {
         this.key = key;
         this.place = place;
+        this.lease =
+                Lease.session(lost.minimalCompletionStage(), place.session().mayLive());
         this.mode = mode;
         this.token = token;
     }

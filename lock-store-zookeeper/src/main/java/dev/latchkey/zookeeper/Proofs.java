@@ -51,6 +51,19 @@ final class Proofs {
         }
     }
 
+    /**
+     * Adds one that is answered now, unless the servers may have ended the session by now, which somebody may have seen: then nothing is added,
+     * and what the session carries is to be given up before it is.
+     */
+    synchronized boolean addUnlessOver(long sentNanos, long timeoutNanos) {
+        long now = System.nanoTime();
+        boolean isOver = now - endNanos(timeoutNanos) >= 0;
+        if (!isOver) {
+            add(sentNanos, now, timeoutNanos);
+        }
+        return !isOver;
+    }
+
     /** When the servers may end the session at the earliest. */
     synchronized long endNanos(long timeoutNanos) {
         long known = heard + timeoutNanos;

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,7 @@ final class Session {
     private final Set<Waiter> joiners = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final Proofs proofs;
+    private final BooleanSupplier mayLive = this::mayLiveNow;
     private @Nullable CompletableFuture<?> beat;
     private long beatNanos;
     private volatile boolean ended;
@@ -73,7 +75,10 @@ final class Session {
     }
 
     private void prove(long sentNanos) {
-        proofs.add(sentNanos, System.nanoTime(), timeoutNanos());
+        if (!proofs.addUnlessOver(sentNanos, timeoutNanos())) {
+            lose(LossReason.SESSION_LOST);
+            proofs.add(sentNanos, System.nanoTime(), timeoutNanos());
+        }
     }
 
     /** Its client is of no more use. */
@@ -88,11 +93,20 @@ final class Session {
 
     /** Whether the servers cannot have ended it yet; what it carries is lost as soon as they may have. */
     boolean isLive() {
-        boolean live = !isEnded() && System.nanoTime() - proofs.endNanos(timeoutNanos()) < 0;
+        boolean live = mayLiveNow();
         if (!live) {
             lose(LossReason.SESSION_LOST);
         }
         return live;
+    }
+
+    /** As {@link #isLive}, for who holds and looks: it gives up nothing. What it carries has seen the end once it was false. */
+    BooleanSupplier mayLive() {
+        return mayLive;
+    }
+
+    private boolean mayLiveNow() {
+        return !isEnded() && System.nanoTime() - proofs.endNanos(timeoutNanos()) < 0;
     }
 
     private long timeoutNanos() {

@@ -3,6 +3,7 @@ package dev.latchkey.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +27,19 @@ class ProofsTest {
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 2);
         assertThat(proofs.dueNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 4);
+    }
+
+    /** Who holds has seen the end, or will before the next proof. */
+    @Test
+    void givenTheEndHasCome_whenAProofComesLate_thenItAddsNothing() {
+        Proofs proofs = Proofs.ofNewSession();
+        long end = proofs.endNanos(1);
+
+        assertThat(proofs.addUnlessOver(System.nanoTime(), 1)).isFalse();
+
+        assertThat(proofs.endNanos(1)).isEqualTo(end);
+        assertThat(proofs.addUnlessOver(System.nanoTime(), TimeUnit.HOURS.toNanos(1)))
+                .isTrue();
     }
 
     @Test

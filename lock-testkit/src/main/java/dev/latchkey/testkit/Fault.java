@@ -166,7 +166,7 @@ public final class Fault {
     private static Lease earlier(Lease lease, Duration by) {
         return lease.since().isEmpty()
                 ? lease
-                : new Lease(OptionalLong.of(lease.since().getAsLong() - by.toNanos()), lease.ttl(), lease.lost());
+                : lease.withTime(OptionalLong.of(lease.since().getAsLong() - by.toNanos()), lease.ttl());
     }
 
     private static void nothing(String resource) {}

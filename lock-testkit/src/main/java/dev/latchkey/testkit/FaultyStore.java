@@ -265,6 +265,8 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         granted.lease().lost().ifPresent(theirs -> theirs.thenAccept(lost::complete));
         Lease lease = granted.lease();
         return new Attempt.Granted(
-                granted.mode(), granted.fencingToken(), new Lease(lease.since(), lease.ttl(), Optional.of(lost)));
+                granted.mode(),
+                granted.fencingToken(),
+                new Lease(lease.since(), lease.ttl(), Optional.of(lost), lease.isLive()));
     }
 }

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -524,8 +525,25 @@ class StateTableTest {
             assertThat(losses).isEmpty();
         }
 
+        /** A process that was frozen goes on with all threads at once: none of the store has come to report the loss yet. */
+        @Test
+        void whenTheSessionMayBeOver_thenWhoLooksIsToldAndTheStoreIsNotLeftWithIt() {
+            AtomicBoolean lives = new AtomicBoolean(true);
+            Lease lease = Lease.session(new CompletableFuture<>(), lives::get);
+            store.next(SAVE, Fault.answering(new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease)));
+            acquired();
+
+            lives.set(false);
+
+            assertThat(lock.isExpired()).isTrue();
+            assertThat(lock.remainingLifetime()).contains(Duration.ZERO);
+            assertThat(lock.isAcquired()).isFalse();
+            assertLostOnce(LossReason.SESSION_LOST);
+            await().untilAsserted(() -> assertThat(store.operations()).containsExactly(SAVE, DELETE));
+        }
+
         private Attempt.Granted grantThatEndsWith(CompletableFuture<LossReason> lost) {
-            Lease lease = new Lease(OptionalLong.of(System.nanoTime()), TTL, Optional.of(lost));
+            Lease lease = Lease.session(lost).withTime(OptionalLong.of(System.nanoTime()), TTL);
             return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
         }
 

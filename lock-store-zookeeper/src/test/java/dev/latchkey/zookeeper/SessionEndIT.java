@@ -1,0 +1,38 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When a holder learns that the servers may have ended its session. */
+@Timeout(120)
+class SessionEndIT extends BehindAProxy {
+
+    SessionEndIT() {
+        super("?sessionTimeout=4000");
+    }
+
+    /** Each holder sees it by the clock: it does not depend on how soon a thread comes to tell it. */
+    @Test
+    void givenManyHeld_whenTheServersMayHaveEndedTheSession_thenAllAreLostAtTheSameMoment() {
+        List<Lock> held = IntStream.range(0, 1_000)
+                .mapToObj(number -> locks.createLock("held-" + number))
+                .toList();
+        assertThat(held).allMatch(Lock::tryAcquire);
+
+        proxy.silence();
+
+        Awaitility.await()
+                .atMost(LIMIT)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofNanos(1))
+                .until(() -> held.stream().anyMatch(Lock::isExpired));
+        assertThat(held).allMatch(Lock::isExpired);
+    }
+}
