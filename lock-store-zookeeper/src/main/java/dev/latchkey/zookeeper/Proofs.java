@@ -52,8 +52,8 @@ final class Proofs {
     }
 
     /**
-     * Adds one that is answered now, unless the servers may have ended the session by now, which somebody may have seen: then nothing is added,
-     * and what the session carries is to be given up before it is.
+     * Adds one that is answered now, unless the servers may have ended the session by now, which somebody may have seen: then
+     * nothing is added, and what the session carries is to be given up before it is.
      */
     synchronized boolean addUnlessOver(long sentNanos, long timeoutNanos) {
         long now = System.nanoTime();
