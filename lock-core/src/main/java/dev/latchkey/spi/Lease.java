@@ -79,4 +79,10 @@ public record Lease(
     public Lease withTime(OptionalLong newSince, Duration newTtl) {
         return new Lease(newSince, newTtl, lost, isLive);
     }
+
+    /** Returns all but what tells whether it is live, of which only the place in memory could be said. */
+    @Override
+    public String toString() {
+        return "Lease[since=" + since + ", ttl=" + ttl + ", lost=" + lost + "]";
+    }
 }
