@@ -149,7 +149,12 @@ final class Vigil {
 
     /** As {@link #lost}, but nobody is told yet by a call: the renewer has none. */
     LockLostException found(Claim claim, LossReason reason, String problem) {
-        state.lose(claim, reason).ifPresent(this::finish);
+        Optional<Loss> loss = state.lose(claim, reason);
+        loss.ifPresent(this::finish);
+        if (loss.isEmpty()) {
+            // Found held since the store was asked, it may be over by now for another reason.
+            noticeExpiry();
+        }
         LossReason first = state.whyLost(claim).orElse(reason);
         return new LockLostException(claim.key().resource(), problem, first);
     }

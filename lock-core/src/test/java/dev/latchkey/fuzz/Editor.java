@@ -140,6 +140,11 @@ final class Editor {
         return believes() && claims.mayRelyOn(id);
     }
 
+    /** Not only what covers it. */
+    boolean holdsItself(int id) {
+        return glimpse.mode("n" + id).isPresent();
+    }
+
     /** No call is under way: of what it can be sure of, the store has what it believes, and nothing else. */
     void checkAtRest() {
         if (!ledger.isQuiet()) {

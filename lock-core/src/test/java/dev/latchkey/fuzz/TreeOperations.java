@@ -144,7 +144,9 @@ final class TreeOperations {
     }
 
     private static boolean mayMove(Editor editor, int id, int to) {
-        return editor.mayRelyOn(to) && !editor.desk().view().isBelow("n" + to, "n" + id);
+        // What is covered alone is locked no longer where nothing covers it: the page says to lock it there.
+        boolean isLockedThere = editor.holdsItself(id) || editor.mayChange(to);
+        return isLockedThere && editor.mayRelyOn(to) && !editor.desk().view().isBelow("n" + to, "n" + id);
     }
 
     private Runnable reinstating(Editor editor) {
