@@ -93,20 +93,23 @@ final class Session {
 
     /** Whether the servers cannot have ended it yet; what it carries is lost as soon as they may have. */
     boolean isLive() {
-        boolean live = mayLiveNow();
+        boolean live = !isEnded() && mayLiveNow();
         if (!live) {
             lose(LossReason.SESSION_LOST);
         }
         return live;
     }
 
-    /** As {@link #isLive}, for who holds and looks: it gives up nothing. What it carries has seen the end once it was false. */
+    /**
+     * Whether the servers cannot have ended it yet by the clock, for who holds and looks: it gives up nothing. Of an end that is
+     * known here the holds are told, with its reason.
+     */
     BooleanSupplier mayLive() {
         return mayLive;
     }
 
     private boolean mayLiveNow() {
-        return !isEnded() && System.nanoTime() - proofs.endNanos(timeoutNanos()) < 0;
+        return System.nanoTime() - proofs.endNanos(timeoutNanos()) < 0;
     }
 
     private long timeoutNanos() {
