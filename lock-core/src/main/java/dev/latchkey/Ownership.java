@@ -108,8 +108,8 @@ final class Ownership {
             }
             mayBeIdle();
             turn.end();
-            if (settings.hasMaxHold() && state.isOverdue()) {
-                endOverdue();
+            if (state.isOverdue()) {
+                state.loss().ifPresent(this::endOverdueAfter);
             }
         }
     }
@@ -300,10 +300,20 @@ final class Ownership {
     }
 
     /**
-     * A hold that was over by its max hold, not by its lease, is in the store still. Whoever waits to have it promoted waits
-     * in vain; when that wait has ended, this is done again.
+     * A hold that was over by its max hold, or by a look at the clock of its session, is in the store still, and no lease ends
+     * it there. Who else knows the key of a session that seemed to be over may have acquired anew with it, and would not be
+     * told of a release: to them it is left.
      */
-    void endOverdue() {
+    void endOverdueAfter(LossReason reason) {
+        if (reason == LossReason.SESSION_LOST) {
+            endOverdue(state::takeOverdueOfOurs);
+        } else if (settings.hasMaxHold()) {
+            endOverdue(state::takeOverdue);
+        }
+    }
+
+    /** Whoever waits to have it promoted waits in vain; when that wait has ended, this is done again. */
+    private void endOverdue(Supplier<Optional<Key>> overdue) {
         Future<?> unused = backend.keeper().end(() -> {
             CompletableFuture<Void> wait = promoting;
             if (wait != null && state.isOverdue()) {
@@ -312,7 +322,7 @@ final class Ownership {
             if (turn.takeUnlessWaiting()) {
                 flight.begin();
                 try {
-                    letting.goQuietly(state.takeOverdue());
+                    letting.goQuietly(overdue.get());
                 } finally {
                     flight.end();
                     turn.end();

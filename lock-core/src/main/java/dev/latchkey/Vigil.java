@@ -134,10 +134,7 @@ final class Vigil {
         keeper.notifier()
                 .execute(() -> log.warn(
                         "lock.lost resource={} reason={} heldMs={}", shownResource(), ended.reason(), heldMillis));
-        // Over by max hold, or by a look at the clock of a session: the store has it still, and no lease ends it.
-        if (settings.hasMaxHold() || ended.reason() == LossReason.SESSION_LOST) {
-            owner.endOverdue();
-        }
+        owner.endOverdueAfter(ended.reason());
     }
 
     /** Ends the hold as lost and returns what tells the caller. */

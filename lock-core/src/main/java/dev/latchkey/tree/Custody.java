@@ -68,7 +68,8 @@ final class Custody {
     void add(List<Request> requests, BatchAttempt.Granted granted) {
         boolean begins = tenure.keys().isEmpty();
         tenure.add(requests, granted);
-        if (begins) {
+        // Where all else was lost and given up meanwhile nothing begins with what is left.
+        if (begins && !isLost()) {
             begin();
         }
         checkNotLost("it was lost while more was locked");
@@ -103,8 +104,9 @@ final class Custody {
         tenure.record(index);
     }
 
+    /** Until all is released, also when the Lock has had the store give up what was held by then. */
     boolean isLost() {
-        return !tenure.keys().isEmpty() && lock.isExpired();
+        return lock.isExpired();
     }
 
     void checkNotLost(String problem) {
@@ -126,7 +128,7 @@ final class Custody {
     }
 
     void refresh() {
-        if (!tenure.keys().isEmpty()) {
+        if (!tenure.keys().isEmpty() || isLost()) {
             lock.refresh();
         }
     }

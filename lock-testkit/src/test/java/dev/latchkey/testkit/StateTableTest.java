@@ -542,6 +542,25 @@ class StateTableTest {
             await().untilAsserted(() -> assertThat(store.operations()).containsExactly(SAVE, DELETE));
         }
 
+        /** They may have acquired anew with it meanwhile, and nobody would tell them of a release. */
+        @Test
+        void whenTheSessionMayBeOverAndOthersKnowTheKey_thenNothingIsTakenFromThem() {
+            AtomicBoolean lives = new AtomicBoolean(true);
+            Lease lease = Lease.session(new CompletableFuture<>(), lives::get);
+            Attempt.Granted inSession = new Attempt.Granted(LockMode.SHARED, OptionalLong.empty(), lease);
+            store.next(SAVE, Fault.answering(inSession));
+            assertThat(lock.tryAcquireShared()).isTrue();
+            Key copied = lock.key();
+
+            lives.set(false);
+            assertThat(lock.isAcquired()).isFalse();
+            assertLostOnce(LossReason.SESSION_LOST);
+
+            await().during(Duration.ofMillis(300))
+                    .untilAsserted(() -> assertThat(store.operations()).containsExactly(SAVE));
+            assertThat(lock.key()).isEqualTo(copied);
+        }
+
         private Attempt.Granted grantThatEndsWith(CompletableFuture<LossReason> lost) {
             Lease lease = Lease.session(lost).withTime(OptionalLong.of(System.nanoTime()), TTL);
             return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
