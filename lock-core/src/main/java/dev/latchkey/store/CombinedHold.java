@@ -35,6 +35,10 @@ final class CombinedHold {
     private CompletableFuture<Void> leaseEnd = new CompletableFuture<>();
 
     private boolean ended;
+
+    /** Whether it ended with its sessions, which is told only once its parts are being given back. */
+    private boolean endedWithSessions;
+
     private int saves;
     private int savesUnderWay;
 
@@ -50,10 +54,23 @@ final class CombinedHold {
 
     /** Adds what members granted; false if it has ended: whoever has ended it has them give that back. */
     boolean add(Map<Member, Attempt.Granted> granted) {
+        return add(granted, () -> {});
+    }
+
+    /** As {@link #add(Map)}, with what the hold becomes by that: parts count by what it is. */
+    boolean add(Map<Member, Attempt.Granted> granted, LockMode newMode, OptionalLong newToken) {
+        return add(granted, () -> {
+            mode = newMode;
+            fencingToken = newToken;
+        });
+    }
+
+    private boolean add(Map<Member, Attempt.Granted> granted, Runnable change) {
         synchronized (this) {
             if (ended) {
                 return false;
             }
+            change.run();
             granted.forEach((member, part) -> {
                 parts.put(member, new Key.Held(part.mode(), part.fencingToken()));
                 leases.put(member, part.lease());
@@ -83,6 +100,7 @@ final class CombinedHold {
             if (quorum.isMet(lasting())) {
                 return;
             }
+            endedWithSessions = true;
         }
         boolean unused = endByItself();
         // Last, for who hears of it may take it anew.
@@ -95,12 +113,24 @@ final class CombinedHold {
     }
 
     private boolean lasts(Member member) {
+        if (isSharedOnly(member)) {
+            return false;
+        }
         @Nullable Lease told = quorum.isMixed() ? lease : null;
         return told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told);
     }
 
-    /** Whether enough sessions live that nobody can have it otherwise; whoever has ended it tells so. */
+    /** Whether a member is known to have no more than a shared part of what is held exclusively: it keeps no reader away. */
+    synchronized boolean isSharedOnly(Member member) {
+        Key.@Nullable Held part = parts.get(member);
+        return mode == LockMode.EXCLUSIVE && part != null && part.mode() == LockMode.SHARED;
+    }
+
+    /** Whether enough sessions live that nobody can have it otherwise; who has ended it by a request is told by that. */
     private synchronized boolean isLive() {
+        if (endedWithSessions) {
+            return false;
+        }
         long live = parts.keySet().stream()
                 .filter(this::lasts)
                 .filter(member -> isLive(leases.get(member)))
@@ -168,11 +198,6 @@ final class CombinedHold {
         parts.remove(member);
         leases.remove(member);
         sessions.remove(member);
-    }
-
-    synchronized void becomes(LockMode newMode, OptionalLong newToken) {
-        mode = newMode;
-        fencingToken = newToken;
     }
 
     /** Whether it can be the hold that is claimed: an exclusive one has its token. */

@@ -1,6 +1,7 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
@@ -171,7 +172,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     /** {@inheritDoc} So it is when any member has not answered: this one is not counted on for the key from then on. */
     @Override
     public boolean isSpent(Key key) {
-        return quorum.members().stream().anyMatch(member -> member.isSpent(key));
+        return quorum.members().stream().anyMatch(member -> member.isSpent(key, LockMode.EXCLUSIVE));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.spi.AsyncStore;
@@ -22,6 +23,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +58,9 @@ final class Member {
 
     private final AtomicInteger calls = new AtomicInteger();
     private final Spent spent = new Spent();
+
+    /** Those of which something shared was asked: what the same key holds exclusively would be demoted. */
+    private final Spent demoted = new Spent();
 
     /** The last call for each token. */
     private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
@@ -98,12 +103,36 @@ final class Member {
     CompletableFuture<Attempt> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
         CompletableFuture<?> givenUp = releases.get(key.resource());
         return inTurn(key, MOST_CALLS, givenUp, () -> {
-            checkOfUse(endNanos, key);
             Request asked = request.get();
-            return async.isPresent()
-                    ? async.get().saveAsync(asked, proposal.orElse(0))
-                    : onThread(key, () -> save(asked, proposal));
+            checkInTime(endNanos, key);
+            checkUnspent(key, asked.mode());
+            return noting(
+                    failure -> noteUnanswered(asked, failure),
+                    () -> async.isPresent()
+                            ? async.get().saveAsync(asked, proposal.orElse(0))
+                            : onThread(key, () -> save(asked, proposal)));
         });
+    }
+
+    /** Has it save by the thread that calls this, in the turn of the key. */
+    Attempt saveNow(Request request) {
+        try {
+            return store.save(request);
+        } catch (RuntimeException | Error e) {
+            noteUnanswered(request, e);
+            throw e;
+        }
+    }
+
+    /** One that claims the token of what it demotes does nothing to what was promoted since. */
+    private void noteUnanswered(Request request, Throwable failure) {
+        boolean claimsToken = request.key()
+                .held()
+                .filter(held -> held.fencingToken().isPresent())
+                .isPresent();
+        if (request.mode() == LockMode.SHARED && !claimsToken) {
+            demoted.failed(request.key(), failure);
+        }
     }
 
     private Attempt save(Request request, OptionalLong proposal) {
@@ -118,8 +147,11 @@ final class Member {
                 key,
                 MOST_RELEASES,
                 null,
-                () -> (async.isPresent() ? async.get().deleteAsync(key) : onThread(key, () -> store.delete(key)))
-                        .whenComplete((wasHolder, failure) -> noteFailed(key, failure)));
+                () -> noting(
+                        failure -> spent.failed(key, failure),
+                        () -> async.isPresent()
+                                ? async.get().deleteAsync(key)
+                                : onThread(key, () -> store.delete(key))));
         CompletableFuture<?> all = releases.merge(key.resource(), answer, CompletableFuture::allOf);
         var unused = all.whenComplete((mine, failure) -> releases.remove(key.resource(), all));
         return answer;
@@ -128,7 +160,8 @@ final class Member {
     /** Makes a call that is of use until its caller stops waiting for it; one that has not begun by then is left out. */
     <T> CompletableFuture<T> callBefore(long endNanos, Key key, Supplier<T> call) {
         return call(key, () -> {
-            checkOfUse(endNanos, key);
+            checkInTime(endNanos, key);
+            checkUnspent(key, LockMode.SHARED);
             return call.get();
         });
     }
@@ -145,25 +178,41 @@ final class Member {
         });
     }
 
-    private void noteFailed(Key key, @Nullable Throwable failure) {
-        if (failure != null) {
-            spent.failed(key, failure);
+    /** Makes a call whose failure is noted before the next call of the key begins. */
+    private static <T> CompletionStage<T> noting(Consumer<Throwable> note, Supplier<CompletionStage<T>> call) {
+        CompletionStage<T> answer;
+        try {
+            answer = call.get();
+        } catch (RuntimeException | Error e) {
+            note.accept(e);
+            throw e;
         }
+        return answer.whenComplete((value, failure) -> {
+            if (failure != null) {
+                note.accept(failure);
+            }
+        });
     }
 
-    /** Whether a request without an answer may still end what a key holds here: nothing it has here is counted on. */
-    boolean isSpent(Key key) {
-        return spent.contains(key);
+    /**
+     * Whether a request without an answer may still end what a key holds here, or demote it: nothing it has here in this mode
+     * is counted on.
+     */
+    boolean isSpent(Key key, LockMode mode) {
+        return spent.contains(key) || (mode == LockMode.EXCLUSIVE && demoted.contains(key));
     }
 
-    private void checkOfUse(long endNanos, Key key) {
+    private static void checkInTime(long endNanos, Key key) {
         if (System.nanoTime() - endNanos >= 0) {
             throw tooBusy(key);
         }
-        if (isSpent(key)) {
+    }
+
+    private void checkUnspent(Key key, LockMode mode) {
+        if (isSpent(key, mode)) {
             throw new LockStorageException(
                     key.resource(),
-                    "a member of the combined store did not answer when the same key gave up something before",
+                    "a member of the combined store did not answer when the same key gave something up, or asked to share",
                     null,
                     Failure.NOT_SENT);
         }

@@ -8,12 +8,17 @@ import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Refreshes at all members; one without leases is asked whether it still has its part. */
 final class RefreshRound {
+
+    /** Another one than any store answers. */
+    private static final Attempt.Lost SHARED_ONLY = new Attempt.Lost(LossReason.EXPIRED);
 
     private final Quorum quorum;
     private final Request request;
@@ -32,25 +37,30 @@ final class RefreshRound {
         this.round = new Round(
                 quorum,
                 key,
-                RefreshRound::vote,
+                attempt -> attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST,
                 end,
                 (member, until) -> request.leaseChange() == LeaseChange.SET
                         ? member.cutBefore(until, key, () -> ask(member))
                         : member.callBefore(until, key, () -> ask(member)));
     }
 
+    /** One that was not there for a promotion has a part that keeps no reader away: it is as good as lost. */
     private Attempt ask(Member member) {
         Key asked = quorum.keyFor(member, key);
+        Attempt attempt = refresh(member, asked);
+        boolean isSharedOnly = attempt instanceof Attempt.Granted granted
+                && granted.mode() == LockMode.SHARED
+                && before.filter(hold -> hold.isSharedOnly(member)).isPresent();
+        return isSharedOnly ? SHARED_ONLY : attempt;
+    }
+
+    private Attempt refresh(Member member, Key asked) {
         return member.expiring()
                 .map(store -> store.refresh(request.with(asked)))
                 .orElseGet(() -> member.store()
                         .find(asked)
                         .<Attempt>map(granted -> granted)
                         .orElse(new Attempt.Lost(LossReason.SESSION_LOST)));
-    }
-
-    private static Vote vote(Attempt attempt) {
-        return attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST;
     }
 
     Attempt finish() {
@@ -68,16 +78,15 @@ final class RefreshRound {
         Map<Member, Attempt.Granted> granted = round.granted();
         Optional<CombinedHold> known = before.filter(hold -> hold.fits(key.held()));
         CombinedHold hold = known.orElseGet(() -> quorum.holdOrNew(key));
-        if (!hold.add(granted)) {
-            round.onLate(answer -> {});
-            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
-        }
         // What is known here may be newer than the claim of a request that comes late.
         LockMode mode = known.flatMap(CombinedHold::mode)
                 .or(() -> key.held().map(Key.Held::mode))
                 .orElse(request.mode());
         OptionalLong token = token(known, mode, granted);
-        hold.becomes(mode, token);
+        if (!hold.add(granted, mode, token)) {
+            round.onLate(answer -> {});
+            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
         Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.patience()), hold);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
@@ -94,7 +103,12 @@ final class RefreshRound {
     }
 
     private Attempt lost() {
-        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, round.inDoubt()));
+        List<Member> inDoubt = new ArrayList<>(round.inDoubt());
+        round.answers().stream()
+                .filter(answer -> answer.value() == SHARED_ONLY)
+                .map(Answer::member)
+                .forEach(inDoubt::add);
+        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, inDoubt));
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)

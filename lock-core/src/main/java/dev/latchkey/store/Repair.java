@@ -47,11 +47,11 @@ final class Repair {
      * is over may have been followed by another's, of which a part that is taken late would know nothing.
      */
     private Optional<Attempt> take(Member member) {
-        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key)) {
+        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key, request.mode())) {
             return Optional.empty();
         }
-        Attempt attempt = member.store()
-                .save(new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), Patience.ONCE));
+        Attempt attempt = member.saveNow(
+                new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), Patience.ONCE));
         if (attempt instanceof Attempt.Granted granted) {
             addAndRaise(member, granted);
         }

@@ -121,10 +121,9 @@ final class SaveRound {
             return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
         }
         CombinedHold hold = before.orElseGet(() -> quorum.holdOrNew(key));
-        if (!hold.add(granted)) {
+        if (!hold.add(granted, request.mode(), token.get())) {
             return endedMeanwhile();
         }
-        hold.becomes(request.mode(), token.get());
         Repair repair = new Repair(quorum, request, hold);
         round.answers().stream()
                 .filter(answer -> !isSettled(granted.get(answer.member()), token.get()))

@@ -7,8 +7,10 @@ import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
@@ -87,6 +89,8 @@ class CombinedLateRequestsTest {
             members.get(2).next(DELETE, Fault.unreachable());
             assertThat(lock.release()).isTrue();
             Key spent = lastOfThird();
+            // The release did not wait for the third member.
+            await().until(() -> store.isSpent(spent));
             memories.get(2).delete(spent);
             secondIsAway();
 
@@ -123,6 +127,40 @@ class CombinedLateRequestsTest {
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
 
         assertThat(store.delete(held)).isTrue();
+    }
+
+    /** What asks for a shared hold demotes an exclusive one that the same key has when it comes there. */
+    @Test
+    void givenAskedForSharedWithoutAnAnswer_whenPromoted_thenThatMemberIsNotCountedOn() {
+        Key held = holding(key, granted(store.save(shared(key))));
+        members.get(2).next(SAVE, Fault.unreachable());
+        granted(store.save(shared(held)));
+        Key late = lastOfThird();
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(held)));
+
+        members.get(1).heal();
+        granted(store.save(exclusive(held)));
+        granted(memories.get(2).save(shared(late)));
+        assertThat(store.save(shared(rival))).isInstanceOf(Attempt.Conflicted.class);
+    }
+
+    @Test
+    void givenTakenSharedWithoutAnAnswerOfOne_whenTheLockIsTakenExclusively_thenALateRequestDemotesNoPartOfIt() {
+        try (Lock lock = locks.lock("x").create()) {
+            members.get(2).next(SAVE, Fault.unreachable());
+            assertThat(lock.tryAcquireShared()).isTrue();
+            Key late = lastOfThird();
+            await().until(() -> store.isSpent(late));
+            assertThat(lock.release()).isTrue();
+            secondIsAway();
+
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThat(lock.key()).isNotEqualTo(late);
+            assertThat(lock.release()).isTrue();
+        }
     }
 
     private void refusedAtTwo(Runnable attempt) {

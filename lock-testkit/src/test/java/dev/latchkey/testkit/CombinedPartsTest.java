@@ -1,0 +1,82 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The third member was not there for a promotion: what it has is shared, and lets a reader in. */
+@Timeout(120)
+class CombinedPartsTest {
+
+    private final List<InMemoryStore> memories =
+            Stream.generate(InMemoryStore::new).limit(3).toList();
+    private final List<FaultyStore> members =
+            memories.stream().map(FaultyStore::new).toList();
+    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy());
+    private final Key key = Key.of("x");
+    private Key held = key;
+    private Attempt.Granted promoted;
+
+    @BeforeEach
+    void promoteAtTwo() {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).next(SAVE, Fault.failing(LockStorageException.Failure.NOT_SENT));
+        promoted = granted(store.save(exclusive(reads)));
+        held = holding(key, promoted);
+        assertThat(modeAtThird()).isEqualTo(LockMode.SHARED);
+    }
+
+    @AfterEach
+    void close() {
+        members.forEach(FaultyStore::heal);
+        store.close();
+    }
+
+    @Test
+    void givenOnlySharedAtOne_whenRefreshedWithoutAnother_thenThatIsNotEnough() {
+        members.get(1).always(REFRESH, Fault.unreachable());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
+    }
+
+    @Test
+    void givenOnlySharedAtOne_whenAnotherHasLostIt_thenLost() {
+        assertThat(memories.get(1).delete(held)).isTrue();
+
+        assertThat(store.refresh(exclusive(held))).isInstanceOf(Attempt.Lost.class);
+    }
+
+    @Test
+    void givenOnlySharedAtOne_whenRefreshed_thenItIsPromotedThere() {
+        granted(store.refresh(exclusive(held)));
+
+        await().until(() -> modeAtThird() == LockMode.EXCLUSIVE);
+        members.get(1).always(REFRESH, Fault.unreachable());
+        await().untilAsserted(() -> granted(store.refresh(exclusive(held))));
+    }
+
+    private LockMode modeAtThird() {
+        return memories.get(2).find(key).orElseThrow().mode();
+    }
+}

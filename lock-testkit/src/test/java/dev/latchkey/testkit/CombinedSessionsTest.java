@@ -1,0 +1,127 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.AsyncStore;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Three members whose holds last as long as a session, and whose clocks tell when that may be over. */
+@Timeout(120)
+class CombinedSessionsTest {
+
+    private final List<Sessions> members =
+            Stream.generate(Sessions::new).limit(3).toList();
+    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy());
+    private final Key key = Key.of("x");
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    /** Parts are given back before it is told: whoever looks meanwhile has to see it. */
+    @Test
+    void givenTooFewSessionsAreLeft_whenPartsAreGivenBack_thenItIsNotLive() {
+        Lease lease = granted(store.save(exclusive(key))).lease();
+        CompletableFuture<Boolean> wasLive = new CompletableFuture<>();
+        members.get(2).whenDeleted = () -> wasLive.complete(lease.isLive().getAsBoolean());
+
+        members.get(0).end();
+        assertThat(lease.isLive().getAsBoolean()).isTrue();
+        members.get(1).end();
+
+        assertThat(wasLive).isCompletedWithValue(false);
+        assertThat(lease.isLive().getAsBoolean()).isFalse();
+        assertThat(isLost(lease)).isTrue();
+    }
+
+    @Test
+    void givenOnlySharedAtOne_whenAnotherSessionEnds_thenTheExclusiveHoldIsLost() {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        members.get(2).isAway = true;
+        Lease lease = granted(store.save(exclusive(reads))).lease();
+        assertThat(lease.isLive().getAsBoolean()).isTrue();
+
+        members.get(1).end();
+
+        assertThat(lease.isLive().getAsBoolean()).isFalse();
+        assertThat(isLost(lease)).isTrue();
+    }
+
+    private static boolean isLost(Lease lease) {
+        return lease.lost().orElseThrow().toCompletableFuture().isDone();
+    }
+
+    private static final class Sessions implements AsyncStore {
+
+        private final InMemoryStore memory = new InMemoryStore();
+        private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+        private Runnable whenDeleted = () -> {};
+        private boolean lives = true;
+        private boolean isAway;
+
+        void end() {
+            lives = false;
+            lost.complete(LossReason.SESSION_LOST);
+        }
+
+        private Attempt.Granted inSession(Attempt.Granted granted) {
+            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost, () -> lives));
+        }
+
+        @Override
+        public Attempt save(Request request) {
+            if (isAway) {
+                throw new LockStorageException(
+                        request.key().resource(), "away", null, LockStorageException.Failure.NOT_SENT);
+            }
+            Request endless = new Request(request.key(), request.mode(), Duration.ofDays(1), request.patience());
+            return memory.save(endless) instanceof Attempt.Granted granted
+                    ? inSession(granted)
+                    : Attempt.Conflicted.NO_HINT;
+        }
+
+        @Override
+        public CompletionStage<Attempt> saveAsync(Request request, long proposal) {
+            return CompletableFuture.completedFuture(save(request));
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            whenDeleted.run();
+            return memory.delete(key);
+        }
+
+        @Override
+        public CompletionStage<Boolean> deleteAsync(Key key) {
+            return CompletableFuture.completedFuture(delete(key));
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return memory.find(key).map(this::inSession);
+        }
+    }
+}
