@@ -78,6 +78,10 @@ final class Main implements Callable<Integer> {
     public Integer call() {
         Map<Contest, List<Table>> chosen = new LinkedHashMap<>();
         contests().forEach(contest -> chosen.put(contest, chosen(contest)));
+        if (writes() && Setting.isDirty()) {
+            throw wrong("the checkout has changes that are not committed, so that nobody could tell what was measured:"
+                    + " commit them, or use --only or --quick, which write no file");
+        }
         return chosen.entrySet().stream()
                 .mapToInt(one -> tried(one.getKey(), one.getValue()))
                 .max()
@@ -104,11 +108,15 @@ final class Main implements Callable<Integer> {
     private int measure(Contest contest, List<Table> chosen) {
         Figures figures = new Race(contest, isQuick ? Effort.QUICK : Effort.FULL).run(chosen);
         figures.tables().forEach(table -> System.out.print("\n" + Page.table(table)));
-        if (tables.isEmpty()
-                && (!isQuick || command.commandLine().getParseResult().hasMatchedOption("--output"))) {
+        if (writes()) {
             new Results(output).add(figures);
         }
         return figures.showOverlapsOfOurs() ? 1 : 0;
+    }
+
+    private boolean writes() {
+        return tables.isEmpty()
+                && (!isQuick || command.commandLine().getParseResult().hasMatchedOption("--output"));
     }
 
     private List<Contest> contests() {

@@ -40,12 +40,21 @@ record Setting(
     /** What {@code ./benchmark} tells of the checkout. */
     static final String REVISION = "latchkey.revision";
 
+    /** Whether what is measured is in no commit. */
+    static boolean isDirty() {
+        return checkout().endsWith("-dirty");
+    }
+
+    private static String checkout() {
+        return System.getProperty(REVISION, "unknown");
+    }
+
     static Setting of(List<String> artifacts, Effort effort) {
         Map<String, String> libraries = new TreeMap<>();
         artifacts.forEach(artifact -> libraries.put(artifact, version(artifact)));
         return new Setting(
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                System.getProperty(REVISION, "unknown"),
+                checkout(),
                 model(),
                 Placement.PROCESSORS,
                 String.join(

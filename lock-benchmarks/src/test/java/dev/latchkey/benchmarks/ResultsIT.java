@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +54,25 @@ class ResultsIT {
         assertThat(new CommandLine(new Main()).setErr(silent()).execute("etcd")).isEqualTo(2);
         assertThat(new CommandLine(new Main()).setErr(silent()).execute("--only", "nothing", "flock"))
                 .isEqualTo(2);
+    }
+
+    /** A page that names a revision which nobody can check out proves nothing. */
+    @Test
+    void givenChangesThatAreNotCommitted_whenPagesWouldBeWritten_thenNothingIsMeasured() throws Exception {
+        System.setProperty(Setting.REVISION, "0123456-dirty");
+        try {
+            StringWriter told = new StringWriter();
+
+            int code = new CommandLine(new Main())
+                    .setErr(new PrintWriter(told))
+                    .execute("--output", directory.toString(), "in-memory");
+
+            assertThat(code).isEqualTo(2);
+            assertThat(told.toString()).contains("not committed");
+            assertThat(directory).isEmptyDirectory();
+        } finally {
+            System.clearProperty(Setting.REVISION);
+        }
     }
 
     private static PrintWriter silent() {
