@@ -47,6 +47,9 @@ public final class RedisCluster implements AutoCloseable {
                 Integer.toString(bus.port()),
                 "--cluster-node-timeout",
                 "2000",
+                // A busy machine needs more than one election: by default a replica gives up for good after 30 s.
+                "--cluster-replica-validity-factor",
+                "0",
                 "--cluster-announce-ip",
                 "127.0.0.1",
                 "--repl-diskless-sync-delay",

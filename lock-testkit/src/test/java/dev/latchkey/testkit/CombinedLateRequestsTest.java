@@ -26,6 +26,7 @@ import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -133,6 +134,7 @@ class CombinedLateRequestsTest {
     @Test
     void givenAskedForSharedWithoutAnAnswer_whenPromoted_thenThatMemberIsNotCountedOn() {
         Key held = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
         members.get(2).next(SAVE, Fault.unreachable());
         granted(store.save(shared(held)));
         Key late = lastOfThird();
@@ -166,10 +168,13 @@ class CombinedLateRequestsTest {
     private void refusedAtTwo(Runnable attempt) {
         members.get(2).next(SAVE, Fault.unreachable());
         granted(store.save(exclusive(rival)));
+        await().until(() -> asksOfThird(SAVE).findAny().isPresent());
         members.get(2).next(DELETE, Fault.unreachable());
         attempt.run();
+        Key refused = lastOfThird();
+        await().until(() -> store.isSpent(refused));
         assertThat(store.delete(rival)).isTrue();
-        memories.get(2).delete(lastOfThird());
+        memories.get(2).delete(refused);
     }
 
     private void secondIsAway() {
@@ -178,11 +183,19 @@ class CombinedLateRequestsTest {
         }
     }
 
+    /** Two members are enough for an answer: the third may be asked after that. */
     private Key lastOfThird() {
+        return await().until(
+                        () -> asksOfThird(SAVE)
+                                .filter(asked -> !asked.equals(rival))
+                                .reduce((before, last) -> last),
+                        Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private Stream<Key> asksOfThird(FaultyStore.Operation operation) {
         return members.get(2).calls().stream()
-                .filter(call -> call.operation() == SAVE && !call.key().equals(rival))
-                .reduce((before, last) -> last)
-                .orElseThrow()
-                .key();
+                .filter(call -> call.operation() == operation)
+                .map(FaultyStore.Call::key);
     }
 }
