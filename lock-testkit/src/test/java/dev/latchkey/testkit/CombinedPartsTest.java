@@ -60,6 +60,24 @@ class CombinedPartsTest {
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
     }
 
+    /** Of what members have of it, whoever the key was given to knows nothing but what they answer. */
+    @Test
+    void givenOnlySharedAtOne_whenRefreshedElsewhereWithoutAnother_thenThatIsNotEnough() {
+        members.get(1).always(REFRESH, Fault.unreachable());
+        try (CombinedStore elsewhere = new CombinedStore(members, new ConsensusStrategy())) {
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> elsewhere.refresh(exclusive(held)));
+        }
+    }
+
+    @Test
+    void givenOnlySharedAtOne_whenRefreshedElsewhere_thenItIsPromotedThere() {
+        try (CombinedStore elsewhere = new CombinedStore(members, new ConsensusStrategy())) {
+            granted(elsewhere.refresh(exclusive(held)));
+
+            await().until(() -> modeAtThird() == LockMode.EXCLUSIVE);
+        }
+    }
+
     @Test
     void givenOnlySharedAtOne_whenAnotherHasLostIt_thenLost() {
         assertThat(memories.get(1).delete(held)).isTrue();
