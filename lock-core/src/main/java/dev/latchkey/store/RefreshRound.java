@@ -48,10 +48,14 @@ final class RefreshRound {
     private Attempt ask(Member member) {
         Key asked = quorum.keyFor(member, key);
         Attempt attempt = refresh(member, asked);
-        boolean isSharedOnly = attempt instanceof Attempt.Granted granted
-                && granted.mode() == LockMode.SHARED
-                && before.filter(hold -> hold.isSharedOnly(member)).isPresent();
-        return isSharedOnly ? SHARED_ONLY : attempt;
+        boolean isShared = attempt instanceof Attempt.Granted granted && granted.mode() == LockMode.SHARED;
+        return isShared && isTooLittle(member) ? SHARED_ONLY : attempt;
+    }
+
+    /** Of a hold that was taken elsewhere no more is known than what the key claims. */
+    private boolean isTooLittle(Member member) {
+        return before.map(hold -> hold.isSharedOnly(member))
+                .orElseGet(() -> key.held().map(Key.Held::mode).equals(Optional.of(LockMode.EXCLUSIVE)));
     }
 
     private Attempt refresh(Member member, Key asked) {

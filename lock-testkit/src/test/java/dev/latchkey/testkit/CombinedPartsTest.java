@@ -14,10 +14,14 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -69,6 +73,20 @@ class CombinedPartsTest {
         }
     }
 
+    /** Members without durable tokens are not asked for one. */
+    @Test
+    void givenOnlySharedAtOne_whenRefreshedElsewhereWithoutTokens_thenThatIsNotEnough() {
+        List<Unfenced> unfenced = memories.stream().map(Unfenced::new).toList();
+        try (CombinedStore elsewhere = new CombinedStore(unfenced, new ConsensusStrategy())) {
+            unfenced.get(1).isAway = true;
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> elsewhere.refresh(exclusive(held)));
+
+            unfenced.get(1).isAway = false;
+            granted(elsewhere.refresh(exclusive(held)));
+            await().until(() -> modeAtThird() == LockMode.EXCLUSIVE);
+        }
+    }
+
     @Test
     void givenOnlySharedAtOne_whenRefreshedElsewhere_thenItIsPromotedThere() {
         try (CombinedStore elsewhere = new CombinedStore(members, new ConsensusStrategy())) {
@@ -96,5 +114,38 @@ class CombinedPartsTest {
 
     private LockMode modeAtThird() {
         return memories.get(2).find(key).orElseThrow().mode();
+    }
+
+    private static final class Unfenced implements SharedStore, ExpiringStore {
+
+        private final InMemoryStore memory;
+        private volatile boolean isAway;
+
+        Unfenced(InMemoryStore memory) {
+            this.memory = memory;
+        }
+
+        @Override
+        public Attempt save(Request request) {
+            return memory.save(request);
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            if (isAway) {
+                throw new LockStorageException(request.key().resource(), "away", null);
+            }
+            return memory.refresh(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return memory.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return memory.find(key);
+        }
     }
 }
