@@ -6,6 +6,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.chaos.EventLog.Change;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -30,16 +31,29 @@ final class Actor {
 
     private static final long AROUND_THE_END_NANOS = 40_000_000;
 
+    /** Of so many holds one is promoted or demoted, where that is the habit. */
+    private static final int CHANGES_ONE_OF = 3;
+
+    private static final int MOST_CHANGES = 3;
+
+    /** What it does with what it holds: of some locks the order and the hand-over are judged with nothing but plain holds. */
+    enum Habit {
+        KEEPS_ITS_MODE,
+        CHANGES_ITS_MODE
+    }
+
     private final String name;
     private final String resource;
+    private final Habit habit;
     private final Duration longestPause;
     private final EventLog log;
     private final RegisterClient register;
     private final SplittableRandom random;
     private long holds;
 
-    Actor(String name, String resource, Duration longestPause, EventLog log, RegisterClient register) {
+    Actor(String name, String resource, Duration longestPause, Habit habit, EventLog log, RegisterClient register) {
         this.name = name;
+        this.habit = habit;
         this.longestPause = longestPause;
         this.resource = resource;
         this.log = log;
@@ -59,6 +73,16 @@ final class Actor {
     /** What was granted; the Lock itself forgets its token with its hold. */
     private record Granted(String hold, String resource, LockMode mode, OptionalLong token) {}
 
+    /** The name of a hold in its mode of now, for the thread that is told of its loss as well. */
+    private static final class Current {
+
+        private volatile String hold;
+
+        Current(String hold) {
+            this.hold = hold;
+        }
+    }
+
     /**
      * One life of one Lock. Conflicts, losses and failures of the store are part of it.
      *
@@ -71,13 +95,15 @@ final class Actor {
         Lock lock = lock(locks, ttl);
         Optional<Granted> granted = acquire(lock, mode, ttl);
         if (granted.isPresent()) {
-            String hold = granted.get().hold();
-            lock.onLost(reason -> log.lost(hold, System.nanoTime()));
+            Current held = new Current(granted.get().hold());
+            lock.onLost(reason -> log.lost(held.hold, System.nanoTime()));
             use(lock, granted.get());
             if (lingers) {
-                linger(lock, hold);
+                linger(lock, held.hold);
+            } else if (habit == Habit.CHANGES_ITS_MODE && random.nextInt(CHANGES_ONE_OF) == 0) {
+                changeAndUse(lock, granted.get(), held);
             }
-            release(lock, hold);
+            release(lock, held.hold);
         }
         LockSupport.parkNanos(random.nextLong(longestPause.toNanos()));
         return granted.isPresent();
@@ -109,7 +135,7 @@ final class Actor {
             return Optional.empty();
         }
         long now = System.nanoTime();
-        Granted granted = new Granted(name + "#" + holds++, resource, mode, lock.fencingToken());
+        Granted granted = new Granted(nextHold(), resource, mode, lock.fencingToken());
         OptionalLong end = end(lock, now);
         if (lock.isExpired()) {
             if (isShort(ttl)) {
@@ -149,6 +175,61 @@ final class Actor {
             believe(lock, hold, asked);
             LockSupport.parkNanos(random.nextLong(AROUND_THE_END_NANOS));
         }
+    }
+
+    /** To and fro. Not of a short lease: of the end of what it was it may be told when it has become another. */
+    private void changeAndUse(Lock lock, Granted first, Current held) {
+        Optional<Granted> next = Optional.of(first);
+        for (int left = 1 + random.nextInt(MOST_CHANGES); left > 0 && next.isPresent(); left--) {
+            next = change(lock, next.get());
+            next.ifPresent(granted -> goOn(lock, granted, held));
+        }
+    }
+
+    /** Whoever demotes stops writing before it asks; whoever promotes reads on until it has the answer. */
+    private Optional<Granted> change(Lock lock, Granted before) {
+        long asked = System.nanoTime();
+        if (lock.isExpired()) {
+            return Optional.empty();
+        }
+        log.changing(before.hold(), asked);
+        LockMode mode = before.mode() == LockMode.SHARED ? LockMode.EXCLUSIVE : LockMode.SHARED;
+        if (mode == LockMode.SHARED) {
+            log.ended(before.hold(), asked);
+        }
+        try {
+            boolean isGranted = mode == LockMode.SHARED ? lock.tryAcquireShared() : lock.tryAcquire();
+            return isGranted ? changed(lock, before.hold(), mode, asked) : Optional.empty();
+        } catch (LockLostException e) {
+            log.lost(before.hold(), System.nanoTime());
+        } catch (LockStorageException e) {
+            // A reader reads on. Who wrote believes in nothing until it has released.
+        }
+        return Optional.empty();
+    }
+
+    private Optional<Granted> changed(Lock lock, String before, LockMode mode, long asked) {
+        long now = System.nanoTime();
+        Granted next = new Granted(nextHold(), resource, mode, lock.fencingToken());
+        OptionalLong end = end(lock, now);
+        if (lock.isExpired()) {
+            return Optional.empty();
+        }
+        log.changed(new Change(before, next.hold(), mode), next.token(), asked, now, end);
+        return Optional.of(next);
+    }
+
+    private void goOn(Lock lock, Granted next, Current held) {
+        held.hold = next.hold();
+        if (lock.isExpired()) {
+            // Whoever was told of it a moment ago has written it down of the hold before.
+            log.lost(next.hold(), System.nanoTime());
+        }
+        use(lock, next);
+    }
+
+    private String nextHold() {
+        return name + "#" + holds++;
     }
 
     private long refresh(Lock lock, String hold) {

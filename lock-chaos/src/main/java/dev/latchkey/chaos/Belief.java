@@ -34,10 +34,9 @@ record Belief(Hold hold, long end, boolean cut) {
         return switch (effect) {
             case NONE -> false;
             // What was asked for before may have been granted before, and be heard of only now.
-            case ENDS_HOLDS -> hold.asked() <= strike.over();
+            case ENDS_HOLDS -> hold.begun() <= strike.over();
             case SPOILS_CALLS ->
-                hold.answers().stream()
-                        .anyMatch(answer -> answer.asked() <= strike.over() && answer.at() >= strike.at());
+                hold.answers().anyMatch(answer -> answer.asked() <= strike.over() && answer.at() >= strike.at());
         };
     }
 

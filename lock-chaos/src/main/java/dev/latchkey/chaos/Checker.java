@@ -1,5 +1,6 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.LockMode;
 import dev.latchkey.chaos.History.Strike;
 import dev.latchkey.chaos.History.Wait;
 import dev.latchkey.chaos.Promise.Fencing;
@@ -76,16 +77,24 @@ final class Checker {
         });
         verdict.lookedAt(
                 Rule.EXCLUSION,
-                "%,d holds, %,d of them shared; %,d judged only until a fault, %,d over when they were heard of"
+                "%,d holds, %,d of them shared, %,d promoted, %,d demoted; %,d judged only until a fault, %,d over when they were heard of"
                         .formatted(
                                 beliefs.size(),
                                 beliefs.values().stream()
                                         .filter(belief -> !belief.hold().isExclusive())
                                         .count(),
+                                changed(LockMode.EXCLUSIVE),
+                                changed(LockMode.SHARED),
                                 beliefs.values().stream().filter(Belief::cut).count(),
                                 beliefs.values().stream()
                                         .filter(belief -> !belief.cut() && !belief.isReal())
                                         .count()));
+    }
+
+    private long changed(LockMode mode) {
+        return history.holds().values().stream()
+                .filter(hold -> hold.isChanged() && hold.isExclusive() == (mode == LockMode.EXCLUSIVE))
+                .count();
     }
 
     private void tokens() {

@@ -23,6 +23,8 @@ final class EventLog implements AutoCloseable {
         LATE,
         FAILED,
         KEPT,
+        CHANGING,
+        CHANGED,
         ENDED,
         RELEASED,
         LOST,
@@ -78,6 +80,25 @@ final class EventLog implements AutoCloseable {
     void kept(String hold, long asked, long at, OptionalLong until) {
         write(Event.KEPT, hold, asked, at, orNone(until));
     }
+
+    /** The store is about to be asked to promote a hold, or to demote it. */
+    void changing(String hold, long at) {
+        write(Event.CHANGING, hold, at);
+    }
+
+    /** The store did: the hold goes on in another mode, under another name. Nobody waited for that in line. */
+    void changed(Change change, OptionalLong token, long asked, long at, OptionalLong until) {
+        write(Event.CHANGED, change.hold(), change.next(), change.mode(), orNone(token), asked, at, orNone(until));
+    }
+
+    /**
+     * A hold that is promoted or demoted.
+     *
+     * @param hold its name before
+     * @param next its name afterwards
+     * @param mode afterwards
+     */
+    record Change(String hold, String next, LockMode mode) {}
 
     /** The hold is given up: at a time before the release was sent. */
     void ended(String hold, long at) {

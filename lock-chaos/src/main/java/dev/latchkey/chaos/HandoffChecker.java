@@ -52,6 +52,7 @@ final class HandoffChecker {
     }
 
     private final Promise promise;
+    private final History history;
     private final Map<String, List<Wait>> waits;
     private final List<History.Stall> stalls;
     private final Quiet quiet;
@@ -60,6 +61,7 @@ final class HandoffChecker {
 
     HandoffChecker(Promise promise, History history, Quiet quiet, Times times) {
         this.promise = promise;
+        this.history = history;
         this.waits = history.waits().stream().collect(Collectors.groupingBy(Wait::resource));
         this.stalls = history.stalls();
         this.quiet = quiet;
@@ -117,6 +119,7 @@ final class HandoffChecker {
     /** A wait that ended without a hold may have been granted one meanwhile, and given it back. */
     private boolean isJudged(Handoff handoff) {
         return faultless.reigns(handoff.free(), handoff.granted())
+                && !history.hasChanges(handoff.hold().resource(), handoff.free(), handoff.granted())
                 && waitsBeside(handoff, Actor.LONGEST_TTL.toNanos())
                         .noneMatch(wait -> wait.outcome() != Event.GRANTED && wait.outcome() != Event.LATE);
     }
@@ -127,7 +130,8 @@ final class HandoffChecker {
     }
 
     /** When the store has it free for certain; never where that is not known. */
-    private long freed(Hold hold) {
+    private long freed(Hold first) {
+        Hold hold = first.last();
         if (hold.released() != Hold.NEVER) {
             return hold.released();
         }

@@ -81,6 +81,7 @@ final class History {
     private final Map<String, Hold> holds = new LinkedHashMap<>();
     private final List<Wait> waits = new ArrayList<>();
     private final Map<String, Wait> open = new HashMap<>();
+    private final Map<String, List<Long>> changes = new HashMap<>();
     private final List<Access> accesses = new ArrayList<>();
     private final Map<String, Strike> strikes = new LinkedHashMap<>();
     private final List<Stall> stalls = new ArrayList<>();
@@ -125,6 +126,10 @@ final class History {
             case GRANTED -> granted(words);
             case REFUSED, LATE, FAILED -> ended(words[1], number(words[2]), Hold.NEVER, event);
             case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
+            case CHANGING ->
+                changes.computeIfAbsent(hold(words[1]).resource(), resource -> new ArrayList<>())
+                        .add(number(words[2]));
+            case CHANGED -> changed(words);
             case ENDED -> hold(words[1]).ended(number(words[2]));
             case RELEASED -> hold(words[1]).released(number(words[2]), Boolean.parseBoolean(words[3]));
             case LOST -> hold(words[1]).lost(number(words[2]));
@@ -147,6 +152,12 @@ final class History {
         Wait wait = ended(words[1], at, until == Hold.NEVER ? until : until - at, Event.GRANTED);
         Answer answer = new Answer(wait.asked(), at, until);
         holds.put(words[2], new Hold(words[2], wait.resource(), wait.mode(), token(words[3]), answer));
+    }
+
+    private void changed(String[] words) {
+        Answer answer = new Answer(number(words[5]), number(words[6]), orNever(words[7]));
+        Hold next = hold(words[1]).changed(words[2], LockMode.valueOf(words[3]), token(words[4]), answer);
+        holds.put(words[2], next);
     }
 
     private Wait ended(String actor, long at, long lease, Event outcome) {
@@ -211,6 +222,12 @@ final class History {
 
     List<Stall> stalls() {
         return stalls;
+    }
+
+    /** Whether a hold of a resource was promoted or demoted, or was to be, in a time or no longer before it than a lease lasts. */
+    boolean hasChanges(String resource, long from, long until) {
+        return changes.getOrDefault(resource, List.of()).stream()
+                .anyMatch(at -> at >= from - Actor.LONGEST_TTL.toNanos() && at <= until);
     }
 
     /** What was left behind. */

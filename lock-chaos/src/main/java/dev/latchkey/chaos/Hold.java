@@ -4,6 +4,8 @@ import dev.latchkey.LockMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** One hold, as its holder wrote it down. Changed only while the {@link History} is read. */
 final class Hold {
@@ -18,18 +20,35 @@ final class Hold {
     private final String resource;
     private final LockMode mode;
     private final OptionalLong token;
+    /** As long as it has the same mode. */
     private final List<Answer> answers = new ArrayList<>();
+    /** This one in the mode before, if that was another. */
+    private final @Nullable Hold before;
+
+    private @Nullable Hold next;
     private long ended = NEVER;
     private long lost = NEVER;
     private long released = NEVER;
     private boolean foundByRelease = true;
 
     Hold(String id, String resource, LockMode mode, OptionalLong token, Answer granted) {
+        this(id, resource, mode, token, granted, null);
+    }
+
+    private Hold(String id, String resource, LockMode mode, OptionalLong token, Answer granted, @Nullable Hold before) {
         this.id = id;
         this.resource = resource;
         this.mode = mode;
         this.token = token;
+        this.before = before;
         answers.add(granted);
+    }
+
+    /** It is promoted or demoted: it ends as what it was, and goes on as another, which is returned. */
+    Hold changed(String newId, LockMode newMode, OptionalLong newToken, Answer granted) {
+        ended(granted.at());
+        next = new Hold(newId, resource, newMode, newToken, granted, this);
+        return next;
     }
 
     void kept(Answer answer) {
@@ -74,12 +93,28 @@ final class Hold {
         return answers.get(0).asked();
     }
 
+    /** When it was asked for, in whatever mode it was at first. */
+    long begun() {
+        return before == null ? asked() : before.begun();
+    }
+
+    /** Whether it was promoted or demoted to be what it is. */
+    boolean isChanged() {
+        return before != null;
+    }
+
+    /** This one, or what it was promoted or demoted to in the end. */
+    Hold last() {
+        return next == null ? this : next.last();
+    }
+
     long granted() {
         return answers.get(0).at();
     }
 
-    List<Answer> answers() {
-        return answers;
+    /** Those in the modes before included. */
+    Stream<Answer> answers() {
+        return before == null ? answers.stream() : Stream.concat(before.answers(), answers.stream());
     }
 
     /** When the holder gave it up: before it asked the store to. */

@@ -93,7 +93,8 @@ final class QuietChecker {
                 && earlier.lease() >= SHORT_LEASE_NANOS
                 && next.asked() - earlier.asked() > SAME_MOMENT_NANOS
                 && earlier.end() - next.end() > SAME_MOMENT_NANOS
-                && quiet.reigns(earlier.asked(), earlier.end());
+                && quiet.reigns(earlier.asked(), earlier.end())
+                && !history.hasChanges(earlier.resource(), earlier.asked(), earlier.end());
     }
 
     /** Nothing fails, is refused, is lost, or is said not to have been held, without a reason. */

@@ -69,7 +69,8 @@ final class Worker {
         boolean isCrowded = number < 2 * CROWDED;
         int resource = isCrowded ? number % CROWDED : CROWDED + lonely(process, number - 2 * CROWDED);
         Duration pause = isCrowded ? Duration.ofMillis(30) : Duration.ofMillis(200);
-        return new Actor(process + "." + number, RESOURCE + resource, pause, log, register);
+        Actor.Habit habit = resource % 2 == 0 ? Actor.Habit.KEEPS_ITS_MODE : Actor.Habit.CHANGES_ITS_MODE;
+        return new Actor(process + "." + number, RESOURCE + resource, pause, habit, log, register);
     }
 
     /** Every other process seeks the same ones. */

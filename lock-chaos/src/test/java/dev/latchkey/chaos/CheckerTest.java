@@ -3,6 +3,7 @@ package dev.latchkey.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockMode;
+import dev.latchkey.chaos.EventLog.Change;
 import dev.latchkey.chaos.Promise.Bound;
 import dev.latchkey.chaos.Promise.Effect;
 import dev.latchkey.chaos.Promise.Fencing;
@@ -731,6 +732,158 @@ class CheckerTest {
         ended("w0-0.0", 1_200);
         log.released("w0-0.0#0", nanos(1_210), true);
         exclusive("w1-0.0", 2, 1_150, 3_000, 6_000);
+
+        assertRefuted(LEASES);
+    }
+
+    /** The actor's only hold becomes another, its second. */
+    private void changed(String actor, LockMode mode, long token, long asked, long at, long until) {
+        String before = actor + "#0";
+        log.changing(before, nanos(asked));
+        if (mode == LockMode.SHARED) {
+            log.ended(before, nanos(asked));
+        }
+        log.changed(new Change(before, actor + "#1", mode), orNone(token), nanos(asked), nanos(at), time(until));
+    }
+
+    private void demoted(String actor, long asked, long at, long until) {
+        changed(actor, LockMode.SHARED, NONE, asked, at, until);
+    }
+
+    private void promoted(String actor, long token, long asked, long at, long until) {
+        changed(actor, LockMode.EXCLUSIVE, token, asked, at, until);
+    }
+
+    @Test
+    void givenADemotedHold_whenAReaderIsGranted_thenTheyShare() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        demoted("w0-0.0", 50, 60, 5_050);
+        shared("w1-0.0", 20, 55, 5_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenADemotedHold_whenAWriterIsGrantedInIt_thenNoExclusion() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        demoted("w0-0.0", 50, 60, 150);
+        exclusive("w1-0.0", 2, 20, 120, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAPromotedHold_whenItIsTheOnlyOne_thenItDoesNotExcludeItself() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        promoted("w0-0.0", 1, 50, 60, 150);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAPromotedHold_whenAReaderReadsOn_thenNoExclusion() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        shared("w1-0.0", 0, 10, 100);
+        promoted("w0-0.0", 1, 50, 60, 150);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAPromotionThatIsAskedFor_whenItIsNotAnswered_thenItReadsOn() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        log.changing("w0-0.0#0", nanos(50));
+        exclusive("w1-0.0", 1, 20, 90, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenADemotionThatIsAskedFor_whenItIsNotAnswered_thenItIsBelievedNoMore() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 100);
+        log.changing("w0-0.0#0", nanos(50));
+        ended("w0-0.0", 50);
+        shared("w1-0.0", 20, 60, 200);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAPromotedHold_whenItsTokenIsOfAHoldBefore_thenNoFencing() throws Exception {
+        exclusive("w1-0.0", 7, 0, 1, 5);
+        shared("w0-0.0", 6, 10, 100);
+        promoted("w0-0.0", 7, 50, 60, 150);
+
+        assertRefuted(LEASES, Rule.TOKENS);
+    }
+
+    @Test
+    void givenAServerThatForgot_whenAHoldFromBeforeIsDemoted_thenItIsNotJudged() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        fault(FaultKind.FORGET, History.ALL, 30, 31, 40);
+        demoted("w0-0.0", 50, 60, 5_050);
+        exclusive("w1-0.0", 2, 41, 70, 200);
+
+        assertRefuted(promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS)));
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenASpoiltCall_whenTheHoldIsPromotedLater_thenItIsJudgedUntilThen() throws Exception {
+        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
+        shared("w0-0.0", 0, 35, 5_000);
+        fault(FaultKind.PAUSE, History.ALL, 30, 40, 40);
+        promoted("w0-0.0", 1, 50, 60, 5_050);
+        exclusive("w1-0.0", 2, 41, 90, 200);
+
+        assertRefuted(promise);
+    }
+
+    @Test
+    void givenASessionThatWasPromoted_whenItWasLastSeenBeforeTheNextGrant_thenExclusion() throws Exception {
+        shared("w0-0.0", 0, 10, NONE);
+        promoted("w0-0.0", 1, 20, 40, NONE);
+        log.kept("w0-0.0#1", nanos(60), nanos(60), time(NONE));
+        exclusive("w1-0.0", 2, 20, 61, NONE);
+        ended("w1-0.0", 70);
+        assertRefuted(promise(Bound.SESSION, Fencing.TOKENS, Map.of()));
+
+        exclusive("w2-0.0", 3, 20, 59, NONE);
+        ended("w2-0.0", 60);
+        assertRefuted(promise(Bound.SESSION, Fencing.TOKENS, Map.of()), Rule.EXCLUSION, Rule.TOKENS);
+    }
+
+    @Test
+    void givenAHoldThatChanged_whenItIsReleased_thenOnlyThenItIsFree() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        demoted("w0-0.0", 50, 60, 9_000);
+        log.ended("w0-0.0#1", nanos(7_990));
+        log.released("w0-0.0#1", nanos(8_000), true);
+        exclusive("w1-0.0", 2, 20, 8_500, 9_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAHoldThatChangedLongBefore_whenAWaiterGetsTheLockLate_thenTheHandOverWasDropped() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        demoted("w0-0.0", 50, 60, 9_000);
+        log.ended("w0-0.0#1", nanos(7_990));
+        log.released("w0-0.0#1", nanos(8_000), true);
+        exclusive("w1-0.0", 2, 20, 9_100, 9_500);
+
+        assertRefuted(LEASES, Rule.HANDOFF);
+    }
+
+    @Test
+    void givenAChange_whenItWasALeaseAgoAtTheMost_thenNothingIsSaidOfOrderAndHandOver() throws Exception {
+        exclusive("w0-0.0", 1, 0, 10, 5_000);
+        demoted("w0-0.0", 50, 60, 900);
+        log.ended("w0-0.0#1", nanos(500));
+        log.released("w0-0.0#1", nanos(501), true);
+        exclusive("w2-0.0", 2, 300, 1_800, 5_000);
+        released("w2-0.0", 1_900, 1_901, true);
+        exclusive("w1-0.0", 3, 100, 2_000, 5_000);
 
         assertRefuted(LEASES);
     }
