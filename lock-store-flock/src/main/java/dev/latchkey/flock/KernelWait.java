@@ -4,7 +4,7 @@ import dev.latchkey.LockMode;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -24,7 +24,7 @@ final class KernelWait implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(FlockStore.class);
 
     /** Threads wait here for a second for the next one to wait, and end. */
-    private static final ExecutorService THREADS =
+    static final Executor THREADS =
             new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), thread());
 
     private final ReentrantLock guard;
@@ -41,9 +41,15 @@ final class KernelWait implements Runnable {
         this.room = room;
     }
 
-    static KernelWait begin(ReentrantLock guard, KernelLock kernel, LockMode mode, Room room) {
+    /** Null if no thread is to be had: then it has not begun. */
+    static @Nullable KernelWait begin(
+            Executor threads, ReentrantLock guard, KernelLock kernel, LockMode mode, Room room) {
         KernelWait wait = new KernelWait(guard, kernel, mode, room);
-        THREADS.execute(wait);
+        try {
+            threads.execute(wait);
+        } catch (OutOfMemoryError e) {
+            return null;
+        }
         return wait;
     }
 

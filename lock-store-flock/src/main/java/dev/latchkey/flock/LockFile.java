@@ -34,7 +34,7 @@ final class LockFile {
     LockFile(OpenFiles openFiles, RandomAccessFile file, Object identity) {
         this.openFiles = openFiles;
         this.kernel = new KernelLock(openFiles, file, identity);
-        this.room = new Room(guard, kernel);
+        this.room = new Room(guard, kernel, KernelWait.THREADS);
     }
 
     Object identity() {

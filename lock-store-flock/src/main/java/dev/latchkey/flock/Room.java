@@ -10,6 +10,7 @@ import java.nio.channels.FileLock;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -39,15 +40,22 @@ final class Room {
     private final ReentrantLock guard;
     private final Condition kernelWaitOver;
     private final KernelLock kernel;
+    private final Executor threads;
     private final Holds holds;
     private final Deque<Waiter> queue = new ArrayDeque<>(2);
     private @Nullable KernelWait kernelWait;
     private int inARow;
 
-    Room(ReentrantLock guard, KernelLock kernel) {
+    /**
+     * Begins with nobody.
+     *
+     * @param threads to wait in the kernel on
+     */
+    Room(ReentrantLock guard, KernelLock kernel, Executor threads) {
         this.guard = guard;
         this.kernelWaitOver = guard.newCondition();
         this.kernel = kernel;
+        this.threads = threads;
         this.holds = new Holds(kernel);
     }
 
@@ -232,11 +240,20 @@ final class Room {
         if (attempt == Holds.GAVE_WAY) {
             head.lookAgainLater();
         } else if (attempt instanceof Attempt.Conflicted) {
-            kernelWait = KernelWait.begin(guard, kernel, head.mode(), this);
+            awaitInKernel(head);
         } else {
             inARow++;
         }
         return attempt;
+    }
+
+    /** Where no thread is to be had for that, the head of the queue looks again by itself. */
+    private void awaitInKernel(Waiter head) {
+        kernelWait = KernelWait.begin(threads, guard, kernel, head.mode(), this);
+        if (kernelWait == null) {
+            inARow = 0;
+            head.lookAgainLater();
+        }
     }
 
     private @Nullable Attempt promote(Waiter head) throws IOException {
