@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -26,13 +27,14 @@ final class Opening<T> {
 
     private final Supplier<T> open;
     private final Consumer<T> end;
+    private final Executor threads;
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable T there;
     private @Nullable CompletableFuture<T> opening;
     private volatile long begunNanos = System.nanoTime();
     private boolean closed;
 
-    private final Renewing renewing = new Renewing();
+    private final Renewing renewing;
 
     /**
      * Prepares, and opens nothing.
@@ -41,8 +43,14 @@ final class Opening<T> {
      * @param end what to do with it in the end
      */
     Opening(Supplier<T> open, Consumer<T> end) {
+        this(open, end, Opening::apart);
+    }
+
+    Opening(Supplier<T> open, Consumer<T> end, Executor threads) {
         this.open = open;
         this.end = end;
+        this.threads = threads;
+        this.renewing = new Renewing(threads);
     }
 
     /** What is open, if it is. */
@@ -129,8 +137,13 @@ final class Opening<T> {
     private void start(CompletableFuture<T> result) {
         if (closed) {
             result.cancel(false);
-        } else {
-            apart(() -> open(result));
+            return;
+        }
+        try {
+            threads.execute(() -> open(result));
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had: whoever asks next tries again.
+            result.completeExceptionally(e);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -10,10 +11,20 @@ final class Renewing {
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private final Executor threads;
     private final ReentrantLock guard = new ReentrantLock();
     private boolean underWay;
     private boolean again;
     private long lastNanos = System.nanoTime() - PAUSE_NANOS;
+
+    /**
+     * Begins with nothing to do.
+     *
+     * @param threads of its own for each time that it is done
+     */
+    Renewing(Executor threads) {
+        this.threads = threads;
+    }
 
     /**
      * Has it be done, and begin after this call.
@@ -36,11 +47,21 @@ final class Renewing {
 
     private void begin(BooleanSupplier work) {
         long pause = Math.max(0, lastNanos + PAUSE_NANOS - System.nanoTime());
-        CompletableFuture.delayedExecutor(pause, TimeUnit.NANOSECONDS, Opening::apart)
-                .execute(() -> run(work));
+        CompletableFuture.delayedExecutor(pause, TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(() -> runApart(work));
     }
 
-    private void run(BooleanSupplier work) {
+    private void runApart(BooleanSupplier work) {
+        try {
+            threads.execute(() -> run(work));
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had, and who asks meanwhile counts on this one: later again.
+            begins();
+            begin(work);
+        }
+    }
+
+    private void begins() {
         guard.lock();
         try {
             again = false;
@@ -48,6 +69,10 @@ final class Renewing {
         } finally {
             guard.unlock();
         }
+    }
+
+    private void run(BooleanSupplier work) {
+        begins();
         boolean done = work.getAsBoolean();
         guard.lock();
         try {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -33,5 +35,50 @@ class OpeningTest {
         Awaitility.await().atMost(LIMIT).until(renewed::isDone);
         assertThat(opening.there()).isEqualTo(2);
         opening.close(LIMIT);
+    }
+
+    /** nobody could connect any more, for all waited for what had not begun. */
+    @Test
+    void givenNoThreadIsToBeHad_whenItIsAskedForLater_thenItIsOpened() {
+        AtomicInteger refusals = new AtomicInteger(1);
+        Opening<String> opening = new Opening<>(() -> "open", ended -> {}, refusing(refusals));
+
+        assertThat(opening.begin()).isCompletedExceptionally();
+
+        assertThat(opening.begin()
+                        .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo("open");
+        opening.close(LIMIT);
+    }
+
+    /** it was taken to be under way for ever, and a dead connection was never replaced. */
+    @Test
+    void givenNoThreadIsToBeHad_whenAnotherIsNeeded_thenItIsReplacedLater() {
+        AtomicInteger refusals = new AtomicInteger();
+        AtomicInteger opened = new AtomicInteger();
+        Opening<Integer> opening = new Opening<>(opened::incrementAndGet, ended -> {}, refusing(refusals));
+        assertThat(opening.begin()
+                        .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo(1);
+        CompletableFuture<Void> renewed = new CompletableFuture<>();
+        refusals.set(1);
+
+        opening.renew(() -> true, () -> renewed.complete(null));
+
+        Awaitility.await().atMost(LIMIT).until(renewed::isDone);
+        assertThat(refusals).hasValue(0);
+        assertThat(opening.there()).isEqualTo(2);
+        opening.close(LIMIT);
+    }
+
+    private static Executor refusing(AtomicInteger refusals) {
+        return task -> {
+            if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new OutOfMemoryError("unable to create native thread (planted)");
+            }
+            Opening.apart(task);
+        };
     }
 }
