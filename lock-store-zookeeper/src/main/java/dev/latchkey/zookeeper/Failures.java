@@ -71,6 +71,11 @@ final class Failures {
         return new LockStorageException(resource, "there is no ZooKeeper client: " + cause, cause, Failure.NOT_SENT);
     }
 
+    static LockStorageException noThread(String resource, OutOfMemoryError cause) {
+        return new LockStorageException(
+                resource, "no thread to watch over the session with: " + cause.getMessage(), cause);
+    }
+
     static LockStorageException noChroot(String resource, String path) {
         return new LockStorageException(
                 resource,

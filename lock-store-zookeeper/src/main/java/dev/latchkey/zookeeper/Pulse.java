@@ -1,5 +1,7 @@
 package dev.latchkey.zookeeper;
 
+import dev.latchkey.LockStorageException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -13,6 +15,7 @@ final class Pulse implements Runnable {
     private static final long AFTER_FAILURE_NANOS = 100_000_000;
 
     private final Sessions sessions;
+    private final ThreadFactory threads;
     private volatile @Nullable Thread thread;
     private volatile boolean idle;
     private volatile boolean closed;
@@ -21,26 +24,46 @@ final class Pulse implements Runnable {
     private @Nullable Throwable failure;
 
     Pulse(Sessions sessions) {
-        this.sessions = sessions;
+        this(sessions, Pulse::thread);
     }
 
-    /** To be called when something new depends on the session. */
-    void needed() {
-        Thread current = thread;
-        if (current == null) {
-            start();
-        } else if (idle) {
+    Pulse(Sessions sessions, ThreadFactory threads) {
+        this.sessions = sessions;
+        this.threads = threads;
+    }
+
+    private static Thread thread(Runnable task) {
+        Thread thread = new Thread(null, task, "latchkey-zookeeper-pulse", 0, false);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /**
+     * To be called when something new depends on the session.
+     *
+     * @throws LockStorageException if no thread is to be had: nobody would be told of the end of what depends on it
+     */
+    void needed(String resource) {
+        if (thread == null) {
+            try {
+                start();
+            } catch (OutOfMemoryError e) {
+                throw Failures.noThread(resource, e);
+            }
+        }
+        // Also if another caller has just started it: it may have found nothing to do before this one came.
+        if (idle) {
             idle = false;
-            LockSupport.unpark(current);
+            LockSupport.unpark(thread);
         }
     }
 
     private synchronized void start() {
         if (thread == null && !closed) {
-            Thread started = new Thread(null, this, "latchkey-zookeeper-pulse", 0, false);
-            started.setDaemon(true);
-            thread = started;
+            Thread started = threads.newThread(this);
+            // If none can be started there is none, and the next who needs one tries again.
             started.start();
+            thread = started;
         }
     }
 

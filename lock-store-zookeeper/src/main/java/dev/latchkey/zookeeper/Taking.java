@@ -137,9 +137,9 @@ final class Taking {
             throw e;
         }
         session.add(waiter);
-        pulse.needed();
         boolean granted = false;
         try {
+            pulse.needed(place.resource());
             Signal end = session.isLive() ? awaitTurn(place, line, waiter, endNanos) : Signal.SESSION_LOST;
             if (end instanceof Signal.Next turn) {
                 granted = true;
