@@ -58,22 +58,13 @@ class RedisMovedMasterIT {
     }
 
     private void failOver() {
-        assertThat(first.text("WAIT", "1", "20000")).isEqualTo("1");
-        Awaitility.await().atMost(LIMIT).until(() -> offset(first).equals(offset(second)));
+        Replication.awaitInStep(first, second);
         second.call("REPLICAOF", "NO", "ONE");
         first.call("REPLICAOF", "127.0.0.1", Integer.toString(second.address().port()));
         Awaitility.await()
                 .atMost(LIMIT)
                 .until(() -> first.text("INFO", "replication").contains("master_link_status:up"));
         address.leadTo(second.address());
-    }
-
-    private static String offset(RedisServer server) {
-        return server.text("INFO", "replication")
-                .lines()
-                .filter(line -> line.startsWith("master_repl_offset:"))
-                .findFirst()
-                .orElseThrow();
     }
 
     /** A1: what the server publishes reaches its replicas as well, where nobody counts who hears it. */
@@ -198,7 +189,7 @@ class RedisMovedMasterIT {
         try (LockFactory locks = LockFactory.connect(address.dsn())) {
             Lock holder = locks.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
-            assertThat(first.text("WAIT", "1", "20000")).isEqualTo("1");
+            Replication.awaitInStep(first, second);
 
             second.call("REPLICAOF", "NO", "ONE");
             first.call("REPLICAOF", "127.0.0.1", "1");

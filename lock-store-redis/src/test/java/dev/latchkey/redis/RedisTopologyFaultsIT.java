@@ -317,7 +317,7 @@ class RedisTopologyFaultsIT {
         Lock holder = locks.createLock(RESOURCE, Duration.ofMinutes(5));
         assertThat(holder.tryAcquire()).isTrue();
         BackgroundCall<Lock> waiting = startWaiter(locks, master);
-        assertThat(master.text("WAIT", "1", "5000")).isEqualTo("1");
+        Replication.awaitInStep(master, replica);
 
         master.kill();
 
