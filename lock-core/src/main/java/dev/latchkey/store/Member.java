@@ -124,13 +124,9 @@ final class Member {
         }
     }
 
-    /** One that claims the token of what it demotes does nothing to what was promoted since. */
+    /** Whatever it claims: what was promoted meanwhile may be the hold that it was to demote, with the same token. */
     private void noteUnanswered(Request request, Throwable failure) {
-        boolean claimsToken = request.key()
-                .held()
-                .filter(held -> held.fencingToken().isPresent())
-                .isPresent();
-        if (request.mode() == LockMode.SHARED && !claimsToken) {
+        if (request.mode() == LockMode.SHARED) {
             demoted.failed(request.key(), failure);
         }
     }
@@ -159,16 +155,21 @@ final class Member {
 
     /** Makes a call that is of use until its caller stops waiting for it; one that has not begun by then is left out. */
     <T> CompletableFuture<T> callBefore(long endNanos, Key key, Supplier<T> call) {
+        return callBefore(endNanos, key, LockMode.SHARED, call);
+    }
+
+    /** As {@link #callBefore(long, Key, Supplier)}, for one who counts on what the key holds in a mode. */
+    <T> CompletableFuture<T> callBefore(long endNanos, Key key, LockMode mode, Supplier<T> call) {
         return call(key, () -> {
             checkInTime(endNanos, key);
-            checkUnspent(key, LockMode.SHARED);
+            checkUnspent(key, mode);
             return call.get();
         });
     }
 
-    /** As {@link #callBefore} for what may end a lease sooner. */
-    <T> CompletableFuture<T> cutBefore(long endNanos, Key key, Supplier<T> call) {
-        return callBefore(endNanos, key, () -> {
+    /** As {@link #callBefore(long, Key, LockMode, Supplier)} for what may end a lease sooner. */
+    <T> CompletableFuture<T> cutBefore(long endNanos, Key key, LockMode mode, Supplier<T> call) {
+        return callBefore(endNanos, key, mode, () -> {
             try {
                 return call.get();
             } catch (RuntimeException | Error e) {

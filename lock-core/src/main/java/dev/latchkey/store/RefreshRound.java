@@ -40,8 +40,13 @@ final class RefreshRound {
                 attempt -> attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST,
                 end,
                 (member, until) -> request.leaseChange() == LeaseChange.SET
-                        ? member.cutBefore(until, key, () -> ask(member))
-                        : member.callBefore(until, key, () -> ask(member)));
+                        ? member.cutBefore(until, key, claimed(), () -> ask(member))
+                        : member.callBefore(until, key, claimed(), () -> ask(member)));
+    }
+
+    /** As what it is to be kept. */
+    private LockMode claimed() {
+        return key.held().map(Key.Held::mode).orElse(LockMode.SHARED);
     }
 
     /** One that was not there for a promotion has a part that keeps no reader away: it is as good as lost. */
@@ -52,10 +57,10 @@ final class RefreshRound {
         return isShared && isTooLittle(member) ? SHARED_ONLY : attempt;
     }
 
-    /** Of a hold that was taken elsewhere no more is known than what the key claims. */
+    /** Of a part that was taken elsewhere, or without an answer, no more is known than what the key claims. */
     private boolean isTooLittle(Member member) {
-        return before.map(hold -> hold.isSharedOnly(member))
-                .orElseGet(() -> key.held().map(Key.Held::mode).equals(Optional.of(LockMode.EXCLUSIVE)));
+        return claimed() == LockMode.EXCLUSIVE
+                || before.filter(hold -> hold.isSharedOnly(member)).isPresent();
     }
 
     private Attempt refresh(Member member, Key asked) {

@@ -81,9 +81,12 @@ final class Undoing {
         return isDone;
     }
 
-    /** Claims the token of what it ends: if it comes late it must not end what was promoted since. */
+    /**
+     * Claims the token of what it ends: if it comes late it must not end what was promoted since. Where the member had not put it
+     * back before, that has the same token; so it is not promoted there again without an answer.
+     */
     private Attempt save(Member member, Attempt.Granted ended) {
         Key claim = key.claiming(Optional.of(new Key.Held(ended.mode(), ended.fencingToken())));
-        return member.store().save(new Request(claim, LockMode.SHARED, request.ttl(), request.patience()));
+        return member.saveNow(new Request(claim, LockMode.SHARED, request.ttl(), request.patience()));
     }
 }

@@ -1,0 +1,152 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.store.CombinedStore;
+import dev.latchkey.store.ConsensusStrategy;
+import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * No member keeps a token that tells one hold from another, and the third does not answer what asks to share: it is not counted
+ * on for an exclusive hold when the second is away, for it may let a reader in.
+ */
+@Timeout(120)
+class CombinedWithoutTokensTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+
+    private final List<InMemoryStore> memories =
+            Stream.generate(InMemoryStore::new).limit(3).toList();
+    private final List<FaultyStore> members =
+            memories.stream().map(FaultyStore::new).toList();
+    private final CombinedStore store =
+            new CombinedStore(members.stream().map(Unfenced::new).toList(), new ConsensusStrategy(), TIMEOUT);
+    private final Key key = Key.of("x");
+    private final Key rival = Key.of("x");
+
+    @AfterEach
+    void close() {
+        members.forEach(FaultyStore::heal);
+        store.close();
+    }
+
+    @Test
+    void givenSharedWithoutAnAnswer_whenPromotedAndRefreshedWithoutAnother_thenThatIsNotEnough() {
+        members.get(2).next(SAVE, Fault.replyLost());
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> store.isSpent(key));
+        Key held = holding(key, granted(store.save(exclusive(reads))));
+        assertThat(modeAtThird()).isEqualTo(LockMode.SHARED);
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
+    }
+
+    @Test
+    void givenDemotedWithoutAnAnswer_whenPromotedWithoutAnother_thenThatIsNotEnough() {
+        Key reads = demotedWithoutAnAnswer();
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+    }
+
+    @Test
+    void givenDemotedWithoutAnAnswer_whenPromotedAndRefreshedWithoutAnother_thenThatIsNotEnough() {
+        Key held = holding(key, granted(store.save(exclusive(demotedWithoutAnAnswer()))));
+        assertThat(modeAtThird()).isEqualTo(LockMode.EXCLUSIVE);
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
+    }
+
+    /** What is shared is kept, whatever becomes of the demotion. */
+    @Test
+    void givenDemotedWithoutAnAnswer_whenRefreshedWithoutAnother_thenItIsHeldOn() {
+        Key reads = demotedWithoutAnAnswer();
+        secondIsAway();
+
+        granted(store.refresh(shared(reads)));
+    }
+
+    @Test
+    void givenPutBackToSharedWithoutAnAnswer_whenPromotedWithoutAnother_thenThatIsNotEnough() {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        Stream.of(0, 1).forEach(number -> granted(memories.get(number).save(shared(rival))));
+        members.get(2).next(SAVE, Fault.none(), Fault.unreachable(), Fault.unreachable());
+        assertThat(store.save(exclusive(reads))).isInstanceOf(Attempt.Conflicted.class);
+        await().until(() -> store.isSpent(key));
+        assertThat(modeAtThird()).isEqualTo(LockMode.EXCLUSIVE);
+        Stream.of(0, 1).forEach(number -> memories.get(number).delete(rival));
+        members.get(2).heal();
+        secondIsAway();
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+    }
+
+    private Key demotedWithoutAnAnswer() {
+        Key held = holding(key, granted(store.save(exclusive(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).next(SAVE, Fault.unreachable());
+        Key reads = holding(key, granted(store.save(shared(held))));
+        await().until(() ->
+                members.get(2).operations().stream().filter(SAVE::equals).count() == 2);
+        return reads;
+    }
+
+    private void secondIsAway() {
+        for (FaultyStore.Operation operation : List.of(SAVE, REFRESH, FIND)) {
+            members.get(1).always(operation, Fault.unreachable());
+        }
+    }
+
+    private LockMode modeAtThird() {
+        return memories.get(2).find(key).orElseThrow().mode();
+    }
+
+    private record Unfenced(FaultyStore member) implements SharedStore, ExpiringStore {
+
+        @Override
+        public Attempt save(Request request) {
+            return member.save(request);
+        }
+
+        @Override
+        public Attempt refresh(Request request) {
+            return member.refresh(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return member.delete(key);
+        }
+
+        @Override
+        public Optional<Attempt.Granted> find(Key key) {
+            return member.find(key);
+        }
+    }
+}
