@@ -84,9 +84,9 @@ final class Watch implements Runnable {
             }
             ended |= session.isEnded();
         }
-        if (ended) {
+        // Whoever connects keeps its room meanwhile, however long: the other holders must not be told so much later.
+        if (ended && isOnAThread(rooms::removeDead)) {
             sessions.forgetEnded();
-            rooms.removeDead();
         }
     }
 
