@@ -53,10 +53,15 @@ final class Pools {
         String millis = Long.toString(SILENCE.toMillis());
         switch (UrlOptions.of(dsn.url()).kind()) {
             case "postgresql" -> {
+                config.setExceptionOverride(new ReadOnlyServer());
                 config.addDataSourceProperty("socketTimeout", Long.toString(SILENCE.toSeconds()));
                 config.addDataSourceProperty("tcpKeepAlive", "true");
             }
-            case "mysql", "mariadb", "sqlserver" -> config.addDataSourceProperty("socketTimeout", millis);
+            case "mysql", "mariadb" -> {
+                config.setExceptionOverride(new ReadOnlyServer());
+                config.addDataSourceProperty("socketTimeout", millis);
+            }
+            case "sqlserver" -> config.addDataSourceProperty("socketTimeout", millis);
             case "oracle" -> config.addDataSourceProperty("oracle.jdbc.ReadTimeout", millis);
             case "h2" -> {
                 config.setExceptionOverride(new BrokenH2());

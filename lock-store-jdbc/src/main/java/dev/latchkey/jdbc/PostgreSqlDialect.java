@@ -163,16 +163,12 @@ final class PostgreSqlDialect implements Dialect {
     /** {@code IF NOT EXISTS} alone fails for all but one of those who create it at once. */
     @Override
     public void create(Connection connection, String definition) throws SQLException {
-        connection.setAutoCommit(false);
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SELECT pg_advisory_xact_lock(hashtext('latchkey: create table'))");
-            statement.execute(definition);
-            connection.commit();
-        } catch (SQLException e) {
-            connection.rollback();
-            throw e;
-        } finally {
-            connection.setAutoCommit(true);
-        }
+        boolean unused = Transaction.run(connection, () -> {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("SELECT pg_advisory_xact_lock(hashtext('latchkey: create table'))");
+                statement.execute(definition);
+            }
+            return true;
+        });
     }
 }
