@@ -105,6 +105,11 @@ final class Database {
                 } else if (isLast || !(isTransient(e) || mayRepeat(e, repeat, attempt))) {
                     throw isMissingTable(e) ? Failures.missing(resource, table, e) : Failures.failure(resource, e);
                 }
+            } catch (LockStorageException e) {
+                throw e;
+            } catch (RuntimeException e) {
+                // Whatever the driver or the pool throws says nothing about what was done.
+                throw Failures.unchecked(resource, e);
             }
             pause(attempt);
         }

@@ -43,6 +43,10 @@ final class Failures {
                 Denial.isIn(e) ? Failure.DENIED : Failure.IN_DOUBT);
     }
 
+    static LockStorageException unchecked(String resource, RuntimeException e) {
+        return new LockStorageException(resource, "the driver or the pool failed: " + e, e);
+    }
+
     static LockStorageException failure(String resource, String problem) {
         return new LockStorageException(resource, problem, null);
     }

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Outcome;
@@ -299,6 +301,45 @@ class DriverFailuresIT {
 
             granted(store.save(exclusive(Key.of("after"))));
         }
+    }
+
+    /** What it throws says nothing about what was done: of an argument that was refused it was taken for nothing. */
+    @Test
+    void givenAConnectionThatRefusesAnArgumentAfterAnAcquire_whenAnotherAsks_thenItWasGivenBack() {
+        try (HikariDataSource pool = h2()) {
+            AtomicBoolean fails = new AtomicBoolean();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return refusing(super.getConnection(), fails);
+                }
+            });
+            LockFactory factory = new LockFactory(store);
+            Lock unanswered = factory.createLock("refused", Duration.ofMinutes(10));
+            assertThat(store.holders("refused")).isEmpty();
+            fails.set(true);
+
+            assertThatThrownBy(unanswered::tryAcquire)
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("planted");
+
+            assertThat(factory.createLock("refused", Duration.ofMinutes(10)).tryAcquire())
+                    .isTrue();
+        }
+    }
+
+    /** Is closed, but says otherwise once. */
+    private static Connection refusing(Connection connection, AtomicBoolean fails) {
+        return (Connection) Proxy.newProxyInstance(
+                DriverFailuresIT.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                    Object answer = method.invoke(connection, arguments);
+                    if (method.getName().equals("close") && fails.getAndSet(false)) {
+                        throw new IllegalArgumentException("planted");
+                    }
+                    return answer;
+                });
     }
 
     /** Fails at the so-manieth call but those that close it. */
