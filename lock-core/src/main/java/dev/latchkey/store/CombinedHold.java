@@ -25,6 +25,10 @@ final class CombinedHold {
     private final Map<Member, Key.Held> parts = new HashMap<>();
     private final Map<Member, Lease> leases = new HashMap<>();
     private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
+
+    /** The last save of which each part is known. */
+    private final Map<Member, Integer> confirmed = new HashMap<>();
+
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final BooleanSupplier isLive = this::isLive;
     private OptionalLong fencingToken = OptionalLong.empty();
@@ -42,6 +46,9 @@ final class CombinedHold {
     private int saves;
     private int savesUnderWay;
 
+    /** The save that made it exclusive: a part of before may have become a shared one. */
+    private int exclusiveSince;
+
     CombinedHold(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
@@ -52,20 +59,27 @@ final class CombinedHold {
         return Optional.ofNullable(parts.get(member));
     }
 
-    /** Adds what members granted; false if it has ended: whoever has ended it has them give that back. */
-    boolean add(Map<Member, Attempt.Granted> granted) {
-        return add(granted, () -> {});
+    /**
+     * Adds what members granted; false if it has ended: whoever has ended it has them give that back.
+     *
+     * @param save the save they answered, or the last one before they were asked
+     */
+    boolean add(int save, Map<Member, Attempt.Granted> granted) {
+        return add(save, granted, () -> {});
     }
 
-    /** As {@link #add(Map)}, with what the hold becomes by that: parts count by what it is. */
-    boolean add(Map<Member, Attempt.Granted> granted, LockMode newMode, OptionalLong newToken) {
-        return add(granted, () -> {
+    /** As {@link #add(int, Map)}, with what the hold becomes by that: parts count by what it is. */
+    boolean add(int save, Map<Member, Attempt.Granted> granted, LockMode newMode, OptionalLong newToken) {
+        return add(save, granted, () -> {
+            if (newMode == LockMode.EXCLUSIVE && mode != LockMode.EXCLUSIVE) {
+                exclusiveSince = save;
+            }
             mode = newMode;
             fencingToken = newToken;
         });
     }
 
-    private boolean add(Map<Member, Attempt.Granted> granted, Runnable change) {
+    private boolean add(int save, Map<Member, Attempt.Granted> granted, Runnable change) {
         synchronized (this) {
             if (ended) {
                 return false;
@@ -74,6 +88,7 @@ final class CombinedHold {
             granted.forEach((member, part) -> {
                 parts.put(member, new Key.Held(part.mode(), part.fencingToken()));
                 leases.put(member, part.lease());
+                confirmed.merge(member, save, Math::max);
             });
         }
         // Once all are in: a session that is over already ends nothing where the others are enough.
@@ -120,10 +135,11 @@ final class CombinedHold {
         return told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told);
     }
 
-    /** Whether a member is known to have no more than a shared part of what is held exclusively: it keeps no reader away. */
+    /** Whether a member may have no more than a shared part of what is held exclusively: then it keeps no reader away. */
     synchronized boolean isSharedOnly(Member member) {
         Key.@Nullable Held part = parts.get(member);
-        return mode == LockMode.EXCLUSIVE && part != null && part.mode() == LockMode.SHARED;
+        boolean isOld = confirmed.getOrDefault(member, exclusiveSince) < exclusiveSince;
+        return mode == LockMode.EXCLUSIVE && part != null && (isOld || part.mode() == LockMode.SHARED);
     }
 
     /** Whether enough sessions live that nobody can have it otherwise; who has ended it by a request is told by that. */
@@ -142,10 +158,14 @@ final class CombinedHold {
         return part == null || part.isLive().getAsBoolean();
     }
 
-    /** A save begins, which may change what members hold of it. */
-    synchronized void saveBegins() {
-        saves++;
+    /** A save begins, which may change what members hold of it; returns its number. One to share gives an exclusive hold up. */
+    synchronized int saveBegins(LockMode asked) {
         savesUnderWay++;
+        if (asked == LockMode.SHARED && mode == LockMode.EXCLUSIVE) {
+            mode = LockMode.SHARED;
+            fencingToken = OptionalLong.empty();
+        }
+        return ++saves;
     }
 
     synchronized void saveEnds() {
@@ -198,6 +218,7 @@ final class CombinedHold {
         parts.remove(member);
         leases.remove(member);
         sessions.remove(member);
+        confirmed.remove(member);
     }
 
     /** Whether it can be the hold that is claimed: an exclusive one has its token. */

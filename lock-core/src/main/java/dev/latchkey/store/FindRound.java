@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.store.Ballot.Answer;
 import dev.latchkey.store.Tally.Vote;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,14 @@ final class FindRound {
         this.before = quorum.hold(key);
         this.savesBefore = before.map(CombinedHold::savesIfQuiet).orElse(-1);
         this.round = new Round(
-                quorum, key, FindRound::vote, (member, end) -> member.callBefore(end, key, () -> ask(member)));
+                quorum,
+                key,
+                FindRound::vote,
+                (member, end) -> member.callBefore(end, key, claimed(), () -> ask(member)));
+    }
+
+    private LockMode claimed() {
+        return key.held().map(Key.Held::mode).orElse(LockMode.SHARED);
     }
 
     private Attempt ask(Member member) {
@@ -40,13 +48,27 @@ final class FindRound {
     }
 
     Optional<Attempt.Granted> finish() {
-        Tally.Verdict verdict = round.await(answers -> true);
+        Tally.Verdict verdict = round.await(this::isClear);
         round.onLate(answer -> {});
         return switch (verdict) {
             case GRANTED -> Optional.of(found(round.granted()));
             case LOST -> lost();
             case OPEN, CONFLICTED, FAILED -> throw round.failure();
         };
+    }
+
+    /** Of an exclusive hold some members may have a shared part: others may show that it is held exclusively all the same. */
+    private boolean isClear(List<Answer<Attempt>> answers) {
+        return claimed() == LockMode.SHARED
+                || answers.size() == quorum.members().size()
+                || isExclusive(Round.granted(answers));
+    }
+
+    private boolean isExclusive(Map<Member, Attempt.Granted> parts) {
+        long exclusive = parts.values().stream()
+                .filter(part -> part.mode() == LockMode.EXCLUSIVE)
+                .count();
+        return quorum.isMet((int) exclusive);
     }
 
     /** To look changes nothing, but where no member has leases it is how holds are refreshed. */
@@ -58,10 +80,7 @@ final class FindRound {
     }
 
     private Attempt.Granted found(Map<Member, Attempt.Granted> parts) {
-        long exclusive = parts.values().stream()
-                .filter(part -> part.mode() == LockMode.EXCLUSIVE)
-                .count();
-        LockMode mode = quorum.isMet((int) exclusive) ? LockMode.EXCLUSIVE : LockMode.SHARED;
+        LockMode mode = isExclusive(parts) ? LockMode.EXCLUSIVE : LockMode.SHARED;
         OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(parts);
         return quorum.hold(key)
                 .map(hold -> known(hold, mode, token, parts))

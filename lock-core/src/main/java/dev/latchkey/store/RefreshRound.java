@@ -92,11 +92,12 @@ final class RefreshRound {
                 .or(() -> key.held().map(Key.Held::mode))
                 .orElse(request.mode());
         OptionalLong token = token(known, mode, granted);
-        if (!hold.add(granted, mode, token)) {
+        int save = before.isPresent() ? savesBefore : 0;
+        if (!hold.add(save, granted, mode, token)) {
             round.onLate(answer -> {});
             return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.patience()), hold);
+        Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.patience()), hold, save);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
         return hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));

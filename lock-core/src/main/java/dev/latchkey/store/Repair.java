@@ -21,12 +21,15 @@ final class Repair {
     private final Request request;
     private final Key key;
     private final CombinedHold hold;
+    private final int save;
 
-    Repair(Quorum quorum, Request request, CombinedHold hold) {
+    /** The last argument is as in {@link CombinedHold#add(int, Map)}. */
+    Repair(Quorum quorum, Request request, CombinedHold hold, int save) {
         this.quorum = quorum;
         this.request = request;
         this.key = request.key();
         this.hold = hold;
+        this.save = save;
     }
 
     void consider(Answer<Attempt> answer) {
@@ -59,7 +62,7 @@ final class Repair {
     }
 
     private void addAndRaise(Member member, Attempt.Granted granted) {
-        if (hold.add(Map.of(member, granted))) {
+        if (hold.add(save, Map.of(member, granted))) {
             raise(member, granted);
         }
     }

@@ -24,6 +24,10 @@ final class SaveRound {
     private final Fencing fencing;
     private final Fencing.Proposal proposal;
     private final Optional<CombinedHold> before;
+
+    /** Its number among the saves of the hold. */
+    private final int number;
+
     private final Round round;
 
     SaveRound(Quorum quorum, Request request, Fencing fencing) {
@@ -33,7 +37,7 @@ final class SaveRound {
         this.fencing = fencing;
         this.proposal = fencing.proposal(key.resource());
         this.before = quorum.hold(key);
-        before.ifPresent(CombinedHold::saveBegins);
+        this.number = before.map(hold -> hold.saveBegins(request.mode())).orElse(0);
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
 
@@ -121,10 +125,10 @@ final class SaveRound {
             return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
         }
         CombinedHold hold = before.orElseGet(() -> quorum.holdOrNew(key));
-        if (!hold.add(granted, request.mode(), token.get())) {
+        if (!hold.add(number, granted, request.mode(), token.get())) {
             return endedMeanwhile();
         }
-        Repair repair = new Repair(quorum, request, hold);
+        Repair repair = new Repair(quorum, request, hold, number);
         round.answers().stream()
                 .filter(answer -> !isSettled(granted.get(answer.member()), token.get()))
                 .forEach(repair::consider);

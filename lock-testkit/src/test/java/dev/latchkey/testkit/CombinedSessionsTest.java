@@ -5,9 +5,12 @@ import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
 import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Attempt;
@@ -23,6 +26,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,7 +64,7 @@ class CombinedSessionsTest {
     @Test
     void givenOnlySharedAtOne_whenAnotherSessionEnds_thenTheExclusiveHoldIsLost() {
         Key reads = holding(key, granted(store.save(shared(key))));
-        members.get(2).isAway = true;
+        members.get(2).failure = Failure.NOT_SENT;
         Lease lease = granted(store.save(exclusive(reads))).lease();
         assertThat(lease.isLive().getAsBoolean()).isTrue();
 
@@ -68,6 +72,59 @@ class CombinedSessionsTest {
 
         assertThat(lease.isLive().getAsBoolean()).isFalse();
         assertThat(isLost(lease)).isTrue();
+    }
+
+    /** What the third had before may still become shared: it was counted as exclusive when the second had ended. */
+    @Test
+    void givenOneHasNotAnsweredADemotion_whenAnotherSessionEnds_thenWhatWasPromotedSinceIsLost() {
+        Lease lease = granted(store.save(exclusive(demotedAtTwo()))).lease();
+        assertThat(lease.isLive().getAsBoolean()).isTrue();
+
+        members.get(1).end();
+
+        assertThat(lease.isLive().getAsBoolean()).isFalse();
+        assertThat(isLost(lease)).isTrue();
+    }
+
+    @Test
+    void givenOneHasNotAnsweredADemotion_whenAnotherSessionEnds_thenWhatIsSharedStays() {
+        Lease lease = granted(store.save(exclusive(key))).lease();
+        members.get(2).failure = Failure.IN_DOUBT;
+        granted(store.save(shared(holding(key, granted(store.save(exclusive(key)))))));
+
+        members.get(1).end();
+
+        assertThat(lease.isLive().getAsBoolean()).isTrue();
+    }
+
+    /** To look is how such a hold is refreshed. */
+    @Test
+    void givenOneHasNotAnsweredADemotion_whenLookedAtWithoutAnother_thenItDoesNotCount() {
+        Key writes = holding(key, granted(store.save(exclusive(demotedAtTwo()))));
+        assertThat(store.find(writes)).get().extracting(Attempt.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+        members.get(1).failure = Failure.IN_DOUBT;
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.find(writes));
+    }
+
+    /** The first two that answer are enough for a hold, and one of them shares. */
+    @Test
+    void givenOnlySharedAtOne_whenLookedAt_thenExclusive() {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        members.get(0).failure = Failure.NOT_SENT;
+        Key writes = holding(key, granted(store.save(exclusive(reads))));
+        members.get(0).failure = null;
+
+        assertThat(store.find(writes)).get().extracting(Attempt.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    /** Shared again at two members; the third has not answered, and may still do as it was asked. */
+    private Key demotedAtTwo() {
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+        members.get(2).failure = Failure.IN_DOUBT;
+        Key reads = holding(key, granted(store.save(shared(writes))));
+        members.get(2).failure = null;
+        return reads;
     }
 
     private static boolean isLost(Lease lease) {
@@ -80,11 +137,17 @@ class CombinedSessionsTest {
         private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
         private Runnable whenDeleted = () -> {};
         private boolean lives = true;
-        private boolean isAway;
+        private @Nullable Failure failure;
 
         void end() {
             lives = false;
             lost.complete(LossReason.SESSION_LOST);
+        }
+
+        private void failIfAway(Key key) {
+            if (failure != null) {
+                throw new LockStorageException(key.resource(), "away", null, failure);
+            }
         }
 
         private Attempt.Granted inSession(Attempt.Granted granted) {
@@ -93,11 +156,10 @@ class CombinedSessionsTest {
 
         @Override
         public Attempt save(Request request) {
-            if (isAway) {
-                throw new LockStorageException(
-                        request.key().resource(), "away", null, LockStorageException.Failure.NOT_SENT);
-            }
-            Request endless = new Request(request.key(), request.mode(), Duration.ofDays(1), request.patience());
+            failIfAway(request.key());
+            Key key = request.key();
+            Key known = key.claiming(memory.find(key).map(had -> new Key.Held(had.mode(), had.fencingToken())));
+            Request endless = new Request(known, request.mode(), Duration.ofDays(1), request.patience());
             return memory.save(endless) instanceof Attempt.Granted granted
                     ? inSession(granted)
                     : Attempt.Conflicted.NO_HINT;
@@ -121,6 +183,7 @@ class CombinedSessionsTest {
 
         @Override
         public Optional<Attempt.Granted> find(Key key) {
+            failIfAway(key);
             return memory.find(key).map(this::inSession);
         }
     }
