@@ -37,9 +37,9 @@ final class Line {
     /** Waits for the turn of one who holds nothing. */
     Attempt await(Waiter waiter, long endNanos) throws SQLException, InterruptedException {
         waiters.addLast(waiter);
-        serve();
         boolean wanted = false;
         try {
+            serve();
             waiter.await(endNanos);
             wanted = !waiter.isWithdrawn();
         } finally {

@@ -85,7 +85,8 @@ final class Promotion {
                 end(session, wanted);
             }
         } catch (SQLException | RuntimeException | Error e) {
-            endUnlessOurs(session);
+            // What it has locked by then is open, and would keep others out as long as it is a spare.
+            session.end(LossReason.SESSION_LOST);
             throw e;
         } finally {
             session.letGo();
@@ -125,30 +126,33 @@ final class Promotion {
         }
     }
 
-    /** What a session that does not carry the hold has locked by then would keep others out as long as it is a spare. */
-    private void endUnlessOurs(Session session) {
-        if (hold.session() != session) {
-            session.end(LossReason.SESSION_LOST);
-        }
-    }
-
     /** Shares with the given session alone, which does already; false if the hold was lost or given up before. */
     private boolean move(Session session) throws SQLException {
         if (abandoned || !hold.isLive()) {
             session.yes(Sql.UNLOCK_SHARED, id.hold());
             return false;
         }
-        if (!hold.session().yes(Sql.UNLOCK_SHARED, id.hold())) {
-            hold.session().end(LossReason.SESSION_LOST);
-            endUnlessOurs(session);
+        Session before = hold.session();
+        if (!stopsSharing(before)) {
+            before.end(LossReason.SESSION_LOST);
+            session.end(LossReason.SESSION_LOST);
             return false;
         }
-        if (hold.session() != session) {
-            Session before = hold.session();
+        if (before != session) {
             hold.moveTo(session);
             sessions.giveBack(before);
         }
         return true;
+    }
+
+    /** Without an answer it is open whether the session still shares: the hold must not be believed in. */
+    private boolean stopsSharing(Session session) throws SQLException {
+        try {
+            return session.yes(Sql.UNLOCK_SHARED, id.hold());
+        } catch (SQLException e) {
+            session.end(LossReason.SESSION_LOST);
+            throw e;
+        }
     }
 
     private void awaitOn(Session session, long endNanos) throws InterruptedException {

@@ -146,7 +146,7 @@ final class Sessions {
                 throw new SQLException("the store was closed", "08003");
             }
             return session;
-        } catch (SQLException | RuntimeException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             connection.close();
             throw e;
         }

@@ -53,8 +53,10 @@ final class Threads implements Executor {
         try {
             pool.execute(handover);
             return handover;
-        } catch (RejectedExecutionException e) {
-            // The store is closed: there is no session to lose.
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // The store is closed: there is no session to lose. Or no thread is to be had: an interrupt may end the
+            // session
+            // then, of which its holders are told, but what was asked for is done.
             return null;
         }
     }

@@ -5,12 +5,16 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds out when a session that carries holds ends, while nobody uses it, by looking at the connections only; and when one
  * ends that has waited for long, by asking on another.
  */
 final class Watch implements Runnable {
+
+    private static final Logger log = LoggerFactory.getLogger(PostgresAdvisoryStore.class);
 
     private static final long PAUSE_NANOS = 50_000_000;
 
@@ -21,6 +25,9 @@ final class Watch implements Runnable {
     private volatile boolean idle;
     private volatile boolean closed;
     private volatile boolean checking;
+
+    /** Whether the last look has failed. Used by the thread alone. */
+    private boolean fails;
 
     Watch(Sessions sessions, Rooms rooms, Executor threads) {
         this.sessions = sessions;
@@ -63,7 +70,29 @@ final class Watch implements Runnable {
             }
             idle = false;
             LockSupport.parkNanos(this, PAUSE_NANOS);
+            lookWhateverFails();
+        }
+    }
+
+    /** Memory that runs out, a driver's error: without this thread no holder would learn of a loss. */
+    private void lookWhateverFails() {
+        try {
             look();
+            fails = false;
+        } catch (RuntimeException | Error e) {
+            warnOnce(e);
+        }
+    }
+
+    private void warnOnce(Throwable failure) {
+        if (fails) {
+            return;
+        }
+        fails = true;
+        try {
+            log.warn("lock.watch-failed problem={}", failure.toString());
+        } catch (RuntimeException | Error e) {
+            // Nobody can be told.
         }
     }
 

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
@@ -200,6 +201,52 @@ class DriverFailuresIT {
             }
             granted(rivals.save(exclusive(Key.of("report"))));
         }
+    }
+
+    /** Its session was believed to share still, though the server had let a rival in. */
+    @Test
+    void givenNoAnswerWhetherAReaderStillShares_whenPromoting_thenItsHoldIsLost() {
+        try (PostgresServer server = PostgresServer.start();
+                PostgresAdvisoryStore rivals = Stores.open(server)) {
+            AtomicBoolean fails = new AtomicBoolean(true);
+            PGSimpleDataSource source = new PGSimpleDataSource() {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return proxy(super.getConnection(), (method, result) -> {
+                        boolean isPrepared = method.getName().equals("prepareStatement");
+                        return isPrepared ? cancelled((PreparedStatement) result, fails) : result;
+                    });
+                }
+            };
+            source.setUrl(server.jdbcUrl());
+            try (PostgresAdvisoryStore store = new PostgresAdvisoryStore(source);
+                    LockFactory locks = new LockFactory(store)) {
+                Lock promoter = locks.createLock("report");
+                assertThat(promoter.tryAcquireShared()).isTrue();
+                Key other = Key.of("report");
+                granted(store.save(shared(other)));
+
+                assertThatThrownBy(() -> promoter.acquire(Duration.ofSeconds(30)))
+                        .isInstanceOfAny(LockStorageException.class, LockLostException.class);
+
+                assertThat(fails).isFalse();
+                assertThat(promoter.isExpired()).isTrue();
+                Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Attempt.Granted);
+            }
+        }
+    }
+
+    /** A statement that stops to share, and is then said to have been cancelled, once. */
+    private static Object cancelled(PreparedStatement statement, AtomicBoolean fails) {
+        return proxy(statement, (method, result) -> {
+            if (method.getName().equals("executeQuery")
+                    && statement.toString().contains("pg_advisory_unlock_shared(")
+                    && !statement.toString().contains("CASE")
+                    && fails.getAndSet(false)) {
+                throw new SQLException("canceling statement due to user request (planted)", "57014");
+            }
+            return result;
+        });
     }
 
     /** A wait to promote that is granted, and then said to be over, once. */
