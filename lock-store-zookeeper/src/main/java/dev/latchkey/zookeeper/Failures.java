@@ -73,7 +73,7 @@ final class Failures {
 
     static LockStorageException noThread(String resource, OutOfMemoryError cause) {
         return new LockStorageException(
-                resource, "no thread to watch over the session with: " + cause.getMessage(), cause);
+                resource, "no thread to watch over the session with: " + cause.getMessage(), cause, Failure.NOT_SENT);
     }
 
     static LockStorageException noChroot(String resource, String path) {

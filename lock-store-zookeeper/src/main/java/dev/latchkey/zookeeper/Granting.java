@@ -2,7 +2,6 @@ package dev.latchkey.zookeeper;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
@@ -18,12 +17,10 @@ final class Granting {
 
     private final Sessions sessions;
     private final Holds holds;
-    private final Pulse pulse;
 
-    Granting(Sessions sessions, Holds holds, Pulse pulse) {
+    Granting(Sessions sessions, Holds holds) {
         this.sessions = sessions;
         this.holds = holds;
-        this.pulse = pulse;
     }
 
     /** Holds from now on; gives the place up if it cannot. */
@@ -41,22 +38,11 @@ final class Granting {
             return all.mode() == request.mode() ? all.answer() : Attempt.Conflicted.NO_HINT;
         }
         boolean carried = session.carry(hold);
-        watchOver(hold);
         if (!carried || sessions.isClosed()) {
             holds.loseTo(hold, LossReason.SESSION_LOST);
             throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());
         }
         return hold.answer();
-    }
-
-    /** What nobody could be told the loss of is given up. */
-    private void watchOver(Hold hold) {
-        try {
-            pulse.needed(hold.key().resource());
-        } catch (LockStorageException e) {
-            holds.loseTo(hold, LossReason.SESSION_LOST);
-            throw e;
-        }
     }
 
     private long raiseFloor(Place place, Limit<RuntimeException> limit) {

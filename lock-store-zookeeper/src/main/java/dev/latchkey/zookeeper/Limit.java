@@ -93,6 +93,11 @@ abstract class Limit<X extends Exception> {
         pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
     }
 
+    /** Until then, or the limit. */
+    final void pauseUntil(long nanos) throws X {
+        await(new CompletableFuture<>(), Math.min(nanos - System.nanoTime(), leftNanos()));
+    }
+
     private void await(CompletableFuture<?> one, long nanos) throws X {
         try {
             get(one, Math.max(nanos, 0));

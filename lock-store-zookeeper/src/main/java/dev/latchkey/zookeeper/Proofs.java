@@ -9,15 +9,17 @@ package dev.latchkey.zookeeper;
  * answered, and was carried out, the leader has heard of that other one, and keeps the session for a whole timeout from when
  * that was sent. A quarter counted from there would prove nothing: both may have been on their way for long, and have come
  * to the server at one moment. As long as there is no such pair, after a pause in which only the client's own pings went
- * out, half of the timeout is sure: those come once in a third of it, or more often, and with a timeout of three ticks their
- * news takes a sixth more. Thread-safe.
+ * out, half of the timeout is sure, less what this process may have stood still: those come once in a third of it, or more
+ * often, and with a timeout of three ticks their news takes a sixth more. Thread-safe.
  */
 final class Proofs {
 
     /** Longer than any session timeout. */
     private static final long LONG_AGO_NANOS = Long.MAX_VALUE / 4;
 
+    /** When the newest was sent, less what may have been missing before. */
     private long newest;
+
     private long earlier;
     private long earlierAnswered;
     private long heard;
@@ -39,10 +41,10 @@ final class Proofs {
         return new Proofs(System.nanoTime() - LONG_AGO_NANOS);
     }
 
-    /** A request was carried out that was sent and answered then. */
-    synchronized void add(long sentNanos, long answeredNanos, long timeoutNanos) {
-        if (sentNanos - newest > 0) {
-            newest = sentNanos;
+    /** A request was carried out that was sent and answered then; the process may have stood still for as long before. */
+    synchronized void add(long sentNanos, long answeredNanos, long timeoutNanos, long frozenNanos) {
+        if (sentNanos - frozenNanos - newest > 0) {
+            newest = sentNanos - frozenNanos;
         }
         if (sentNanos - earlierAnswered >= timeoutNanos / 4) {
             heard = earlier;
@@ -55,13 +57,23 @@ final class Proofs {
      * Adds one that is answered now, unless the servers may have ended the session by now, which somebody may have seen: then
      * nothing is added, and what the session carries is to be given up before it is.
      */
-    synchronized boolean addUnlessOver(long sentNanos, long timeoutNanos) {
+    synchronized boolean addUnlessOver(long sentNanos, long timeoutNanos, long frozenNanos) {
         long now = System.nanoTime();
         boolean isOver = now - endNanos(timeoutNanos) >= 0;
         if (!isOver) {
-            add(sentNanos, now, timeoutNanos);
+            add(sentNanos, now, timeoutNanos, frozenNanos);
         }
         return !isOver;
+    }
+
+    /**
+     * Whether what is known, and what a request would prove that is sent now, may be over before another one a quarter later
+     * is answered.
+     */
+    synchronized boolean isTooLittle(long nowNanos, long timeoutNanos, long frozenNanos) {
+        long needed = nowNanos + timeoutNanos / 4 + timeoutNanos / 16;
+        long likely = nowNanos - frozenNanos + timeoutNanos / 2;
+        return heard + timeoutNanos - needed < 0 && likely - needed < 0;
     }
 
     /** When the servers may end the session at the earliest. */

@@ -7,7 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the session known to live while something depends on it, and gives up what it carries when it is not. */
+/**
+ * Keeps the session known to live while something depends on it, and gives up what it carries when it is not. Otherwise it
+ * asks nothing, but notices whether this process stands still.
+ */
 final class Pulse implements Runnable {
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperStore.class);
@@ -17,7 +20,6 @@ final class Pulse implements Runnable {
     private final Sessions sessions;
     private final ThreadFactory threads;
     private volatile @Nullable Thread thread;
-    private volatile boolean idle;
     private volatile boolean closed;
 
     /** What the last beat has failed with, and nobody was told of yet. Used by the thread alone. */
@@ -39,7 +41,7 @@ final class Pulse implements Runnable {
     }
 
     /**
-     * To be called when something new depends on the session.
+     * To be called before something comes to depend on the session.
      *
      * @throws LockStorageException if no thread is to be had: nobody would be told of the end of what depends on it
      */
@@ -50,11 +52,6 @@ final class Pulse implements Runnable {
             } catch (OutOfMemoryError e) {
                 throw Failures.noThread(resource, e);
             }
-        }
-        // Also if another caller has just started it: it may have found nothing to do before this one came.
-        if (idle) {
-            idle = false;
-            LockSupport.unpark(thread);
         }
     }
 
@@ -75,14 +72,8 @@ final class Pulse implements Runnable {
     @Override
     public void run() {
         while (!closed) {
-            idle = true;
             Session session = sessions.known();
-            if (session == null || session.isIdle()) {
-                LockSupport.park(this);
-            } else {
-                idle = false;
-                LockSupport.parkNanos(this, beat(session));
-            }
+            LockSupport.parkNanos(this, session == null ? AFTER_FAILURE_NANOS : beat(session));
         }
     }
 

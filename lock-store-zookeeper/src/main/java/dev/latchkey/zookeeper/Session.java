@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Session {
 
+    /** A client that has no connection yet knows no timeout. */
+    private static final long LEAST_IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
     private final ZooKeeper client;
     private final String root;
     private final Requests requests;
@@ -30,6 +33,7 @@ final class Session {
     private final Set<Waiter> joiners = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final Proofs proofs;
+    private final Freezes freezes = new Freezes(System.nanoTime());
     private final BooleanSupplier mayLive = this::mayLiveNow;
     private @Nullable CompletableFuture<?> beat;
     private long beatNanos;
@@ -75,10 +79,35 @@ final class Session {
     }
 
     private void prove(long sentNanos) {
-        if (!proofs.addUnlessOver(sentNanos, timeoutNanos())) {
+        long frozen = freezes.longestNanos(System.nanoTime());
+        if (!proofs.addUnlessOver(sentNanos, timeoutNanos(), frozen)) {
             lose(LossReason.SESSION_LOST);
-            proofs.add(sentNanos, System.nanoTime(), timeoutNanos());
+            proofs.add(sentNanos, System.nanoTime(), timeoutNanos(), frozen);
         }
+    }
+
+    /**
+     * Has it proven that the servers will keep it for a while, unless that can be presumed. It cannot after this process has
+     * stood still: then it takes a quarter of the session timeout. If no server answers, that is left to what is asked next.
+     */
+    <X extends Exception> void makeSure(Limit<X> limit) throws X {
+        while (!isEnded() && !limit.isOver() && isInDoubt()) {
+            if (!limit.answer(requests.commit(root)).isCommitted()) {
+                limit.pause();
+            } else if (isInDoubt()) {
+                limit.pauseUntil(proofs.dueNanos(timeoutNanos()));
+            }
+        }
+    }
+
+    /** For how long {@link #makeSure} may try. */
+    long sureNanos() {
+        return timeoutNanos() / 4 + Failures.LEAVING_NANOS;
+    }
+
+    private boolean isInDoubt() {
+        long now = System.nanoTime();
+        return proofs.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
     }
 
     /** Its client is of no more use. */
@@ -185,10 +214,14 @@ final class Session {
      * @return after how many nanoseconds at the latest this is to be called again
      */
     long beat() {
-        boolean live = isLive();
         long timeout = timeoutNanos();
+        long lookNanos = Freezes.lookNanos(timeout);
+        freezes.look(System.nanoTime(), timeout);
+        if (isIdle()) {
+            return Math.max(lookNanos, LEAST_IDLE_NANOS);
+        }
         // A client that was closed by its owner says nothing.
-        long lookNanos = timeout / 16;
+        boolean live = isLive();
         long due = proofs.dueNanos(timeout) - System.nanoTime();
         if (due > 0) {
             return Math.min(due, lookNanos);

@@ -41,7 +41,7 @@ final class Taking {
         this.sessions = sessions;
         this.paths = paths;
         this.pulse = pulse;
-        this.granting = new Granting(sessions, holds, pulse);
+        this.granting = new Granting(sessions, holds);
     }
 
     /** Lets those go on who have not joined a line yet, to find that the store is closed. */
@@ -58,7 +58,7 @@ final class Taking {
 
     /** Without waiting. */
     Attempt take(Request request) {
-        Session session = sessions.forUse(request.key().resource());
+        Session session = session(request);
         try {
             return take(request, session);
         } catch (LockStorageException e) {
@@ -66,11 +66,20 @@ final class Taking {
                 throw e;
             }
             // It may have expired hours ago, with nobody looking: all that was in it is gone.
-            return take(request, sessions.forUse(request.key().resource()));
+            return take(request, session(request));
         }
     }
 
+    /** One that is watched over from now on. */
+    private Session session(Request request) {
+        String resource = request.key().resource();
+        Session session = sessions.forUse(resource);
+        pulse.needed(resource);
+        return session;
+    }
+
     private Attempt take(Request request, Session session) {
+        session.makeSure(Limit.deaf(session.sureNanos()));
         Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
         Place place = place(session, request);
         Line line = place.join(limit);
@@ -89,12 +98,15 @@ final class Taking {
                 return Attempt.Conflicted.NO_HINT;
             }
             while (true) {
-                Session session = sessions.forUse(request.key().resource());
+                Session session = session(request);
                 Waiter waiter = new Waiter();
                 CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(Signal.STOP));
                 Attempt attempt = await(request, place(session, request), waiter, endNanos);
                 if (attempt != null) {
                     return attempt;
+                }
+                if (System.nanoTime() - endNanos >= 0) {
+                    return unserved(request, session);
                 }
             }
         } catch (LockStorageException e) {
@@ -105,6 +117,14 @@ final class Taking {
         } finally {
             ticket.leave();
         }
+    }
+
+    /** It would begin anew, but its time is over. */
+    private static Attempt unserved(Request request, Session session) {
+        if (session.isLive()) {
+            return Attempt.Conflicted.NO_HINT;
+        }
+        throw Failures.sessionEnded(request.key().resource());
     }
 
     /** Null if it has to begin anew. */
@@ -123,6 +143,7 @@ final class Taking {
     private @Nullable Attempt joinAndAwait(Request request, Place place, Waiter waiter, long endNanos)
             throws InterruptedException {
         Session session = place.session();
+        session.makeSure(Limit.alert(session.sureNanos(), waiter.ended()));
         Limit<InterruptedException> limit = Limit.alert(joiningNanos(endNanos), waiter.ended());
         Line line;
         try {
@@ -139,7 +160,6 @@ final class Taking {
         session.add(waiter);
         boolean granted = false;
         try {
-            pulse.needed(place.resource());
             Signal end = session.isLive() ? awaitTurn(place, line, waiter, endNanos) : Signal.SESSION_LOST;
             if (end instanceof Signal.Next turn) {
                 granted = true;

@@ -13,6 +13,7 @@ import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -397,6 +398,26 @@ class FaultsIT extends BehindAProxy {
             assertThat(taken.fencingToken().orElseThrow()).isGreaterThan(token);
             Awaitility.await().atMost(LIMIT).until(() -> !frozen.isAcquired());
             assertThat(taken.isAcquired()).isTrue();
+        }
+    }
+
+    /** Whether a server has heard of its session lately is not known: that is proven first, and nobody is told of it. */
+    @Test
+    void givenAProcessStoodStillWithNothingHeld_whenItAcquires_thenItHolds() {
+        String dsn = server.dsn() + SHORT_SESSION;
+        try (SecondProcess other = SecondProcess.connect(dsn)) {
+            RemoteLock lock = other.lock("frozen", TTL);
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.release()).isTrue();
+
+            other.freeze();
+            Awaitility.await().pollDelay(Duration.ofMillis(4_000)).until(() -> true);
+            other.thaw();
+
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(rivals.createLock("frozen", TTL).tryAcquire()).isFalse();
+            assertThat(lock.isAcquired()).isTrue();
+            assertThat(lock.release()).isTrue();
         }
     }
 

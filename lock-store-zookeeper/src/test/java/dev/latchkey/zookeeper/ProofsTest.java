@@ -23,7 +23,7 @@ class ProofsTest {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
 
-        proofs.add(sent, sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT, 0);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 2);
         assertThat(proofs.dueNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 4);
@@ -35,10 +35,10 @@ class ProofsTest {
         Proofs proofs = Proofs.ofNewSession();
         long end = proofs.endNanos(1);
 
-        assertThat(proofs.addUnlessOver(System.nanoTime(), 1)).isFalse();
+        assertThat(proofs.addUnlessOver(System.nanoTime(), 1, 0)).isFalse();
 
         assertThat(proofs.endNanos(1)).isEqualTo(end);
-        assertThat(proofs.addUnlessOver(System.nanoTime(), TimeUnit.HOURS.toNanos(1)))
+        assertThat(proofs.addUnlessOver(System.nanoTime(), TimeUnit.HOURS.toNanos(1), 0))
                 .isTrue();
     }
 
@@ -46,9 +46,9 @@ class ProofsTest {
     void givenTwoProofsAQuarterApart_thenAWholeTimeoutFromTheFirst() {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
-        proofs.add(sent, sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT, 0);
 
-        proofs.add(sent + TIMEOUT / 4, sent + TIMEOUT / 4, TIMEOUT);
+        proofs.add(sent + TIMEOUT / 4, sent + TIMEOUT / 4, TIMEOUT, 0);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT);
         assertThat(proofs.dueNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 2);
@@ -58,9 +58,9 @@ class ProofsTest {
     void givenTwoProofsCloseToEachOther_thenTheSecondAddsWhatIsLikely() {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
-        proofs.add(sent, sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT, 0);
 
-        proofs.add(sent + TIMEOUT / 8, sent + TIMEOUT / 8, TIMEOUT);
+        proofs.add(sent + TIMEOUT / 8, sent + TIMEOUT / 8, TIMEOUT, 0);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 8 + TIMEOUT / 2);
     }
@@ -70,60 +70,133 @@ class ProofsTest {
     void givenTheSecondOfThreeWasAnsweredLate_whenTheThirdWasSentAtOnceThen_thenTheSecondIsNoProofYet() {
         Proofs proofs = Proofs.none();
         long sent = System.nanoTime();
-        proofs.add(sent, sent, TIMEOUT);
+        proofs.add(sent, sent, TIMEOUT, 0);
         long late = sent + TIMEOUT / 2;
-        proofs.add(sent + TIMEOUT / 4, late, TIMEOUT);
+        proofs.add(sent + TIMEOUT / 4, late, TIMEOUT, 0);
 
-        proofs.add(late, late, TIMEOUT);
+        proofs.add(late, late, TIMEOUT, 0);
 
         assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT);
         assertThat(proofs.dueNanos(TIMEOUT)).isEqualTo(late + TIMEOUT / 4);
     }
 
+    /** The client cannot have said that it is there as long as its process stood still. */
+    @Test
+    void givenTheProcessMayHaveStoodStill_thenThatMuchLessIsBelieved() {
+        Proofs proofs = Proofs.none();
+        long sent = System.nanoTime();
+
+        proofs.add(sent, sent, TIMEOUT, TIMEOUT / 3);
+
+        assertThat(proofs.endNanos(TIMEOUT) - sent).isEqualTo(TIMEOUT / 2 - TIMEOUT / 3);
+        assertThat(proofs.isTooLittle(sent, TIMEOUT, TIMEOUT / 3)).isTrue();
+        assertThat(proofs.isTooLittle(sent, TIMEOUT, TIMEOUT / 8)).isFalse();
+    }
+
+    @Test
+    void givenTwoProofsAfterTheProcessStoodStill_thenThatIsEnough() {
+        Proofs proofs = Proofs.none();
+        long sent = System.nanoTime();
+        proofs.add(sent, sent, TIMEOUT, TIMEOUT);
+        long second = sent + TIMEOUT / 4;
+        assertThat(proofs.isTooLittle(second, TIMEOUT, TIMEOUT)).isTrue();
+
+        proofs.add(second, second, TIMEOUT, TIMEOUT);
+
+        assertThat(proofs.isTooLittle(second, TIMEOUT, TIMEOUT)).isFalse();
+    }
+
     /**
      * A20: a server that reports to the leader which sessions it has heard of, with the connection between the two cut at
-     * any moment; the client pings when it has nothing else to say, and its requests may be on their way for long.
+     * any moment. The client pings when it has nothing else to say, its requests may be on their way for long, and its
+     * process stands still at times.
      */
     @ParameterizedTest
     @ValueSource(ints = {6, 8, 15, 30})
     void givenAnySchedule_whenTheServerIsCutOff_thenBelievedNoLongerThanTheLeaderDoes(int reportsPerTimeout) {
         Random random = new Random(reportsPerTimeout);
-        for (int run = 0; run < 20_000; run++) {
-            Proofs proofs = random.nextBoolean() ? Proofs.none() : Proofs.ofNewSession();
+        for (int run = 0; run < 40_000; run++) {
+            Schedule schedule = new Schedule(random, TIMEOUT / reportsPerTimeout);
+
+            long believed = schedule.run();
+
+            assertThat(believed).as("run %s", run).isLessThanOrEqualTo(schedule.heard + TIMEOUT);
+        }
+    }
+
+    /** One session and its server, until the server is cut off. */
+    private static final class Schedule {
+
+        private final Random random;
+        private final long period;
+        private final Proofs proofs;
+        private final long base;
+        private final Freezes freezes;
+        private final long cut;
+        private long report;
+        private long ping;
+        private long look;
+        private long request;
+        private boolean news;
+
+        /** When the leader has heard of it last. */
+        private long heard;
+
+        Schedule(Random random, long period) {
+            this.random = random;
+            this.period = period;
+            this.proofs = random.nextBoolean() ? Proofs.none() : Proofs.ofNewSession();
             // Not before the session is there.
-            long base = System.nanoTime();
-            long period = TIMEOUT / reportsPerTimeout;
-            long report = random.nextLong(period);
-            long heard = 0;
-            boolean news = false;
-            long ping = 0;
+            this.base = System.nanoTime();
+            this.freezes = new Freezes(base);
+            this.cut = random.nextLong(1, 4 * TIMEOUT);
+            this.report = random.nextLong(period);
+            this.request = random.nextLong(3 * TIMEOUT);
+        }
+
+        /** Until when the session is believed to live. */
+        long run() {
             long now = 0;
-            long cut = random.nextLong(1, 4 * TIMEOUT);
-            boolean proves = false;
             while (now < cut) {
-                if (report <= now) {
-                    heard = news ? report : heard;
-                    news = false;
-                    report += period;
-                    continue;
+                if (random.nextInt(40) == 0) {
+                    freeze(now + random.nextLong(TIMEOUT));
                 }
-                long next = Math.min(Math.min(report, ping + TIMEOUT / 3), now + random.nextLong(1, TIMEOUT / 3));
-                now = Math.min(next, cut);
-                if (now == report) {
-                    continue;
-                }
-                proves = random.nextInt(3) > 0 || now == cut;
-                if (now - ping >= TIMEOUT / 3 || proves) {
-                    news = true;
-                    ping = now;
-                }
-                if (proves) {
-                    long onItsWay = random.nextBoolean() ? 0 : random.nextLong(TIMEOUT / 2);
-                    proofs.add(base + now - onItsWay, base + now, TIMEOUT);
+                now = Math.min(Math.min(report, request), Math.min(ping, look));
+                if (now < cut) {
+                    happen(now);
                 }
             }
+            return proofs.endNanos(TIMEOUT) - base;
+        }
 
-            assertThat(proofs.endNanos(TIMEOUT) - base).as("run %s", run).isLessThanOrEqualTo(heard + TIMEOUT);
+        private void freeze(long until) {
+            ping = Math.max(ping, until);
+            look = Math.max(look, until);
+            request = Math.max(request, until);
+        }
+
+        /** Of what comes at one moment, as after a freeze, the request first. */
+        private void happen(long now) {
+            if (now == request) {
+                long onItsWay = random.nextBoolean() ? 0 : Math.min(now, random.nextLong(TIMEOUT / 2));
+                say(now);
+                proofs.add(base + now - onItsWay, base + now, TIMEOUT, freezes.longestNanos(base + now));
+                request = now + random.nextLong(1, TIMEOUT / 2);
+            } else if (now == report) {
+                heard = news ? report : heard;
+                news = false;
+                report += period;
+            } else if (now == ping) {
+                say(now);
+            } else {
+                freezes.look(base + now, TIMEOUT);
+                look = now + Freezes.lookNanos(TIMEOUT);
+            }
+        }
+
+        private void say(long now) {
+            news = true;
+            ping = now + TIMEOUT / 3;
         }
     }
 }
