@@ -69,6 +69,7 @@ public final class VersionedCollection<T> {
      * @param collection with the codecs and the write concern to be used; reads go to the primary
      * @param <T> the documents
      * @return a view of it
+     * @throws IllegalArgumentException if its write concern has nothing acknowledged
      */
     public static <T> VersionedCollection<T> of(MongoCollection<T> collection) {
         return builder(collection).build();
@@ -82,6 +83,7 @@ public final class VersionedCollection<T> {
      * @param encode makes a document of an object, with that id and version
      * @param <T> the objects
      * @return a view of it
+     * @throws IllegalArgumentException if its write concern has nothing acknowledged
      */
     public static <T> VersionedCollection<T> of(
             MongoCollection<Document> collection, Function<Document, T> decode, Function<T, Document> encode) {
@@ -404,9 +406,16 @@ public final class VersionedCollection<T> {
          * Makes the view of the collection. Sends nothing.
          *
          * @return the view
-         * @throws IllegalArgumentException if the version field is no field of the root
+         * @throws IllegalArgumentException if the version field is no field of the root, or if the write concern of the
+         *     collection has nothing acknowledged
          */
         public VersionedCollection<T> build() {
+            if (!collection.getWriteConcern().isAcknowledged()) {
+                // A document that is there already would be told as created, and what it was to be would be lost.
+                throw new IllegalArgumentException("writes of " + collection.getNamespace()
+                        + " are not acknowledged, so that nobody would be told who was faster: the least is"
+                        + " WriteConcern.W1");
+            }
             Mapping<T> mapping = new Mapping<>(conversion, versionField, type, collection.getNamespace());
             return new VersionedCollection<>(
                     mapping, Commands.of(collection), new Guard.Unlocked(allowedClockSkew), retry, allowedClockSkew);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
@@ -83,6 +84,19 @@ class AddOrUpdateIT {
         assertThat(outcome).isInstanceOf(Outcome.Created.class);
         assertThat(outcome.document()).contains(load(1));
         assertThat(load(1)).containsEntry("count", 1).containsEntry("version", 1);
+    }
+
+    /** Nobody would be told that the document is there already: what one made would be lost, though it was told as created. */
+    @Test
+    void givenWritesThatAreNotAcknowledged_whenADocumentIsMadeThatIsThere_thenRefusedAndItStays() throws Exception {
+        stored.insertOne(new Document("_id", 1).append("count", 5).append("version", 5));
+
+        assertThatThrownBy(() -> VersionedCollection.of(stored.withWriteConcern(WriteConcern.UNACKNOWLEDGED))
+                        .insert(new Document("_id", 1).append("count", 1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("not acknowledged");
+
+        assertThat(load(1)).containsEntry("count", 5);
     }
 
     @Test
