@@ -50,7 +50,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
 
     private MemcachedStore(Builder options) {
         Link link = new Link(options.access, options.commandTimeout);
-        this.holds = new Holds(link, new ServerClock(link), options.prefix, new Turns());
+        this.holds = new Holds(link, new ServerClock(link), options.prefix, new Turns(options.patience));
         this.access = options.access;
     }
 
@@ -114,6 +114,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
         private final Access access;
         private String prefix = "lock:";
         private Duration commandTimeout = COMMAND_TIMEOUT;
+        private Duration patience = Turns.PATIENCE;
 
         Builder(Access access) {
             this.access = access;
@@ -144,6 +145,12 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
                         "command timeout " + timeout + ": must be more than zero and at most a day");
             }
             this.commandTimeout = timeout;
+            return this;
+        }
+
+        /** How long a thread waits for others of this store that change the same resource, before it asks all the same. */
+        Builder patience(Duration time) {
+            this.patience = time;
             return this;
         }
 

@@ -14,10 +14,20 @@ import java.util.stream.Stream;
 final class Turns {
 
     private static final int LINES = 64;
-    private static final long PATIENCE_NANOS = Duration.ofMillis(500).toNanos();
+    static final Duration PATIENCE = Duration.ofMillis(500);
 
+    private final long patienceNanos;
     private final ReentrantLock[] lines =
             Stream.generate(() -> new ReentrantLock(true)).limit(LINES).toArray(ReentrantLock[]::new);
+
+    /**
+     * Makes lines in which nobody is.
+     *
+     * @param patience how long each waits for its turn
+     */
+    Turns(Duration patience) {
+        this.patienceNanos = patience.toNanos();
+    }
 
     <T> T inTurn(String resource, Supplier<T> change) {
         ReentrantLock line = lines[Math.floorMod(resource.hashCode(), LINES)];
@@ -32,8 +42,8 @@ final class Turns {
     }
 
     /** Waits whether the thread is interrupted or not, and keeps the flag. */
-    private static boolean isReached(ReentrantLock line) {
-        long end = System.nanoTime() + PATIENCE_NANOS;
+    private boolean isReached(ReentrantLock line) {
+        long end = System.nanoTime() + patienceNanos;
         boolean interrupted = false;
         try {
             while (true) {

@@ -17,7 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class LateRequestIT {
 
-    private static final Duration SHORT = Duration.ofSeconds(3);
     private static final Duration MIDDLING = Duration.ofSeconds(30);
     private static final Duration LONG = Duration.ofMinutes(5);
 
@@ -25,9 +24,10 @@ class LateRequestIT {
     void givenARenewalOfAReader_whenItComesAfterALongerOne_thenTheLeaseIsAsTheReaderBelieves() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 LateProxy proxy = new LateProxy(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store);
                 LockFactory others = LockFactory.connect(server.dsn())) {
-            Lock reader = locks.createLock("r", SHORT);
+            Lock reader = locks.createLock("r", MIDDLING);
             assertThat(reader.tryAcquireShared()).isTrue();
             proxy.holdBack("(replace|cas) lock:r~r");
             assertThatThrownBy(reader::refresh).isInstanceOf(LockStorageException.class);
@@ -44,7 +44,8 @@ class LateRequestIT {
     void givenAPromotionOfAReader_whenTheRestOfItComesAfterADemotion_thenTheReaderKeepsWritersOut() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 LateProxy proxy = new LateProxy(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store);
                 LockFactory others = LockFactory.connect(server.dsn())) {
             Lock reader = locks.createLock("r", LONG);
             assertThat(reader.tryAcquireShared()).isTrue();
@@ -71,7 +72,8 @@ class LateRequestIT {
             throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
                 LateProxy proxy = new LateProxy(server.address());
-                LockFactory locks = LockFactory.connect("memcached://" + proxy.address());
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store);
                 LockFactory others = LockFactory.connect(server.dsn())) {
             Lock lock = locks.createLock("r", MIDDLING);
             assertThat(!wasReader || lock.tryAcquireShared()).isTrue();

@@ -1,17 +1,30 @@
 package dev.latchkey.memcached;
 
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.ServerAddress;
+import java.net.InetAddress;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Opens stores by DSN. */
 final class Stores {
 
+    private static final Duration LONG = Duration.ofMinutes(1);
     private static final AtomicInteger PREFIXES = new AtomicInteger();
 
     private Stores() {}
 
     static PersistingStore open(String dsn) {
         return new MemcachedStore.Provider().open(dsn);
+    }
+
+    /** A store whose calls and threads wait for as long as a busy machine may take. */
+    static MemcachedStore patient(ServerAddress address) {
+        Dsn dsn = Dsn.parse("memcached://" + address);
+        return new MemcachedStore.Builder(new OwnClient(dsn, LONG, InetAddress::getByName))
+                .commandTimeout(LONG)
+                .patience(LONG)
+                .build();
     }
 
     /** A store on the same server, with a key prefix of its own. */
