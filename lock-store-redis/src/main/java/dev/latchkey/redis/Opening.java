@@ -196,7 +196,12 @@ final class Opening<T> {
         } finally {
             guard.unlock();
         }
-        apart(ending);
+        try {
+            threads.execute(ending);
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had: what is open must not stay.
+            ending.run();
+        }
         try {
             Uninterrupted.await(ending, maxWait);
         } catch (ExecutionException | TimeoutException e) {

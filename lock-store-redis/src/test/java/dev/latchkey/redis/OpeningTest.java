@@ -73,6 +73,22 @@ class OpeningTest {
         opening.close(LIMIT);
     }
 
+    @Test
+    void givenNoThreadIsToBeHad_whenClosed_thenWhatIsOpenIsEnded() {
+        AtomicInteger refusals = new AtomicInteger();
+        CompletableFuture<String> ended = new CompletableFuture<>();
+        Opening<String> opening = new Opening<>(() -> "open", ended::complete, refusing(refusals));
+        assertThat(opening.begin()
+                        .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo("open");
+        refusals.set(1);
+
+        opening.close(LIMIT);
+
+        assertThat(ended).isCompletedWithValue("open");
+    }
+
     private static Executor refusing(AtomicInteger refusals) {
         return task -> {
             if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
