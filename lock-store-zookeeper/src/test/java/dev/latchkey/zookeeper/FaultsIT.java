@@ -411,7 +411,7 @@ class FaultsIT extends BehindAProxy {
             assertThat(lock.release()).isTrue();
 
             other.freeze();
-            Awaitility.await().pollDelay(Duration.ofMillis(4_000)).until(() -> true);
+            Awaitility.await().pollDelay(Duration.ofSeconds(4)).until(() -> true);
             other.thaw();
 
             assertThat(lock.tryAcquire()).isTrue();
