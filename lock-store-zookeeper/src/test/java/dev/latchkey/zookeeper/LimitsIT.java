@@ -149,9 +149,10 @@ class LimitsIT extends BehindAProxy {
         }
         assertThat(longest).isEqualTo(Queue.PLACES + 1);
         assertThat(served).hasSize(many);
-        // Those who are let in at the same moment may overtake each other on their way to the servers.
+        // Those who are let in may be overtaken on their way to the servers, by more on a busy machine.
+        int most = 3 * Queue.PLACES;
         for (int i = 0; i < many; i++) {
-            assertThat(served.get(i)).isBetween(i - Queue.PLACES, i + Queue.PLACES);
+            assertThat(served.get(i)).isBetween(i - most, i + most);
         }
         awaitLine("many", 0);
     }
