@@ -5,6 +5,8 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.MongoNotPrimaryException;
 import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.MongoSocketOpenException;
 import com.mongodb.MongoTimeoutException;
@@ -22,6 +24,7 @@ import com.mongodb.client.model.ReturnDocument;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -40,6 +43,13 @@ final class Commands {
 
     private static final WriteConcern DURABLE =
             WriteConcern.MAJORITY.withJournal(true).withWTimeout(5, TimeUnit.SECONDS);
+
+    /**
+     * HostUnreachable, HostNotFound, NetworkTimeout, ShutdownInProgress, PrimarySteppedDown, ExceededTimeLimit, SocketException,
+     * InterruptedAtShutdown, Interrupted, InterruptedDueToReplStateChange: a router's who lost its shard, or of an operation
+     * that was ended.
+     */
+    private static final Set<Integer> UNTOLD = Set.of(6, 7, 89, 91, 189, 262, 9_001, 11_600, 11_601, 11_602);
 
     /** How often two who insert at once may get into each other's way: after the first time the document is there. */
     private static final int COLLISIONS = 5;
@@ -78,9 +88,15 @@ final class Commands {
                 || (failure instanceof MongoTimeoutException && !(failure instanceof MongoOperationTimeoutException));
     }
 
-    /** Whether what the server said leaves open what it did, as while a primary steps down. */
+    /**
+     * Whether what the server said leaves open what it did, as while a primary steps down. The labels alone do not tell: only
+     * what the driver would repeat itself has them, so not without its {@code retryWrites}, nor on a standalone server.
+     */
     static boolean isInDoubt(MongoCommandException failure) {
-        return failure.hasErrorLabel("RetryableWriteError")
+        return failure instanceof MongoNotPrimaryException
+                || failure instanceof MongoNodeIsRecoveringException
+                || UNTOLD.contains(failure.getErrorCode())
+                || failure.hasErrorLabel("RetryableWriteError")
                 || failure.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
     }
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
@@ -17,12 +20,18 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonNull;
+import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is believed of a lock after answers that are late, writes that half fail, edits by hand, and within transactions. */
 class LockBeliefIT {
@@ -120,6 +129,44 @@ class LockBeliefIT {
         assertThat(held.mode()).isEqualTo(DocumentLockMode.NONE);
         assertThat(held.remainingLifetime()).isZero();
         assertThatCode(held::close).doesNotThrowAnyException();
+    }
+
+    /** The driver marks only what it would repeat itself: not without its {@code retryWrites}, nor on a standalone server. */
+    @ParameterizedTest
+    @ValueSource(ints = {89, 189, 11_600, 11_602})
+    void givenTheLastWriteIsDoneButTheServerCannotTell_whenAnotherLocks_thenOnlyThatOneBelievesInIt(int code) {
+        AtomicBoolean fails = new AtomicBoolean();
+        MongoCollection<Document> failing = Interposed.after(number -> {
+                    if (fails.get()) {
+                        throw refusal(code);
+                    }
+                })
+                .database(TestDatabase.DATABASE)
+                .getCollection(stored.getNamespace().getCollectionName());
+        LockedDocument<Document> held = new DocumentLocks<>(VersionedCollection.of(failing), LONG)
+                .find(1, WRITE)
+                .orElseThrow();
+        fails.set(true);
+
+        assertThatThrownBy(() -> held.saveAndRelease(held.document().append("title", "Bar")))
+                .isInstanceOf(MongoCommandException.class);
+
+        fails.set(false);
+        assertThat(locks.find(1, WRITE))
+                .hasValueSatisfying(now -> assertThat(now.document()).containsEntry("title", "Bar"));
+        assertThat(held.mode()).isEqualTo(DocumentLockMode.NONE);
+        assertThat(held.remainingLifetime()).isZero();
+        assertThatCode(held::close).doesNotThrowAnyException();
+    }
+
+    /** As the driver makes it of an answer: a router's that lost its shard, or that of a server which steps or shuts down. */
+    private static MongoCommandException refusal(int code) {
+        BsonDocument answer = new BsonDocument("ok", new BsonInt32(0))
+                .append("code", new BsonInt32(code))
+                .append("errmsg", new BsonString("as a server would say"));
+        return code == 89
+                ? new MongoCommandException(answer, new ServerAddress())
+                : new MongoNodeIsRecoveringException(answer, new ServerAddress());
     }
 
     @Test
