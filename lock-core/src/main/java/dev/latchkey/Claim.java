@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Claim(
         Key key,
-        @Nullable Watch watch,
+        @Nullable HoldTracker watch,
         boolean adopted,
         long revision,
         LeaseChange change,

@@ -1,7 +1,7 @@
 package dev.latchkey;
 
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
@@ -21,7 +21,7 @@ record Hold(
         Optional<CompletionStage<LossReason>> lost,
         BooleanSupplier isLive) {
 
-    static Hold of(Attempt.Granted granted) {
+    static Hold of(Response.Granted granted) {
         Lease lease = granted.lease();
         Deadline deadline = lease.since().isPresent()
                 ? new Deadline(lease.since().getAsLong() + Durations.lessDriftNanos(lease.ttl()))

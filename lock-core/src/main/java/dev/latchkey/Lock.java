@@ -27,13 +27,13 @@ import java.util.function.Consumer;
  */
 public final class Lock implements AutoCloseable {
 
-    private final Ownership ownership;
+    private final LockEngine engine;
     private final String resource;
     private final Duration ttl;
 
-    Lock(Backend backend, Key key, LockSettings settings, Ownership.Origin origin) {
-        boolean lasts = settings.isRenewed() || backend.expiring().isEmpty();
-        this.ownership = new Ownership(backend, key, settings, origin, lasts ? Abandonment.watch(this) : null);
+    Lock(FactoryContext context, Key key, LockSettings settings, LockEngine.Origin origin) {
+        boolean lasts = settings.isRenewed() || context.expiring().isEmpty();
+        this.engine = new LockEngine(context, key, settings, origin, lasts ? LeakDetector.watch(this) : null);
         this.resource = key.resource();
         this.ttl = settings.ttl();
     }
@@ -218,7 +218,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if nothing is held, and nothing was lost
      */
     public Lock refresh() {
-        ownership.refresh(ttl);
+        engine.refresh(ttl);
         return this;
     }
 
@@ -235,7 +235,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException as {@link #refresh()}
      */
     public Lock refresh(Duration once) {
-        ownership.refresh(Durations.checkTtl(once));
+        engine.refresh(Durations.checkTtl(once));
         return this;
     }
 
@@ -253,7 +253,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException as {@link #refresh()}
      */
     public Lock refresh(Duration once, Duration minHold) {
-        ownership.refresh(Durations.checkTtl(once), Durations.checkMinHold(minHold));
+        engine.refresh(Durations.checkTtl(once), Durations.checkMinHold(minHold));
         return this;
     }
 
@@ -268,7 +268,7 @@ public final class Lock implements AutoCloseable {
      *     store still has ends with its TTL
      */
     public boolean release() {
-        return ownership.release().kind() == Release.Kind.WAS_OURS;
+        return engine.release().kind() == ReleaseResult.Kind.WAS_OURS;
     }
 
     /**
@@ -279,7 +279,7 @@ public final class Lock implements AutoCloseable {
      */
     @Override
     public void close() {
-        ownership.close();
+        engine.close();
     }
 
     /**
@@ -289,7 +289,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockStorageException if the store failed or did not answer
      */
     public boolean isAcquired() {
-        return ownership.isAcquired();
+        return engine.isAcquired();
     }
 
     /**
@@ -299,7 +299,7 @@ public final class Lock implements AutoCloseable {
      * @return false while it is held, before it was first acquired, and after it was released
      */
     public boolean isExpired() {
-        return ownership.state().isExpired();
+        return engine.state().isExpired();
     }
 
     /**
@@ -308,7 +308,7 @@ public final class Lock implements AutoCloseable {
      * @return zero if nothing is held; empty if it is held and no time bounds it
      */
     public Optional<Duration> remainingLifetime() {
-        return ownership.remainingLifetime();
+        return engine.remainingLifetime();
     }
 
     /**
@@ -318,16 +318,16 @@ public final class Lock implements AutoCloseable {
      * @return empty while shared, while nothing is held, and where the store cannot mint a sound one
      */
     public OptionalLong fencingToken() {
-        return ownership.state().hold().map(Hold::fencingToken).orElse(OptionalLong.empty());
+        return engine.state().hold().map(Hold::fencingToken).orElse(OptionalLong.empty());
     }
 
     /**
-     * Returns the key with what it holds now, and keeps the ownership. Give it away with {@link #handOver()}.
+     * Returns the key with what it holds now, and keeps the ownership. Give it away with {@link #transferKey()}.
      *
      * @return a snapshot; a secret
      */
     public Key key() {
-        return ownership.state().copy();
+        return engine.state().copy();
     }
 
     /**
@@ -340,9 +340,8 @@ public final class Lock implements AutoCloseable {
      * @throws LockStorageException if a request that shortens or demotes the hold was not answered, and may still come to the
      *     store when another owns it; nothing has changed
      */
-    public Key handOver() {
-        return ownership
-                .handOver()
+    public Key transferKey() {
+        return engine.transferKey()
                 .orElseThrow(() -> new IllegalStateException(
                         "lock \"" + LockException.shown(resource) + "\": nothing to hand over, for it is not held"));
     }
@@ -354,18 +353,18 @@ public final class Lock implements AutoCloseable {
      * @param listener told why; keep it short, for all listeners of the factory share one thread
      */
     public void onLost(Consumer<? super LossReason> listener) {
-        ownership.vigil().listen(Objects.requireNonNull(listener, "listener"));
+        engine.monitor().listen(Objects.requireNonNull(listener, "listener"));
     }
 
     /** Returns the resource and what is held, without the token. */
     @Override
     public String toString() {
-        return "Lock" + ownership.state().key().toString().substring("Key".length());
+        return "Lock" + engine.state().key().toString().substring("Key".length());
     }
 
     private boolean tryAcquire(LockMode mode) {
         try {
-            return isGranted(ownership.tryAcquire(mode));
+            return isGranted(engine.tryAcquire(mode));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -374,14 +373,14 @@ public final class Lock implements AutoCloseable {
     private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
         Duration checked = Durations.checkMaxWait(maxWait);
         try {
-            return isGranted(ownership.acquire(mode, checked));
+            return isGranted(engine.acquire(mode, checked));
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    private static boolean isGranted(Acquisition.Outcome outcome) {
-        return outcome == Acquisition.Outcome.GRANTED;
+    private static boolean isGranted(Acquirer.Outcome outcome) {
+        return outcome == Acquirer.Outcome.GRANTED;
     }
 
     private Lock acquireUninterruptibly(LockMode mode) {
@@ -402,7 +401,7 @@ public final class Lock implements AutoCloseable {
     }
 
     private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {
-        return switch (ownership.acquire(mode, maxWait)) {
+        return switch (engine.acquire(mode, maxWait)) {
             case GRANTED -> this;
             case CONFLICTED -> throw conflict("another key still held it after " + maxWait, Reason.HELD_BY_ANOTHER);
             case BUSY -> throw conflict("another thread used this Lock for " + maxWait, Reason.BUSY);

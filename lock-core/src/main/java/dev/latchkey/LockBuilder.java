@@ -16,30 +16,30 @@ public final class LockBuilder {
     static final String NO_MIN_HOLD =
             "a minHold needs a store with leases, to keep the resource after a release: this one has none";
 
-    private final Backend backend;
+    private final FactoryContext context;
     private final Supplier<Key> key;
-    private final Ownership.Origin origin;
+    private final LockEngine.Origin origin;
     private final List<Consumer<? super LossReason>> lossListeners = new ArrayList<>();
     private Duration ttl = Durations.DEFAULT_TTL;
-    private LockSettings.Renewal renewal = LockSettings.Renewal.BY_THE_HOLDER;
+    private LockSettings.RenewalPolicy renewal = LockSettings.RenewalPolicy.BY_THE_HOLDER;
     private LockSettings.AutoRelease autoRelease;
     private LockSettings.OnLoss onLoss = LockSettings.OnLoss.GOES_ON;
     private Duration minHold = Duration.ZERO;
     private Duration maxHold = Durations.LONGEST;
     private @Nullable Warning warning;
 
-    LockBuilder(Backend backend, String resource) {
-        this(backend, () -> Key.of(resource), Ownership.Origin.MADE_HERE, LockSettings.AutoRelease.ON);
+    LockBuilder(FactoryContext context, String resource) {
+        this(context, () -> Key.of(resource), LockEngine.Origin.MADE_HERE, LockSettings.AutoRelease.ON);
     }
 
     /** What is only received here may be held by somebody who works under it. */
-    LockBuilder(Backend backend, Key received) {
-        this(backend, () -> received, Ownership.Origin.RECEIVED, LockSettings.AutoRelease.OFF);
+    LockBuilder(FactoryContext context, Key received) {
+        this(context, () -> received, LockEngine.Origin.RECEIVED, LockSettings.AutoRelease.OFF);
     }
 
     private LockBuilder(
-            Backend backend, Supplier<Key> key, Ownership.Origin origin, LockSettings.AutoRelease autoRelease) {
-        this.backend = backend;
+            FactoryContext context, Supplier<Key> key, LockEngine.Origin origin, LockSettings.AutoRelease autoRelease) {
+        this.context = context;
         this.key = key;
         this.origin = origin;
         this.autoRelease = autoRelease;
@@ -63,7 +63,7 @@ public final class LockBuilder {
      * @return this
      */
     public LockBuilder autoRefresh() {
-        this.renewal = LockSettings.Renewal.BY_THE_FACTORY;
+        this.renewal = LockSettings.RenewalPolicy.BY_THE_FACTORY;
         return this;
     }
 
@@ -170,7 +170,7 @@ public final class LockBuilder {
                 maxHold,
                 Optional.ofNullable(warning),
                 List.copyOf(lossListeners));
-        return new Lock(backend, key.get(), settings, origin);
+        return new Lock(context, key.get(), settings, origin);
     }
 
     private void check() {
@@ -178,13 +178,13 @@ public final class LockBuilder {
             throw new IllegalArgumentException(
                     "a minHold of " + minHold + " is longer than the maxHold of " + maxHold + ": it must not be");
         }
-        if (!minHold.isZero() && backend.expiring().isEmpty()) {
+        if (!minHold.isZero() && context.expiring().isEmpty()) {
             throw new UnsupportedOperationException(NO_MIN_HOLD);
         }
-        boolean renewed = renewal == LockSettings.Renewal.BY_THE_FACTORY;
+        boolean renewed = renewal == LockSettings.RenewalPolicy.BY_THE_FACTORY;
         Duration limit = renewed ? ttl.multipliedBy(2).dividedBy(3) : ttl;
         if (warning != null
-                && backend.expiring().isPresent()
+                && context.expiring().isPresent()
                 && warning.before().compareTo(limit) >= 0) {
             throw new IllegalArgumentException("warnBefore " + warning.before() + " must be less than " + limit
                     + (renewed ? ", two thirds of the TTL: the rest is left after every refresh" : ", the TTL"));

@@ -17,7 +17,7 @@ import java.util.Optional;
  */
 public final class LockFactory implements AutoCloseable {
 
-    private final Backend backend;
+    private final FactoryContext context;
     private final Optional<PersistingStore> ownStore;
 
     /**
@@ -30,7 +30,7 @@ public final class LockFactory implements AutoCloseable {
     }
 
     private LockFactory(PersistingStore store, Optional<PersistingStore> ownStore) {
-        this.backend = new Backend(store);
+        this.context = new FactoryContext(store);
         this.ownStore = ownStore;
     }
 
@@ -52,7 +52,7 @@ public final class LockFactory implements AutoCloseable {
     public static LockFactory connect(String dsn) {
         PersistingStore store = StoreProvider.connect(dsn);
         LockFactory factory = new LockFactory(store, Optional.of(store));
-        factory.backend.warmUp();
+        factory.context.warmUp();
         return factory;
     }
 
@@ -98,7 +98,7 @@ public final class LockFactory implements AutoCloseable {
      * @return a builder
      */
     public LockBuilder lock(String resource) {
-        return new LockBuilder(backend, Objects.requireNonNull(resource, "resource"));
+        return new LockBuilder(context, Objects.requireNonNull(resource, "resource"));
     }
 
     /**
@@ -111,7 +111,7 @@ public final class LockFactory implements AutoCloseable {
      * @return a builder of Locks that are the same owner as every other Lock over this key
      */
     public LockBuilder lock(Key key) {
-        return new LockBuilder(backend, Objects.requireNonNull(key, "key"));
+        return new LockBuilder(context, Objects.requireNonNull(key, "key"));
     }
 
     /**
@@ -122,10 +122,10 @@ public final class LockFactory implements AutoCloseable {
      */
     public boolean supports(Capability capability) {
         return switch (capability) {
-            case LEASES -> backend.expiring().isPresent();
-            case SHARING -> backend.store().capability(SharedStore.class).isPresent();
-            case HOLDERS -> backend.store().capability(InspectableStore.class).isPresent();
-            case TRAVELLING_KEYS -> backend.processBound() == null;
+            case LEASES -> context.expiring().isPresent();
+            case SHARING -> context.store().capability(SharedStore.class).isPresent();
+            case HOLDERS -> context.store().capability(InspectableStore.class).isPresent();
+            case TRAVELLING_KEYS -> context.processBound() == null;
         };
     }
 
@@ -140,7 +140,7 @@ public final class LockFactory implements AutoCloseable {
      */
     public List<Holder> holders(String resource) {
         Objects.requireNonNull(resource, "resource");
-        return backend.store()
+        return context.store()
                 .capability(InspectableStore.class)
                 .orElseThrow(() -> new UnsupportedOperationException("this store cannot tell who holds a lock"))
                 .holders(resource);
@@ -157,7 +157,7 @@ public final class LockFactory implements AutoCloseable {
         // Clients give up at once, or half way, when their thread is interrupted.
         boolean interrupted = Thread.interrupted();
         try {
-            backend.close();
+            context.close();
             ownStore.ifPresent(PersistingStore::close);
         } finally {
             if (interrupted) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record LockSettings(
         Duration ttl,
-        Renewal renewal,
+        RenewalPolicy renewal,
         AutoRelease autoRelease,
         OnLoss onLoss,
         Duration minHold,
@@ -23,7 +23,7 @@ record LockSettings(
         List<Consumer<? super LossReason>> lossListeners) {
 
     /** Who refreshes a lease before it runs out. */
-    enum Renewal {
+    enum RenewalPolicy {
         BY_THE_HOLDER,
         BY_THE_FACTORY
     }
@@ -44,7 +44,7 @@ record LockSettings(
     record Warning(Duration before, Consumer<? super Duration> listener) {}
 
     boolean isRenewed() {
-        return renewal == Renewal.BY_THE_FACTORY;
+        return renewal == RenewalPolicy.BY_THE_FACTORY;
     }
 
     boolean hasMaxHold() {
@@ -52,7 +52,7 @@ record LockSettings(
     }
 
     /** What of a TTL may be asked for, so that the store, too, ends a hold with its max hold. */
-    Duration bounded(Duration wanted, @Nullable Watch current) {
+    Duration bounded(Duration wanted, @Nullable HoldTracker current) {
         if (!hasMaxHold()) {
             return wanted;
         }

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /** What a Lock believes, for who judges it: looking changes nothing. */
 public final class Glimpse {
 
-    private final HoldState state;
+    private final LockState state;
 
-    private Glimpse(HoldState state) {
+    private Glimpse(LockState state) {
         this.state = state;
     }
 
@@ -22,7 +22,7 @@ public final class Glimpse {
         try {
             var field = Lock.class.getDeclaredField("ownership");
             field.setAccessible(true);
-            return new Glimpse(((Ownership) field.get(lock)).state());
+            return new Glimpse(((LockEngine) field.get(lock)).state());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

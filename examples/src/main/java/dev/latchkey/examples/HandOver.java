@@ -50,7 +50,7 @@ public final class HandOver {
         Lock lock = locks.createLock("import", Duration.ofMinutes(1)).acquire();
         System.out.println("begun with token " + lock.fencingToken().orElseThrow());
 
-        Key key = lock.handOver(); // From here on this Lock holds nothing: closing the factory releases nothing.
+        Key key = lock.transferKey(); // From here on this Lock holds nothing: closing the factory releases nothing.
         System.out.println(key.serialize());
     }
 

@@ -4,11 +4,11 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StoreProvider;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
@@ -67,7 +67,7 @@ public final class PlainRedisStore implements ExpiringStore {
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         boolean claims = request.key().held().isPresent();
         long before = System.nanoTime();
         String change = request.leaseChange().name();
@@ -76,9 +76,9 @@ public final class PlainRedisStore implements ExpiringStore {
             return granted(before, request.ttl());
         }
         if (claims) {
-            return new Attempt.Lost(answer.left() > 0 ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
+            return new Response.Lost(answer.left() > 0 ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
         }
-        return new Attempt.Conflicted(Duration.ofMillis(Math.max(0, answer.left())));
+        return new Response.Conflicted(Duration.ofMillis(Math.max(0, answer.left())));
     }
 
     @Override
@@ -87,14 +87,14 @@ public final class PlainRedisStore implements ExpiringStore {
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         long before = System.nanoTime();
         Answer answer = run(FIND, key);
         return answer.yes() ? Optional.of(granted(before, Duration.ofMillis(answer.left()))) : Optional.empty();
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         Key holder = request.key().holding(Optional.of(new Key.Held(request.mode(), OptionalLong.empty())));
         return save(request.with(holder));
     }
@@ -105,8 +105,8 @@ public final class PlainRedisStore implements ExpiringStore {
         client.shutdown(QUIET, TIMEOUT);
     }
 
-    private static Attempt.Granted granted(long before, Duration ttl) {
-        return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(before, ttl));
+    private static Response.Granted granted(long before, Duration ttl) {
+        return new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(before, ttl));
     }
 
     /** Rounded up: the server must not end a hold before the holder believes it does. */

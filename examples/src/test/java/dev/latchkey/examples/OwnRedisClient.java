@@ -22,18 +22,18 @@ final class OwnRedisClient {
      */
     public static void main(String[] dsns) throws InterruptedException {
         try (LockFactory locks = LockFactory.connect(dsns[0] + "?strict=true")) {
-            handOver(locks);
+            transferKey(locks);
         }
         RedisClient client = RedisClient.create(dsns[0]);
         RedisStore store = RedisStore.builder(client).strict().build();
         try (LockFactory locks = new LockFactory(store)) {
-            handOver(locks);
+            transferKey(locks);
         }
         store.close();
         client.shutdown(0, 2, TimeUnit.SECONDS);
     }
 
-    private static void handOver(LockFactory locks) throws InterruptedException {
+    private static void transferKey(LockFactory locks) throws InterruptedException {
         Lock first = locks.createLock("versions", LIMIT).acquire(LIMIT);
         Lock second = locks.createLock("versions", LIMIT);
         CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {

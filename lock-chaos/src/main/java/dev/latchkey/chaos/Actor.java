@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 final class Actor {
 
     static final Duration LONGEST_TTL = Duration.ofSeconds(3);
-    /** Longer than any {@link Promise#patience()}, so that the judge and not this ends a wait that is too long. */
+    /** Longer than any {@link Guarantees#patience()}, so that the judge and not this ends a wait that is too long. */
     static final Duration MAX_WAIT = Duration.ofSeconds(60);
 
     private static final Duration SHORTEST_TTL = Duration.ofMillis(500);

@@ -1,7 +1,7 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.chaos.Guarantees.Effect;
 import dev.latchkey.chaos.History.Strike;
-import dev.latchkey.chaos.Promise.Effect;
 
 /**
  * From when until when a holder could rely on its hold, by the promise of the store.
@@ -12,7 +12,7 @@ import dev.latchkey.chaos.Promise.Effect;
  */
 record Belief(Hold hold, long end, boolean cut) {
 
-    static Belief of(Hold hold, Promise promise, History history) {
+    static Belief of(Hold hold, Guarantees promise, History history) {
         long end = switch (promise.bound()) {
             case LEASE -> Math.min(hold.knownEnd(), hold.leaseEnd());
             case PROCESS -> Math.min(hold.knownEnd(), history.crashOf(hold.process()));

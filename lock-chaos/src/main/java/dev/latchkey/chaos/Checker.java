@@ -1,9 +1,9 @@
 package dev.latchkey.chaos;
 
 import dev.latchkey.LockMode;
+import dev.latchkey.chaos.Guarantees.Fencing;
 import dev.latchkey.chaos.History.Strike;
 import dev.latchkey.chaos.History.Wait;
-import dev.latchkey.chaos.Promise.Fencing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -13,20 +13,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The judge: finds in a {@link History} what a {@link Promise} excludes. Asks nobody, and changes nothing. */
+/** The judge: finds in a {@link History} what a {@link Guarantees} excludes. Asks nobody, and changes nothing. */
 final class Checker {
 
     /** Fewer holds or writes than these prove nothing. */
     private static final int FEWEST = 10;
 
-    private final Promise promise;
+    private final Guarantees promise;
     private final History history;
     private final Map<String, Belief> beliefs = new LinkedHashMap<>();
     private final List<Strike> outages;
     private final Times times;
     private final Verdict verdict = new Verdict();
 
-    private Checker(Promise promise, History history) {
+    private Checker(Guarantees promise, History history) {
         this.promise = promise;
         this.history = history;
         this.times = Times.of(history);
@@ -44,7 +44,7 @@ final class Checker {
      * @param history whose
      * @return the verdict on each rule
      */
-    static Verdict judge(Promise promise, History history) {
+    static Verdict judge(Guarantees promise, History history) {
         Checker checker = new Checker(promise, history);
         checker.exclusion();
         checker.tokens();
@@ -187,7 +187,7 @@ final class Checker {
                 verdict.refuted(Rule.WAITS, "%.1f s awake: %s".formatted(awake / 1e9, times.show(wait)));
             }
         }
-        boolean isFair = !promise.patience().equals(Promise.UNFAIR);
+        boolean isFair = !promise.patience().equals(Guarantees.UNFAIR);
         if (!isFair) {
             verdict.notPromised(Rule.WAITS);
         }

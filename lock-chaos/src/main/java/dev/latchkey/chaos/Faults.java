@@ -31,7 +31,13 @@ final class Faults {
      * @return in their order
      */
     static List<Fault> draw(
-            long seed, Lane lane, Set<FaultKind> kinds, int places, int servers, Duration length, Weather weather) {
+            long seed,
+            Lane lane,
+            Set<FaultKind> kinds,
+            int places,
+            int servers,
+            Duration length,
+            FaultSchedule weather) {
         SplittableRandom random = new SplittableRandom(seed ^ lane.name().hashCode());
         List<FaultKind> known =
                 kinds.stream().filter(kind -> kind.lane() == lane).sorted().toList();

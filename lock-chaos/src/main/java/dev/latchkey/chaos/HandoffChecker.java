@@ -1,8 +1,8 @@
 package dev.latchkey.chaos;
 
 import dev.latchkey.chaos.EventLog.Event;
+import dev.latchkey.chaos.Guarantees.Bound;
 import dev.latchkey.chaos.History.Wait;
-import dev.latchkey.chaos.Promise.Bound;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -51,21 +51,21 @@ final class HandoffChecker {
         }
     }
 
-    private final Promise promise;
+    private final Guarantees promise;
     private final History history;
     private final Map<String, List<Wait>> waits;
     private final List<History.Stall> stalls;
-    private final Quiet quiet;
-    private final Quiet faultless;
+    private final QuietPeriods quiet;
+    private final QuietPeriods faultless;
     private final Times times;
 
-    HandoffChecker(Promise promise, History history, Quiet quiet, Times times) {
+    HandoffChecker(Guarantees promise, History history, QuietPeriods quiet, Times times) {
         this.promise = promise;
         this.history = history;
         this.waits = history.waits().stream().collect(Collectors.groupingBy(Wait::resource));
         this.stalls = history.stalls();
         this.quiet = quiet;
-        this.faultless = Quiet.fromFaults(history);
+        this.faultless = QuietPeriods.fromFaults(history);
         this.times = times;
     }
 

@@ -74,14 +74,15 @@ public final class Main {
         return Optional.of(new Arguments(chosen, Duration.ofMillis(Math.round(minutes * 60_000)), seed));
     }
 
-    private static Map<String, Function<Path, Backing>> known() {
-        Map<String, Function<Path, Backing>> known = new HashMap<>(Stores.all());
+    private static Map<String, Function<Path, StoreUnderTest>> known() {
+        Map<String, Function<Path, StoreUnderTest>> known = new HashMap<>(Stores.all());
         known.put(PLANTED, unused -> Stores.redis());
         return known;
     }
 
     /** Returns the exit code. A store that cannot be tried, for want of its server perhaps, says nothing about the others. */
-    static int tryAll(Arguments arguments, Map<String, Function<Path, Backing>> known) throws InterruptedException {
+    static int tryAll(Arguments arguments, Map<String, Function<Path, StoreUnderTest>> known)
+            throws InterruptedException {
         boolean refuted = false;
         boolean untried = false;
         for (String store : arguments.stores()) {
@@ -99,11 +100,11 @@ public final class Main {
         return refuted ? REFUTED : untried ? UNAVAILABLE : PROVEN;
     }
 
-    private static boolean isProven(String store, Arguments arguments, Function<Path, Backing> opening)
+    private static boolean isProven(String store, Arguments arguments, Function<Path, StoreUnderTest> opening)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
-        Trial trial = new Trial(arguments.length(), arguments.seed(), directory, Weather.CHANGING);
-        try (Backing backing = opening.apply(directory)) {
+        Trial trial = new Trial(arguments.length(), arguments.seed(), directory, FaultSchedule.CHANGING);
+        try (StoreUnderTest backing = opening.apply(directory)) {
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
             Report.print(System.out, store, trial, backing.promise(), history, verdict);

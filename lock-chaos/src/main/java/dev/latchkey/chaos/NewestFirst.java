@@ -1,9 +1,9 @@
 package dev.latchkey.chaos;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -26,7 +26,7 @@ final class NewestFirst {
         private final Key caller;
         private final Key known;
         private final CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        private Attempt.@Nullable Granted given;
+        private Response.@Nullable Granted given;
 
         private Waiting(Key caller, Key known) {
             this.caller = caller;
@@ -49,7 +49,7 @@ final class NewestFirst {
         return keys.getOrDefault(key.token(), key).claiming(key.held());
     }
 
-    Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+    Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
         Waiting own = new Waiting(request.key(), known(request.key()));
         withdrawn.thenRun(() -> own.withdrawn.complete(null));
         Deque<Waiting> line = waiting.computeIfAbsent(request.key().resource(), resource -> new ArrayDeque<>());
@@ -57,8 +57,8 @@ final class NewestFirst {
             line.addLast(own);
         }
         try {
-            Attempt attempt = store.waitAndSave(request.with(own.known), maxWait, own.withdrawn);
-            Optional<Attempt> kept = kept(request, own, line, attempt);
+            Response attempt = store.waitAndSave(request.with(own.known), maxWait, own.withdrawn);
+            Optional<Response> kept = kept(request, own, line, attempt);
             if (kept.isPresent()) {
                 return kept.get();
             }
@@ -73,13 +73,13 @@ final class NewestFirst {
     }
 
     /** Empty if what was granted went to somebody who came later. */
-    private Optional<Attempt> kept(Request request, Waiting own, Deque<Waiting> line, Attempt attempt) {
+    private Optional<Response> kept(Request request, Waiting own, Deque<Waiting> line, Response attempt) {
         synchronized (line) {
             if (own.given != null) {
                 return Optional.of(own.given);
             }
             Waiting newest = newest(line);
-            boolean swaps = attempt instanceof Attempt.Granted
+            boolean swaps = attempt instanceof Response.Granted
                     && request.key().held().isEmpty()
                     && newest != own
                     && strikes.getAsBoolean();
@@ -88,7 +88,7 @@ final class NewestFirst {
             }
             // The newest is known to the store by the key of the one whose grant it takes.
             keys.put(newest.caller.token(), own.known);
-            newest.given = (Attempt.Granted) attempt;
+            newest.given = (Response.Granted) attempt;
             newest.withdrawn.complete(null);
             line.remove(newest);
             return Optional.empty();

@@ -4,14 +4,14 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
@@ -39,7 +39,7 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
     private final ExpiringStore expiring;
     private final BlockingStore blocking;
     private final NewestFirst newestFirst;
-    private final Map<String, Attempt.Granted> last = new ConcurrentHashMap<>();
+    private final Map<String, Response.Granted> last = new ConcurrentHashMap<>();
 
     private PlantedStore(Defect defect, PersistingStore sound) {
         this.defect = defect;
@@ -58,26 +58,26 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         failForNothing(request.key());
         return spoilt(request, sound.save(known(request)));
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         failForNothing(request.key());
         if (strikes(Defect.GRANTS_TWICE)) {
-            Attempt.Granted earlier = last.get(request.key().resource());
+            Response.Granted earlier = last.get(request.key().resource());
             if (earlier != null) {
-                return new Attempt.Granted(
+                return new Response.Granted(
                         request.mode(), earlier.fencingToken(), Lease.timed(System.nanoTime(), request.ttl()));
             }
         }
-        Attempt attempt = defect == Defect.SERVES_NEWEST_FIRST
+        Response attempt = defect == Defect.SERVES_NEWEST_FIRST
                 ? newestFirst.waitAndSave(request, maxWait, withdrawn)
                 : blocking.waitAndSave(request, maxWait, withdrawn);
-        if (attempt instanceof Attempt.Granted && strikes(Defect.TELLS_LATE)) {
+        if (attempt instanceof Response.Granted && strikes(Defect.TELLS_LATE)) {
             LockSupport.parkNanos(NEXT_LOOK.toNanos());
         }
         return spoilt(request, attempt);
@@ -89,11 +89,11 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
         }
     }
 
-    private Attempt spoilt(Request request, Attempt attempt) {
-        if (!(attempt instanceof Attempt.Granted granted)) {
+    private Response spoilt(Request request, Response attempt) {
+        if (!(attempt instanceof Response.Granted granted)) {
             return attempt;
         }
-        Attempt.Granted earlier = granted.fencingToken().isPresent()
+        Response.Granted earlier = granted.fencingToken().isPresent()
                 ? last.put(request.key().resource(), granted)
                 : last.get(request.key().resource());
         reviveLater(request.key(), granted.lease().ttl());
@@ -106,20 +106,20 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
         return granted;
     }
 
-    private static Attempt with(Attempt.Granted granted, OptionalLong token, Duration ttl) {
-        return new Attempt.Granted(
+    private static Response with(Response.Granted granted, OptionalLong token, Duration ttl) {
+        return new Response.Granted(
                 granted.mode(), token, Lease.timed(granted.lease().since().orElseThrow(), ttl));
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         if (strikes(Defect.LOSES_FOR_NOTHING)) {
-            return new Attempt.Lost(LossReason.EXPIRED);
+            return new Response.Lost(LossReason.EXPIRED);
         }
         if (strikes(Defect.CONFIRMS_UNSENT_REFRESH)) {
             OptionalLong token =
                     request.key().held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
-            return new Attempt.Granted(request.mode(), token, Lease.timed(System.nanoTime(), request.ttl()));
+            return new Response.Granted(request.mode(), token, Lease.timed(System.nanoTime(), request.ttl()));
         }
         return expiring.refresh(known(request));
     }
@@ -155,12 +155,12 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
     }
 
     private void holdForNobody(Key key) {
-        Attempt unused = sound.save(
-                new Request(key.claiming(Optional.empty()), LockMode.EXCLUSIVE, Actor.LONGEST_TTL, Patience.ONCE));
+        Response unused = sound.save(
+                new Request(key.claiming(Optional.empty()), LockMode.EXCLUSIVE, Actor.LONGEST_TTL, RetryIntent.ONCE));
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return sound.find(newestFirst.known(key));
     }
 

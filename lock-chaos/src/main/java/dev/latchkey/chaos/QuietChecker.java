@@ -23,19 +23,19 @@ final class QuietChecker {
     /** Fewer quiet holds a second than this are too few to call it service. */
     private static final double LEAST_HOLDS_PER_SECOND = 1;
 
-    private final Promise promise;
+    private final Guarantees promise;
     private final History history;
     private final Map<String, Belief> beliefs;
     private final Times times;
-    private final Quiet quiet;
+    private final QuietPeriods quiet;
     private final Verdict verdict;
 
-    QuietChecker(Promise promise, History history, Map<String, Belief> beliefs, Times times, Verdict verdict) {
+    QuietChecker(Guarantees promise, History history, Map<String, Belief> beliefs, Times times, Verdict verdict) {
         this.promise = promise;
         this.history = history;
         this.beliefs = beliefs;
         this.times = times;
-        this.quiet = Quiet.of(history);
+        this.quiet = QuietPeriods.of(history);
         this.verdict = verdict;
     }
 
@@ -57,7 +57,7 @@ final class QuietChecker {
 
     /** Nobody overtakes who has waited for longer. */
     private void order() {
-        if (promise.order() == Promise.Order.NONE) {
+        if (promise.order() == Guarantees.Order.NONE) {
             verdict.notPromised(Rule.ORDER);
             return;
         }

@@ -59,8 +59,8 @@ final class RedisPair implements OwnServer {
      * A failover by hand, in which nothing is lost: the master takes no writes until its replica has all, and becomes the replica.
      * Who was connected to it still is.
      */
-    Trouble failover() {
-        return new Trouble() {
+    ServerTrouble failover() {
+        return new ServerTrouble() {
             @Override
             public void strike() {
                 awaitInStep();
@@ -78,8 +78,8 @@ final class RedisPair implements OwnServer {
     }
 
     /** Nothing can be written for a while, and everything be read. */
-    Trouble readOnly() {
-        return new Trouble() {
+    ServerTrouble readOnly() {
+        return new ServerTrouble() {
             @Override
             public void strike() {
                 ServerAddress nobody = ServerAddress.unused();
@@ -94,8 +94,8 @@ final class RedisPair implements OwnServer {
     }
 
     /** Some keys are gone, as if they had been evicted. */
-    Trouble eviction() {
-        return new Trouble() {
+    ServerTrouble eviction() {
+        return new ServerTrouble() {
             @Override
             public void strike() {
                 master.call(

@@ -1,7 +1,7 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.chaos.Guarantees.Fencing;
 import dev.latchkey.chaos.History.Access;
-import dev.latchkey.chaos.Promise.Fencing;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 /** The part of the judge that looks at the {@link Register}: what came there, in which order, and what was let in. */
 final class RegisterChecker {
 
-    private final Promise promise;
+    private final Guarantees promise;
     private final History history;
     private final Map<String, Belief> beliefs;
     private final Times times;
 
-    RegisterChecker(Promise promise, History history, Map<String, Belief> beliefs, Times times) {
+    RegisterChecker(Guarantees promise, History history, Map<String, Belief> beliefs, Times times) {
         this.promise = promise;
         this.history = history;
         this.beliefs = beliefs;

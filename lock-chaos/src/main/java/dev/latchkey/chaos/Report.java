@@ -16,7 +16,8 @@ final class Report {
 
     private Report() {}
 
-    static void print(PrintStream out, String store, Trial trial, Promise promise, History history, Verdict verdict) {
+    static void print(
+            PrintStream out, String store, Trial trial, Guarantees promise, History history, Verdict verdict) {
         out.printf(
                 "%n%s: %s in %d s, seed %d%n",
                 store, verdict.isProven() ? "PROVEN" : "REFUTED", trial.length().toSeconds(), trial.seed());

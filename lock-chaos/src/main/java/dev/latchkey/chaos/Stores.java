@@ -1,10 +1,10 @@
 package dev.latchkey.chaos;
 
-import dev.latchkey.chaos.Promise.Bound;
-import dev.latchkey.chaos.Promise.Effect;
-import dev.latchkey.chaos.Promise.Fencing;
-import dev.latchkey.chaos.Promise.Order;
-import dev.latchkey.chaos.Promise.Servers;
+import dev.latchkey.chaos.Guarantees.Bound;
+import dev.latchkey.chaos.Guarantees.Effect;
+import dev.latchkey.chaos.Guarantees.Fencing;
+import dev.latchkey.chaos.Guarantees.Order;
+import dev.latchkey.chaos.Guarantees.Servers;
 import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -61,8 +61,8 @@ final class Stores {
     private Stores() {}
 
     /** All that are tried when none is named; each is given a directory for files of its own. */
-    static Map<String, Function<Path, Backing>> all() {
-        Map<String, Function<Path, Backing>> all = new LinkedHashMap<>();
+    static Map<String, Function<Path, StoreUnderTest>> all() {
+        Map<String, Function<Path, StoreUnderTest>> all = new LinkedHashMap<>();
         all.put("flock", Stores::flock);
         all.put("redis", unused -> redis());
         all.put("jdbc", unused -> jdbc());
@@ -82,21 +82,22 @@ final class Stores {
         return all;
     }
 
-    private static Promise leases(Servers servers, Duration handoff, String words) {
-        return new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), servers, handoff, Order.NONE, Promise.UNFAIR, words);
+    private static Guarantees leases(Servers servers, Duration handoff, String words) {
+        return new Guarantees(
+                Bound.LEASE, Fencing.TOKENS, Map.of(), servers, handoff, Order.NONE, Guarantees.UNFAIR, words);
     }
 
-    static Backing flock(Path directory) {
-        Promise promise = new Promise(
+    static StoreUnderTest flock(Path directory) {
+        Guarantees promise = new Guarantees(
                 Bound.PROCESS,
                 Fencing.TOKENS,
                 Map.of(),
                 Servers.ONE,
                 TOLD,
                 Order.NONE,
-                Promise.UNFAIR,
+                Guarantees.UNFAIR,
                 "there are no leases: a hold ends with its process");
-        return new Backing(
+        return new StoreUnderTest(
                 promise,
                 PROCESS_FAULTS,
                 Map.of(),
@@ -105,8 +106,8 @@ final class Stores {
                 () -> List.of());
     }
 
-    static Backing redis() {
-        Promise promise = new Promise(
+    static StoreUnderTest redis() {
+        Guarantees promise = new Guarantees(
                 Bound.LEASE,
                 Fencing.TOKENS,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.EVICT, Effect.ENDS_HOLDS),
@@ -117,7 +118,7 @@ final class Stores {
                 "a server that comes back empty, or evicts keys, has forgotten its holds: they are judged until then; "
                         + TOKENS_GROW);
         RedisPair server = RedisPair.start();
-        return new Backing(
+        return new StoreUnderTest(
                 promise,
                 allFaults(FaultKind.RESTART, FaultKind.FORGET),
                 Map.of(
@@ -133,9 +134,9 @@ final class Stores {
     }
 
     /** Redis with a defect: shows that the judge sees it. */
-    static Backing planted(Defect defect) {
-        Backing sound = redis();
-        return new Backing(
+    static StoreUnderTest planted(Defect defect) {
+        StoreUnderTest sound = redis();
+        return new StoreUnderTest(
                 sound.promise(),
                 EnumSet.of(FaultKind.CUT, FaultKind.SLOW, FaultKind.FORGET),
                 Map.of(),
@@ -144,10 +145,10 @@ final class Stores {
                 sound.leftovers());
     }
 
-    private static Backing combined() {
+    private static StoreUnderTest combined() {
         List<RedisServer> members =
                 IntStream.range(0, 3).mapToObj(number -> RedisPair.durable()).toList();
-        return new Backing(
+        return new StoreUnderTest(
                 leases(Servers.QUORUM, POLLED, ""),
                 allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
                 Map.of(),
@@ -172,11 +173,11 @@ final class Stores {
         return left;
     }
 
-    private static Backing jdbc() {
+    private static StoreUnderTest jdbc() {
         PostgresServer server = PostgresServer.start();
         String held = "SELECT count(*) FROM latchkey_lock WHERE greatest(expires_at, readers_until)"
                 + " > extract(epoch FROM clock_timestamp()) * 1000000 AND (token <> '-' OR readers <> '')";
-        return new Backing(
+        return new StoreUnderTest(
                 leases(Servers.ONE, TOLD, ""),
                 allFaults(FaultKind.RESTART),
                 Map.of(),
@@ -185,8 +186,8 @@ final class Stores {
                 () -> count(server, "rows that are held", held));
     }
 
-    private static Backing postgresAdvisory() {
-        Promise promise = new Promise(
+    private static StoreUnderTest postgresAdvisory() {
+        Guarantees promise = new Guarantees(
                 Bound.SESSION,
                 Fencing.TOKENS,
                 Map.of(
@@ -205,7 +206,7 @@ final class Stores {
         // What it sends does not have the resource in it, but a number.
         faults.remove(FaultKind.LOST_REPLY);
         PostgresServer server = PostgresServer.start();
-        return new Backing(
+        return new StoreUnderTest(
                 promise,
                 faults,
                 Map.of(),
@@ -225,8 +226,8 @@ final class Stores {
         }
     }
 
-    private static Promise sessions(Servers servers) {
-        return new Promise(
+    private static Guarantees sessions(Servers servers) {
+        return new Guarantees(
                 Bound.SESSION,
                 Fencing.TOKENS,
                 Map.of(),
@@ -237,9 +238,9 @@ final class Stores {
                 "there are no leases: a hold ends with its session, of which the holder is told before");
     }
 
-    private static Backing zooKeeper() {
+    private static StoreUnderTest zooKeeper() {
         ZooKeeperServer server = ZooKeeperServer.start();
-        return new Backing(
+        return new StoreUnderTest(
                 sessions(Servers.ONE),
                 allFaults(FaultKind.RESTART),
                 Map.of(),
@@ -248,12 +249,12 @@ final class Stores {
                 () -> ephemerals(server));
     }
 
-    private static Backing zooKeeperEnsemble() {
+    private static StoreUnderTest zooKeeperEnsemble() {
         ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();
-        return new Backing(
+        return new StoreUnderTest(
                 sessions(Servers.QUORUM),
                 allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
-                Map.of(FaultKind.DEPOSE, new Deposition(ensemble)),
+                Map.of(FaultKind.DEPOSE, new LeaderDeposition(ensemble)),
                 ensemble.servers(),
                 addresses -> "zookeeper://%s,%s,%s".formatted(addresses.toArray()) + SHORT_SESSIONS,
                 () -> ephemerals(ensemble.leader()));
@@ -266,20 +267,20 @@ final class Stores {
                 .toList();
     }
 
-    private static Backing memcached() {
-        Promise promise = new Promise(
+    private static StoreUnderTest memcached() {
+        Guarantees promise = new Guarantees(
                 Bound.LEASE,
                 Fencing.NONE,
                 Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.PAUSE, Effect.SPOILS_CALLS),
                 Servers.ONE,
                 SLOWLY_POLLED,
                 Order.NONE,
-                Promise.UNFAIR,
+                Guarantees.UNFAIR,
                 "a server that was killed has forgotten its holds: they are judged until then; what it was asked for while"
                         + " it was stopped may end early: such holds are not judged from the stop on; there are no"
                         + " fencing tokens: writes of holders whose lease is over are not refused");
         MemcachedServer server = MemcachedServer.start();
-        return new Backing(
+        return new StoreUnderTest(
                 promise,
                 allFaults(FaultKind.FORGET),
                 Map.of(),
@@ -288,10 +289,10 @@ final class Stores {
                 () -> List.of());
     }
 
-    private static Backing mongoDb() {
+    private static StoreUnderTest mongoDb() {
         // No restart: the embedded server has no disk, and takes its data with it; MongoDB does not.
         MongoDbServer server = MongoDbServer.start();
-        return new Backing(
+        return new StoreUnderTest(
                 leases(
                         Servers.ONE,
                         POLLED,

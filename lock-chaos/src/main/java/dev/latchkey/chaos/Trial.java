@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * @param directory an empty one, for the logs
  * @param weather how faults and quiet times take turns
  */
-record Trial(Duration length, long seed, Path directory, Weather weather) {
+record Trial(Duration length, long seed, Path directory, FaultSchedule weather) {
 
     static final int PLACES = 4;
 
@@ -42,36 +42,37 @@ record Trial(Duration length, long seed, Path directory, Weather weather) {
      * @throws IOException if a log cannot be written or read
      * @throws InterruptedException if interrupted
      */
-    History run(Backing backing) throws IOException, InterruptedException {
+    History run(StoreUnderTest backing) throws IOException, InterruptedException {
         Path logs = Files.createDirectory(directory.resolve("events"));
         try (EventLog log = new EventLog(logs.resolve("trial"));
                 EventLog accesses = new EventLog(logs.resolve("register"));
                 Register register = Register.open(accesses)) {
             Stalls.watch("trial", log);
-            Starvation.watch(log);
+            CpuStarvation.watch(log);
             work(backing, register.port(), logs, log);
             lookForLeftovers(backing, log);
         }
         return History.read(logs);
     }
 
-    private void work(Backing backing, int registerPort, Path logs, EventLog log)
+    private void work(StoreUnderTest backing, int registerPort, Path logs, EventLog log)
             throws IOException, InterruptedException {
-        List<Place> places = new ArrayList<>();
+        List<WorkerSlot> places = new ArrayList<>();
         try {
             for (int i = 0; i < PLACES; i++) {
-                places.add(new Place("w" + i, backing, registerPort, logs));
+                places.add(new WorkerSlot("w" + i, backing, registerPort, logs));
             }
             places.forEach(place -> place.worker().awaitReady());
             strike(backing, places, log);
             bringToRest(places, log);
         } finally {
-            places.forEach(Place::close);
+            places.forEach(WorkerSlot::close);
         }
     }
 
-    private void strike(Backing backing, List<Place> places, EventLog log) throws IOException, InterruptedException {
-        Striker striker = new Striker(backing, places, log);
+    private void strike(StoreUnderTest backing, List<WorkerSlot> places, EventLog log)
+            throws IOException, InterruptedException {
+        FaultInjector striker = new FaultInjector(backing, places, log);
         long began = System.nanoTime();
         List<CompletableFuture<Void>> lanes = new ArrayList<>();
         List<String> plan = new ArrayList<>();
@@ -101,7 +102,7 @@ record Trial(Duration length, long seed, Path directory, Weather weather) {
         TimeUnit.NANOSECONDS.sleep(left);
     }
 
-    private void strikeAll(Striker striker, List<Fault> faults, long began) {
+    private void strikeAll(FaultInjector striker, List<Fault> faults, long began) {
         try {
             striker.strikeAll(faults, began, length);
         } catch (InterruptedException e) {
@@ -110,9 +111,9 @@ record Trial(Duration length, long seed, Path directory, Weather weather) {
         }
     }
 
-    private static void bringToRest(List<Place> places, EventLog log) throws InterruptedException {
+    private static void bringToRest(List<WorkerSlot> places, EventLog log) throws InterruptedException {
         places.forEach(place -> place.worker().finish());
-        for (Place place : places) {
+        for (WorkerSlot place : places) {
             if (!place.worker().awaitRest()) {
                 log.anomaly(place.worker().name() + " did not come to rest, or ended by itself");
             }
@@ -120,7 +121,7 @@ record Trial(Duration length, long seed, Path directory, Weather weather) {
     }
 
     /** Of those who are gone, killed ones among them, nothing may be left once the longest lease is over. */
-    private static void lookForLeftovers(Backing backing, EventLog log) throws InterruptedException {
+    private static void lookForLeftovers(StoreUnderTest backing, EventLog log) throws InterruptedException {
         try (PersistingStore store = StoreProvider.connect(backing.directDsn());
                 LockFactory locks = new LockFactory(store)) {
             for (String resource : IntStream.range(0, Worker.RESOURCES)

@@ -76,7 +76,7 @@ final class Worker {
     /** Every other process seeks the same ones. */
     private static int lonely(String process, int number) {
         int half = LONELY / 2;
-        return number + half * (Place.number(process) % 2);
+        return number + half * (WorkerSlot.number(process) % 2);
     }
 
     /** Has all been used once, so that no wait begins with the loading of classes; the server may be away meanwhile. */

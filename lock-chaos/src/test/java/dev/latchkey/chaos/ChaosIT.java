@@ -18,8 +18,8 @@ class ChaosIT {
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path directory;
 
-    private Verdict tried(String name, Backing backing, int seconds) throws Exception {
-        Trial trial = new Trial(Duration.ofSeconds(seconds), SEED, directory, Weather.CHANGING);
+    private Verdict tried(String name, StoreUnderTest backing, int seconds) throws Exception {
+        Trial trial = new Trial(Duration.ofSeconds(seconds), SEED, directory, FaultSchedule.CHANGING);
         try (backing) {
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.chaos.EventLog.Change;
-import dev.latchkey.chaos.Promise.Bound;
-import dev.latchkey.chaos.Promise.Effect;
-import dev.latchkey.chaos.Promise.Fencing;
-import dev.latchkey.chaos.Promise.Order;
-import dev.latchkey.chaos.Promise.Servers;
+import dev.latchkey.chaos.Guarantees.Bound;
+import dev.latchkey.chaos.Guarantees.Effect;
+import dev.latchkey.chaos.Guarantees.Fencing;
+import dev.latchkey.chaos.Guarantees.Order;
+import dev.latchkey.chaos.Guarantees.Servers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,8 +27,8 @@ class CheckerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration HANDOFF = Duration.ofSeconds(1);
-    private static final Promise LEASES = promise(Bound.LEASE, Fencing.TOKENS, Map.of());
-    private static final Promise UNFENCED = promise(Bound.LEASE, Fencing.NONE, Map.of());
+    private static final Guarantees LEASES = promise(Bound.LEASE, Fencing.TOKENS, Map.of());
+    private static final Guarantees UNFENCED = promise(Bound.LEASE, Fencing.NONE, Map.of());
     private static final String R = "account-0";
     private static final long NONE = -1;
 
@@ -38,8 +38,8 @@ class CheckerTest {
     private EventLog log;
     private int faults;
 
-    private static Promise promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects) {
-        return new Promise(bound, fencing, effects, Servers.ONE, HANDOFF, Order.OF_ARRIVAL, PATIENCE, "");
+    private static Guarantees promise(Bound bound, Fencing fencing, Map<FaultKind, Effect> effects) {
+        return new Guarantees(bound, fencing, effects, Servers.ONE, HANDOFF, Order.OF_ARRIVAL, PATIENCE, "");
     }
 
     @BeforeEach
@@ -100,12 +100,12 @@ class CheckerTest {
         log.healed(faults, nanos(healed));
     }
 
-    private Verdict judge(Promise promise) throws IOException {
+    private Verdict judge(Guarantees promise) throws IOException {
         return Checker.judge(promise, History.of(Files.readAllLines(directory.resolve("events"))));
     }
 
     /** That these and no other rules are refuted. That a history is long enough is another matter. */
-    private void assertRefuted(Promise promise, Rule... rules) throws IOException {
+    private void assertRefuted(Guarantees promise, Rule... rules) throws IOException {
         Verdict verdict = judge(promise);
         assertThat(Arrays.stream(Rule.values())
                         .filter(rule -> rule != Rule.SUBSTANCE)
@@ -271,7 +271,7 @@ class CheckerTest {
 
     @Test
     void givenACutNetwork_whenItEndsHolds_thenOnlyThoseOfItsPlace() throws Exception {
-        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.CUT, Effect.ENDS_HOLDS));
+        Guarantees promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.CUT, Effect.ENDS_HOLDS));
         exclusive("w0-0.0", 1, 0, 10, 100);
         fault(FaultKind.CUT, "w1", 30, 31, 31);
         exclusive("w1-0.0", 2, 41, 50, 200);
@@ -281,7 +281,7 @@ class CheckerTest {
 
     @Test
     void givenASpoiltCall_whenItIsARefresh_thenTheHoldIsJudgedUntilThen() throws Exception {
-        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
+        Guarantees promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
         exclusive("w0-0.0", 1, 0, 10, 100);
         log.kept("w0-0.0#0", nanos(35), nanos(50), time(150));
         fault(FaultKind.PAUSE, History.ALL, 30, 40, 40);
@@ -292,7 +292,7 @@ class CheckerTest {
 
     @Test
     void givenAPause_whenNothingWasAskedInIt_thenTheHoldIsJudged() throws Exception {
-        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
+        Guarantees promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
         exclusive("w0-0.0", 1, 0, 10, 100);
         fault(FaultKind.PAUSE, History.ALL, 30, 40, 40);
         exclusive("w1-0.0", 2, 41, 90, 200);
@@ -462,8 +462,8 @@ class CheckerTest {
 
     @Test
     void givenALongWait_whenOneOfSeveralServersWasAway_thenStarvation() throws Exception {
-        Promise quorum =
-                new Promise(Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, HANDOFF, Order.NONE, PATIENCE, "");
+        Guarantees quorum = new Guarantees(
+                Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.QUORUM, HANDOFF, Order.NONE, PATIENCE, "");
         fault(FaultKind.RESTART, History.ALL, 2_000, 2_001, 5_000);
         exclusive("w0-0.0", 1, 0, 11_000, 20_000);
 
@@ -830,7 +830,7 @@ class CheckerTest {
 
     @Test
     void givenASpoiltCall_whenTheHoldIsPromotedLater_thenItIsJudgedUntilThen() throws Exception {
-        Promise promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
+        Guarantees promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.PAUSE, Effect.SPOILS_CALLS));
         shared("w0-0.0", 0, 35, 5_000);
         fault(FaultKind.PAUSE, History.ALL, 30, 40, 40);
         promoted("w0-0.0", 1, 50, 60, 5_050);
@@ -890,8 +890,8 @@ class CheckerTest {
 
     @Test
     void givenNoFairness_whenAWaitIsLong_thenNothingIsPromised() throws Exception {
-        Promise unfair = new Promise(
-                Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.ONE, HANDOFF, Order.NONE, Promise.UNFAIR, "");
+        Guarantees unfair = new Guarantees(
+                Bound.LEASE, Fencing.TOKENS, Map.of(), Servers.ONE, HANDOFF, Order.NONE, Guarantees.UNFAIR, "");
         exclusive("w0-0.0", 2, 0, 59_000, 60_000);
         exclusive("w1-0.0", 1, 0, 1, 58_999);
 

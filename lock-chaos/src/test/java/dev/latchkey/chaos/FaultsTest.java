@@ -15,7 +15,7 @@ class FaultsTest {
     private static final Duration LENGTH = Duration.ofMinutes(60);
 
     private static List<Fault> drawn(long seed, Lane lane) {
-        return Faults.draw(seed, lane, ALL, 4, 3, LENGTH, Weather.CHANGING);
+        return Faults.draw(seed, lane, ALL, 4, 3, LENGTH, FaultSchedule.CHANGING);
     }
 
     @Test
@@ -42,9 +42,9 @@ class FaultsTest {
     void givenNoServers_whenDrawnForThem_thenNothing() {
         Set<FaultKind> processes = EnumSet.of(FaultKind.CRASH, FaultKind.FREEZE);
 
-        assertThat(Faults.draw(1, Lane.BACKEND, processes, 4, 0, LENGTH, Weather.CHANGING))
+        assertThat(Faults.draw(1, Lane.BACKEND, processes, 4, 0, LENGTH, FaultSchedule.CHANGING))
                 .isEmpty();
-        assertThat(Faults.draw(1, Lane.PROCESSES, processes, 4, 0, LENGTH, Weather.CHANGING))
+        assertThat(Faults.draw(1, Lane.PROCESSES, processes, 4, 0, LENGTH, FaultSchedule.CHANGING))
                 .isNotEmpty();
     }
 }

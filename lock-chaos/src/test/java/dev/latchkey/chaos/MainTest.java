@@ -38,7 +38,7 @@ class MainTest {
     @Test
     void givenStoresWithoutTheirServers_whenTried_thenAllAreAndNothingIsRefuted() throws Exception {
         List<Path> directories = new ArrayList<>();
-        Map<String, Function<Path, Backing>> stores = Map.of(
+        Map<String, Function<Path, StoreUnderTest>> stores = Map.of(
                 "one",
                         directory -> {
                             directories.add(directory);

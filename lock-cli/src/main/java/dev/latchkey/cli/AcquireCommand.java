@@ -65,37 +65,38 @@ final class AcquireCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         Key.of(name);
         boolean holding = hold || untilEof;
-        Want want = waiting.want(store.dsn(), name, holding ? Want.Keeping.REFRESHED : Want.Keeping.HANDED_OVER);
+        LockTarget want = waiting.want(
+                store.dsn(), name, holding ? LockTarget.Keeping.REFRESHED : LockTarget.Keeping.HANDED_OVER);
         Console console = store.console();
-        Inbox inbox = new Inbox();
+        EventQueue inbox = new EventQueue();
         Signals.deliverTo(inbox);
         console.explain("asking for " + Text.quoted(name));
-        Answer answer = Acquiring.acquire(want, inbox);
-        if (answer instanceof Answer.Acquired held) {
+        AcquireAnswer answer = AcquireTask.acquire(want, inbox);
+        if (answer instanceof AcquireAnswer.Acquired held) {
             console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
             return holding
-                    ? new Holding(held, inbox, console).untilToldToEnd(line(held), untilEof)
+                    ? new BareHold(held, inbox, console).untilToldToEnd(line(held), untilEof)
                     : print(held, console);
         }
-        if (answer instanceof Answer.Failed failed && failed.failure() instanceof UnserializableKeyException e) {
+        if (answer instanceof AcquireAnswer.Failed failed && failed.failure() instanceof UnserializableKeyException e) {
             throw new CommandException(
                     ExitCode.USAGE,
                     Failures.message(e) + "; use lock run, or lock acquire --hold, or a store such as redis://",
                     e);
         }
-        if (json && answer instanceof Answer.Conflicted) {
+        if (json && answer instanceof AcquireAnswer.Conflicted) {
             console.answer(
                     new Json().put("resource", name).put("acquired", false).toString());
         }
         return waiting.explain(answer, want, console);
     }
 
-    private int print(Answer.Acquired held, Console console) {
+    private int print(AcquireAnswer.Acquired held, Console console) {
         try {
             String key = held.lock().key().serialize();
             console.answer(json ? description(held.lock()).put("key", key).toString() : key);
             // Only now: if nobody has read the key, the lock is released on the way out.
-            handOver(held.lock());
+            transferKey(held.lock());
             return ExitCode.OK.number();
         } finally {
             held.locks().close();
@@ -103,9 +104,9 @@ final class AcquireCommand implements Callable<Integer> {
     }
 
     /** Leaves the lock to whoever has its key; that its lease was too short for that is no defect of ours. */
-    static void handOver(Lock lock) {
+    static void transferKey(Lock lock) {
         try {
-            lock.handOver();
+            lock.transferKey();
         } catch (IllegalStateException e) {
             throw new CommandException(
                     ExitCode.LOST,
@@ -115,11 +116,11 @@ final class AcquireCommand implements Callable<Integer> {
         }
     }
 
-    private String line(Answer.Acquired held) {
+    private String line(AcquireAnswer.Acquired held) {
         return json ? description(held.lock()).toString() : "held " + Text.oneLine(name);
     }
 
     private Json description(Lock lock) {
-        return Descriptions.of(new Json().put("resource", name).put("acquired", true), lock);
+        return HoldDescription.of(new Json().put("resource", name).put("acquired", true), lock);
     }
 }

@@ -50,7 +50,7 @@ final class ChildCommand {
      * cannot keep a file lock when we die.
      */
     Process start(Lock lock) {
-        ProcessBuilder builder = new ProcessBuilder(CleanMask.of(words)).inheritIO();
+        ProcessBuilder builder = new ProcessBuilder(SignalMask.of(words)).inheritIO();
         describe(lock, builder.environment());
         try {
             return builder.start();

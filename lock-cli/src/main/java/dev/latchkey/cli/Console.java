@@ -25,7 +25,7 @@ final class Console {
 
     /** For people, always. */
     void say(String line) {
-        Complaints.say(err, line);
+        ErrorMessages.say(err, line);
     }
 
     /** For people who asked for {@code --verbose}. */

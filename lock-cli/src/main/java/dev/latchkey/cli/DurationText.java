@@ -51,7 +51,7 @@ final class DurationText implements ITypeConverter<Duration> {
         }
         try {
             Duration iso = Duration.parse(text);
-            if (!iso.isNegative() && iso.compareTo(Want.NO_LIMIT) <= 0) {
+            if (!iso.isNegative() && iso.compareTo(LockTarget.NO_LIMIT) <= 0) {
                 return iso;
             }
         } catch (DateTimeParseException e) {
@@ -63,8 +63,8 @@ final class DurationText implements ITypeConverter<Duration> {
 
     private static Duration times(String number, Duration unit) {
         BigDecimal nanos = new BigDecimal(number).multiply(BigDecimal.valueOf(unit.toNanos()));
-        return nanos.compareTo(BigDecimal.valueOf(Want.NO_LIMIT.toNanos())) > 0
-                ? Want.NO_LIMIT
+        return nanos.compareTo(BigDecimal.valueOf(LockTarget.NO_LIMIT.toNanos())) > 0
+                ? LockTarget.NO_LIMIT
                 : Duration.ofNanos(nanos.longValue());
     }
 

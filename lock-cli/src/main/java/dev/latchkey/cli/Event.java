@@ -2,7 +2,7 @@ package dev.latchkey.cli;
 
 import dev.latchkey.LossReason;
 
-/** What the main thread waits for. All of it arrives in one {@link Inbox}, so that no two of it race. */
+/** What the main thread waits for. All of it arrives in one {@link EventQueue}, so that no two of it race. */
 sealed interface Event {
 
     /**
@@ -13,7 +13,7 @@ sealed interface Event {
     record Signalled(UnixSignal signal, long nanoTime) implements Event {}
 
     /** The waiting for the lock is over. */
-    record Answered(Answer answer) implements Event {}
+    record Answered(AcquireAnswer answer) implements Event {}
 
     /** The lock is no longer ours, and not because we released it. */
     record Lost(LossReason reason) implements Event {}

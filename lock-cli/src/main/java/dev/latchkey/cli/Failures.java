@@ -23,7 +23,7 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         CommandLine command = failure.getCommandLine();
         // Hidden before it is shortened, or the rest of a key would no longer look like one.
         String message = Text.withoutSecrets(String.valueOf(failure.getMessage()));
-        Complaints.say(
+        ErrorMessages.say(
                 System.err,
                 Text.oneLine(message) + "; see " + command.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE.number();
@@ -41,9 +41,9 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
     }
 
     private static void report(Exception failure, PrintStream err, boolean verbose) {
-        Complaints.say(err, message(failure));
+        ErrorMessages.say(err, message(failure));
         if (verbose) {
-            Complaints.explain(err, failure);
+            ErrorMessages.explain(err, failure);
         }
     }
 

@@ -38,7 +38,7 @@ final class GroupProbe implements AutoCloseable {
         CompletableFuture<Long> ended = new CompletableFuture<>();
         endedNanos = ended;
         try {
-            Process started = new ProcessBuilder(CleanMask.of(WITHOUT_CORE_DUMP))
+            Process started = new ProcessBuilder(SignalMask.of(WITHOUT_CORE_DUMP))
                     .redirectOutput(Redirect.DISCARD)
                     .redirectError(Redirect.DISCARD)
                     .start();

@@ -55,9 +55,9 @@ final class RefreshCommand implements Callable<Integer> {
             KeyArgument.requireTravelling(locks, key);
             Lock lock = locks.createLock(key, ttl).refresh();
             Json answer = new Json().put("resource", key.resource()).put("refreshed", true);
-            String description = Descriptions.of(answer, lock).toString();
+            String description = HoldDescription.of(answer, lock).toString();
             // Closing the factory must leave it as it is, also where nobody can be told.
-            AcquireCommand.handOver(lock);
+            AcquireCommand.transferKey(lock);
             if (json) {
                 console.answer(description);
             }

@@ -118,16 +118,16 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         ChildCommand command = command();
         ProcessList.check();
-        Want want =
-                waiting.want(store.dsn(), name, noAutoRefresh ? Want.Keeping.NOT_REFRESHED : Want.Keeping.REFRESHED);
-        RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? Want.NO_LIMIT : maxHold);
+        LockTarget want = waiting.want(
+                store.dsn(), name, noAutoRefresh ? LockTarget.Keeping.NOT_REFRESHED : LockTarget.Keeping.REFRESHED);
+        RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? LockTarget.NO_LIMIT : maxHold);
         Console console = store.console();
-        Inbox inbox = new Inbox();
+        EventQueue inbox = new EventQueue();
         Signals.deliverTo(inbox);
         console.explain("asking for " + Text.quoted(name));
-        Answer answer = Acquiring.acquire(want, inbox);
-        if (answer instanceof Answer.Acquired held) {
-            return new Run(held, rules, inbox, console).of(command);
+        AcquireAnswer answer = AcquireTask.acquire(want, inbox);
+        if (answer instanceof AcquireAnswer.Acquired held) {
+            return new ChildRun(held, rules, inbox, console).of(command);
         }
         return waiting.explain(answer, want, console);
     }

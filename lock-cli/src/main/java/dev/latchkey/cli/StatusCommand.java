@@ -54,12 +54,12 @@ final class StatusCommand implements Callable<Integer> {
             console.answer(new Json()
                     .put("resource", name)
                     .put("state", state(holders))
-                    .put("holders", holders.stream().map(Holders::json).toList())
+                    .put("holders", holders.stream().map(HolderReport::json).toList())
                     .toString());
         } else if (holders.isEmpty()) {
             console.answer(Text.oneLine(name) + ": free");
         } else {
-            holders.forEach(holder -> console.answer(Text.oneLine(name) + ": " + Holders.line(holder)));
+            holders.forEach(holder -> console.answer(Text.oneLine(name) + ": " + HolderReport.line(holder)));
         }
         return isFree(holders) ? ExitCode.OK.number() : ExitCode.CONFLICT.number();
     }

@@ -42,12 +42,12 @@ final class StderrLogger extends LegacyAbstractLogger {
             Object @Nullable [] arguments,
             @Nullable Throwable failure) {
         String line = MessageFormatter.basicArrayFormat(pattern, arguments);
-        Complaints.say(
+        ErrorMessages.say(
                 System.err,
                 level.name().toLowerCase(Locale.ROOT) + ": " + line
                         + (failure == null ? "" : " (" + failure.getMessage() + ")"));
         if (failure != null && isVerbose()) {
-            Complaints.explain(System.err, failure);
+            ErrorMessages.explain(System.err, failure);
         }
     }
 

@@ -54,7 +54,7 @@ final class WaitOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec = CommandSpec.create();
 
-    Want want(String dsn, String resource, Want.Keeping keeping) {
+    LockTarget want(String dsn, String resource, LockTarget.Keeping keeping) {
         if (noWait && wait != null && !wait.isZero()) {
             throw new ParameterException(spec.commandLine(), "-n and -w exclude each other: wait, or do not");
         }
@@ -65,26 +65,26 @@ final class WaitOptions {
             throw new ParameterException(spec.commandLine(), "-E takes an exit code from 0 to 255");
         }
         LockMode mode = shared ? LockMode.SHARED : LockMode.EXCLUSIVE;
-        return new Want(dsn, resource, ttl, mode, maxWait(), keeping);
+        return new LockTarget(dsn, resource, ttl, mode, maxWait(), keeping);
     }
 
     private Duration maxWait() {
         if (noWait) {
             return Duration.ZERO;
         }
-        return wait == null ? Want.NO_LIMIT : wait;
+        return wait == null ? LockTarget.NO_LIMIT : wait;
     }
 
     /** Says why there is no lock, and returns the exit code. */
-    int explain(Answer answer, Want want, Console console) {
-        if (answer instanceof Answer.Failed failed) {
+    int explain(AcquireAnswer answer, LockTarget want, Console console) {
+        if (answer instanceof AcquireAnswer.Failed failed) {
             throw failed.failure();
         }
-        if (answer instanceof Answer.Aborted aborted) {
+        if (answer instanceof AcquireAnswer.Aborted aborted) {
             console.explain("waiting for " + Text.quoted(want.resource()) + " ended by " + aborted.signal());
             return aborted.signal().exitCode();
         }
-        if (answer instanceof Answer.Conflicted conflicted) {
+        if (answer instanceof AcquireAnswer.Conflicted conflicted) {
             String message = Text.quoted(want.resource()) + " is held by " + conflicted.who()
                     + (want.maxWait().isZero()
                             ? ""

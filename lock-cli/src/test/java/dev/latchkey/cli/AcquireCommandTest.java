@@ -20,7 +20,7 @@ class AcquireCommandTest {
             Awaitility.await().until(lock::isExpired);
 
             assertThatExceptionOfType(CommandException.class)
-                    .isThrownBy(() -> AcquireCommand.handOver(lock))
+                    .isThrownBy(() -> AcquireCommand.transferKey(lock))
                     .withMessageContaining("--ttl was over")
                     .satisfies(e -> assertThat(e.exitCode()).isEqualTo(ExitCode.LOST));
         }

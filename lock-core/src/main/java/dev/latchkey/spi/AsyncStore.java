@@ -13,13 +13,13 @@ import java.util.concurrent.CompletionStage;
 public interface AsyncStore extends PersistingStore {
 
     /**
-     * Begins {@link FenceStore#save(Request, long)}, or {@link #save} if the store is none.
+     * Begins {@link FencingStore#save(Request, long)}, or {@link #save} if the store is none.
      *
      * @param request who wants what
      * @param proposal a fencing token that would suit the caller; zero for none
      * @return the answer
      */
-    CompletionStage<Attempt> saveAsync(Request request, long proposal);
+    CompletionStage<Response> saveAsync(Request request, long proposal);
 
     /**
      * Begins {@link #delete}.

@@ -14,7 +14,7 @@ public sealed interface BatchAttempt {
      *
      * @param grants in the order of the requests
      */
-    record Granted(List<Attempt.Granted> grants) implements BatchAttempt {}
+    record Granted(List<Response.Granted> grants) implements BatchAttempt {}
 
     /**
      * Some are held by others, or others wait for them.

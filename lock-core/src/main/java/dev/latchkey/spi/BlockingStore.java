@@ -15,8 +15,8 @@ public interface BlockingStore extends PersistingStore {
      * @param request who wants what
      * @param maxWait how long to wait at the most, on the monotonic clock, more than zero
      * @param withdrawn completes when the caller no longer wants it; the wait then ends at once as a conflict
-     * @return what came of it; {@link Attempt.Conflicted} when the wait is over
+     * @return what came of it; {@link Response.Conflicted} when the wait is over
      * @throws InterruptedException if the waiting thread was interrupted, before the call or in it
      */
-    Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException;
+    Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException;
 }

@@ -11,9 +11,9 @@ public interface ExpiringStore extends PersistingStore {
      * said by {@link Request#leaseChange()}.
      *
      * @param request who wants it; its mode is not looked at, for it may be out of date
-     * @return {@link Attempt.Granted} with the new lease, or {@link Attempt.Lost}; never a conflict
+     * @return {@link Response.Granted} with the new lease, or {@link Response.Lost}; never a conflict
      */
-    Attempt refresh(Request request);
+    Response refresh(Request request);
 
     /**
      * Does {@link #refresh} for many at once. A store whose backend can take many requests in one round trip overrides
@@ -22,9 +22,9 @@ public interface ExpiringStore extends PersistingStore {
      * @param requests who wants it, each for a hold of its own
      * @return what came of each, in their order
      */
-    default List<Outcome> refreshAll(List<Request> requests) {
+    default List<RefreshResult> refreshAll(List<Request> requests) {
         return requests.stream()
-                .map(request -> Outcome.of(() -> refresh(request)))
+                .map(request -> RefreshResult.of(() -> refresh(request)))
                 .toList();
     }
 
@@ -36,7 +36,7 @@ public interface ExpiringStore extends PersistingStore {
      * @param within how long the answers are of use
      * @return as there; a failure for each request that was not answered by then
      */
-    default List<Outcome> refreshAll(List<Request> requests, Duration within) {
+    default List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         return refreshAll(requests);
     }
 

@@ -8,10 +8,10 @@ public interface NotifyingStore extends PersistingStore {
 
     /**
      * Begins to watch a resource for a waiter. Returns at once, also when the backend cannot be reached now: the watch
-     * then begins by itself as soon as it can, and says so by completing the stage of its {@link Wakeup#next()}.
+     * then begins by itself as soon as it can, and says so by completing the stage of its {@link ReleaseSubscription#next()}.
      *
      * @param resource what is waited for
      * @return the watch, which the caller closes
      */
-    Wakeup watch(String resource);
+    ReleaseSubscription watch(String resource);
 }

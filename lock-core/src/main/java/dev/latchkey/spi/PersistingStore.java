@@ -20,12 +20,12 @@ public interface PersistingStore extends AutoCloseable {
      * <p>A key that already holds in the mode asked for is renewed: TTL from now, same fencing token. A shared hold is
      * promoted when it is the only one, an exclusive hold is demoted, both without a gap in which another could get in.
      * None of these ends the lease sooner than it would end, unless {@link Request#leaseChange()} says so.
-     * When the request claims a hold that is not there, the answer is {@link Attempt.Lost} and nothing is taken.
+     * When the request claims a hold that is not there, the answer is {@link Response.Lost} and nothing is taken.
      *
      * @param request who wants what
      * @return what came of it
      */
-    Attempt save(Request request);
+    Response save(Request request);
 
     /**
      * Gives up whatever the key holds. Never retried by the core after a lost reply.
@@ -53,7 +53,7 @@ public interface PersistingStore extends AutoCloseable {
      * @param key the holder in question
      * @return its hold with the rest of its lease; empty if it holds nothing
      */
-    Optional<Attempt.Granted> find(Key key);
+    Optional<Response.Granted> find(Key key);
 
     /**
      * Returns this store as something it can do. Ask this, never {@code instanceof}: a decorator, a dialect or a

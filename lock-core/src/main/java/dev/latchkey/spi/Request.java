@@ -10,10 +10,10 @@ import java.time.Duration;
  * @param key who asks; {@link Key#held()} is what the caller believes it holds now, empty when it holds nothing
  * @param mode what it wants to hold
  * @param ttl for how long, more than zero; a store without expiry ignores it
- * @param patience whether the caller asks again when refused
+ * @param retryIntent whether the caller asks again when refused
  * @param leaseChange whether the lease of what the key holds already may end sooner than it would
  */
-public record Request(Key key, LockMode mode, Duration ttl, Patience patience, LeaseChange leaseChange) {
+public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange) {
 
     /**
      * Makes a request that never ends a lease sooner.
@@ -21,10 +21,10 @@ public record Request(Key key, LockMode mode, Duration ttl, Patience patience, L
      * @param key who asks
      * @param mode what it wants to hold
      * @param ttl for how long
-     * @param patience whether the caller asks again when refused
+     * @param retryIntent whether the caller asks again when refused
      */
-    public Request(Key key, LockMode mode, Duration ttl, Patience patience) {
-        this(key, mode, ttl, patience, LeaseChange.EXTEND);
+    public Request(Key key, LockMode mode, Duration ttl, RetryIntent retryIntent) {
+        this(key, mode, ttl, retryIntent, LeaseChange.EXTEND);
     }
 
     /**
@@ -33,7 +33,7 @@ public record Request(Key key, LockMode mode, Duration ttl, Patience patience, L
      * @param other how patient the caller is
      * @return a request that differs in that alone
      */
-    public Request with(Patience other) {
+    public Request with(RetryIntent other) {
         return new Request(key, mode, ttl, other, leaseChange);
     }
 
@@ -44,7 +44,7 @@ public record Request(Key key, LockMode mode, Duration ttl, Patience patience, L
      * @return a request that differs in that alone
      */
     public Request with(LeaseChange other) {
-        return new Request(key, mode, ttl, patience, other);
+        return new Request(key, mode, ttl, retryIntent, other);
     }
 
     /**
@@ -54,6 +54,6 @@ public record Request(Key key, LockMode mode, Duration ttl, Patience patience, L
      * @return a request that differs in that alone
      */
     public Request with(Key other) {
-        return new Request(other, mode, ttl, patience, leaseChange);
+        return new Request(other, mode, ttl, retryIntent, leaseChange);
     }
 }

@@ -2,9 +2,9 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import java.time.Duration;
@@ -55,10 +55,10 @@ final class Batch {
         long now = System.nanoTime();
         for (Request request : requests) {
             String resource = request.key().resource();
-            Attempt refusal = stripeOf.apply(resource).refusal(request, now);
-            if (refusal instanceof Attempt.Lost loss) {
+            Response refusal = stripeOf.apply(resource).refusal(request, now);
+            if (refusal instanceof Response.Lost loss) {
                 lost.put(resource, loss.reason());
-            } else if (refusal instanceof Attempt.Conflicted conflict) {
+            } else if (refusal instanceof Response.Conflicted conflict) {
                 blocked.add(resource);
                 retryAfter = retryAfter.compareTo(conflict.retryAfter()) < 0 ? conflict.retryAfter() : retryAfter;
             }
@@ -75,10 +75,10 @@ final class Batch {
     }
 
     private BatchAttempt grant(List<Request> requests, long now) {
-        List<Attempt.Granted> grants = new ArrayList<>();
+        List<Response.Granted> grants = new ArrayList<>();
         for (Request request : requests) {
-            Attempt attempt = stripeOf.apply(request.key().resource()).saveAt(now, request);
-            if (!(attempt instanceof Attempt.Granted granted)) {
+            Response attempt = stripeOf.apply(request.key().resource()).saveAt(now, request);
+            if (!(attempt instanceof Response.Granted granted)) {
                 throw new IllegalStateException("two looks at the same moment differ: " + attempt);
             }
             grants.add(granted);

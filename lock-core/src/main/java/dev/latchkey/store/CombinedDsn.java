@@ -1,9 +1,9 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StoreProvider;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,7 +78,7 @@ final class CombinedDsn {
     record Owning(CombinedStore store, List<PersistingStore> members) implements PersistingStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
@@ -88,7 +88,7 @@ final class CombinedDsn {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 

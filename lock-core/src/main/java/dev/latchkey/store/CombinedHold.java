@@ -3,8 +3,8 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -64,12 +64,12 @@ final class CombinedHold {
      *
      * @param save the save they answered, or the last one before they were asked
      */
-    boolean add(int save, Map<Member, Attempt.Granted> granted) {
+    boolean add(int save, Map<Member, Response.Granted> granted) {
         return add(save, granted, () -> {});
     }
 
     /** As {@link #add(int, Map)}, with what the hold becomes by that: parts count by what it is. */
-    boolean add(int save, Map<Member, Attempt.Granted> granted, LockMode newMode, OptionalLong newToken) {
+    boolean add(int save, Map<Member, Response.Granted> granted, LockMode newMode, OptionalLong newToken) {
         return add(save, granted, () -> {
             if (newMode == LockMode.EXCLUSIVE && mode != LockMode.EXCLUSIVE) {
                 exclusiveSince = save;
@@ -79,7 +79,7 @@ final class CombinedHold {
         });
     }
 
-    private boolean add(int save, Map<Member, Attempt.Granted> granted, Runnable change) {
+    private boolean add(int save, Map<Member, Response.Granted> granted, Runnable change) {
         synchronized (this) {
             if (ended) {
                 return false;
@@ -237,10 +237,10 @@ final class CombinedHold {
     }
 
     /** Returns what the caller is told of it; the last argument is as in {@link CombinedLease}. */
-    synchronized Attempt.Granted answer(
-            LockMode asked, OptionalLong token, Collection<Attempt.Granted> granted, Optional<Lease> otherwise) {
+    synchronized Response.Granted answer(
+            LockMode asked, OptionalLong token, Collection<Response.Granted> granted, Optional<Lease> otherwise) {
         Lease session = sessions.isEmpty() && !ended ? Lease.endless() : Lease.session(lost, isLive);
-        List<Lease> answered = granted.stream().map(Attempt.Granted::lease).toList();
+        List<Lease> answered = granted.stream().map(Response.Granted::lease).toList();
         Lease combined = CombinedLease.of(answered, quorum.size(), otherwise, session);
         lease = combined;
         if (quorum.isMixed()) {
@@ -249,7 +249,7 @@ final class CombinedHold {
         if (!ended && quorum.isBoundToProcess()) {
             LastGrants.through(quorum, key);
         }
-        return new Attempt.Granted(asked, token, combined);
+        return new Response.Granted(asked, token, combined);
     }
 
     /** Of what nobody renews or releases any more, nothing else would end the parts without a lease. */

@@ -4,15 +4,15 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
-import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
@@ -36,7 +36,7 @@ import java.util.function.LongSupplier;
  *
  * <p>It shares if all members do. Its leases end as soon as too few of the members' last. Keys travel if those of all
  * members do. Waiters poll with growing, jittered pauses: who comes first is not served first. Fencing tokens are agreed
- * on among the members that are a {@link FenceStore}; with a strategy that needs all members, they are those of the first
+ * on among the members that are a {@link FencingStore}; with a strategy that needs all members, they are those of the first
  * that has any. {@code docs/stores/combined.md} says what they survive.
  *
  * <p>Thread-safe. All processes must use the same members and the same strategy. The members stay the caller's, also when
@@ -55,8 +55,8 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     private static final long SPLIT_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
     private final Quorum quorum;
-    private final Fencing fencing;
-    private final Promotions promotions;
+    private final TokenRaise fencing;
+    private final PromotionMarks promotions;
     private final Set<Class<?>> capabilities;
     private final List<String> processBound;
     private volatile boolean closed;
@@ -83,14 +83,14 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
      * @throws IllegalArgumentException as {@link #CombinedStore(List, Strategy)}, or if the timeout is out of range
      */
     public CombinedStore(List<? extends PersistingStore> members, Strategy strategy, Duration memberTimeout) {
-        Composition composition = new Composition(members, Objects.requireNonNull(strategy, "strategy"));
+        MemberCapabilities composition = new MemberCapabilities(members, Objects.requireNonNull(strategy, "strategy"));
         if (memberTimeout.isNegative() || memberTimeout.isZero() || memberTimeout.compareTo(Duration.ofHours(1)) > 0) {
             throw new IllegalArgumentException(
                     "member timeout " + memberTimeout + ": must be more than zero and at most an hour");
         }
         this.quorum = new Quorum(composition.numbered(), strategy, memberTimeout);
-        this.fencing = new Fencing(quorum);
-        this.promotions = new Promotions(quorum, fencing);
+        this.fencing = new TokenRaise(quorum);
+        this.promotions = new PromotionMarks(quorum, fencing);
         this.processBound = composition.processBound();
         this.capabilities = composition.capabilities();
         composition.warnOf(quorum);
@@ -102,7 +102,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         checkOpen(request.key());
         try {
             return promotions.settled(request, ask(request));
@@ -112,15 +112,15 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         }
     }
 
-    private Attempt ask(Request request) {
+    private Response ask(Request request) {
         if (quorum.isOutdated(request.key())) {
             // Members that do not count by the claimed token would believe it.
-            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
         for (int split = 0; ; split++) {
             SaveRound round = new SaveRound(quorum, request, fencing);
-            Attempt attempt = round.finish();
-            if (split == SPLITS || !(attempt instanceof Attempt.Conflicted) || !round.wasSplit()) {
+            Response attempt = round.finish();
+            if (split == SPLITS || !(attempt instanceof Response.Conflicted) || !round.wasSplit()) {
                 return attempt;
             }
             long pause = SPLIT_PAUSE_NANOS << split;
@@ -129,19 +129,19 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         checkOpen(request.key());
         return new RefreshRound(quorum, request, quorum.end()).finish();
     }
 
     /** {@inheritDoc} A thousand are under way at once. */
     @Override
-    public List<Outcome> refreshAll(List<Request> requests) {
+    public List<RefreshResult> refreshAll(List<Request> requests) {
         return refreshAll(requests, quorum::end);
     }
 
     @Override
-    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+    public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         long latest = System.nanoTime() + within.toNanos();
         return refreshAll(requests, () -> quorum.endWithin(Duration.ofNanos(Math.max(0, latest - System.nanoTime()))));
     }
@@ -151,14 +151,14 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return true;
     }
 
-    private List<Outcome> refreshAll(List<Request> requests, LongSupplier end) {
+    private List<RefreshResult> refreshAll(List<Request> requests, LongSupplier end) {
         requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
-        List<Outcome> outcomes = new ArrayList<>();
+        List<RefreshResult> outcomes = new ArrayList<>();
         for (int from = 0; from < requests.size(); from += AT_ONCE) {
             List<RefreshRound> rounds = requests.subList(from, Math.min(requests.size(), from + AT_ONCE)).stream()
                     .map(request -> new RefreshRound(quorum, request, end.getAsLong()))
                     .toList();
-            rounds.forEach(round -> outcomes.add(Outcome.of(round::finish)));
+            rounds.forEach(round -> outcomes.add(RefreshResult.of(round::finish)));
         }
         return outcomes;
     }
@@ -176,7 +176,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return new FindRound(quorum, key).finish();
     }
 

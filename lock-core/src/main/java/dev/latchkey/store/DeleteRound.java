@@ -1,9 +1,9 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
-import dev.latchkey.store.Ballot.Answer;
-import dev.latchkey.store.Tally.Verdict;
-import dev.latchkey.store.Tally.Vote;
+import dev.latchkey.store.MemberResponses.Answer;
+import dev.latchkey.store.VoteCount.Verdict;
+import dev.latchkey.store.VoteCount.Vote;
 import java.util.List;
 import java.util.Optional;
 
@@ -12,12 +12,12 @@ final class DeleteRound {
 
     private final Quorum quorum;
     private final Key key;
-    private final Ballot<Boolean> ballot;
+    private final MemberResponses<Boolean> ballot;
 
     DeleteRound(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
-        this.ballot = new Ballot<>(quorum.members().size(), answer -> {});
+        this.ballot = new MemberResponses<>(quorum.members().size(), answer -> {});
         Optional<CombinedHold> hold = quorum.hold(key);
         quorum.forget(key);
         for (Member member : quorum.members()) {
@@ -29,18 +29,18 @@ final class DeleteRound {
     /** Waits for all members, but not for long: for what would only be in somebody's way. */
     void settle() {
         List<Answer<Boolean>> unused =
-                ballot.await(soFar -> false, Math.min(System.nanoTime() + Undoing.GRACE_NANOS, quorum.end()));
+                ballot.await(soFar -> false, Math.min(System.nanoTime() + Rollback.GRACE_NANOS, quorum.end()));
     }
 
     /** Neither true nor false if those that failed would make the difference. */
     boolean finish() {
         List<Answer<Boolean>> answers = ballot.await(soFar -> quorum.early(votes(soFar)) != Verdict.OPEN, quorum.end());
         List<Vote> votes = votes(answers);
-        int granted = Tally.count(votes, Vote.GRANTED);
+        int granted = VoteCount.count(votes, Vote.GRANTED);
         if (quorum.isMet(granted)) {
             return true;
         }
-        int possible = quorum.members().size() - Tally.count(votes, Vote.LOST);
+        int possible = quorum.members().size() - VoteCount.count(votes, Vote.LOST);
         if (quorum.isMet(possible)) {
             throw quorum.failed(key, answers);
         }

@@ -2,10 +2,10 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.store.Ballot.Answer;
-import dev.latchkey.store.Tally.Vote;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.MemberResponses.Answer;
+import dev.latchkey.store.VoteCount.Vote;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,19 +36,19 @@ final class FindRound {
         return key.held().map(Key.Held::mode).orElse(LockMode.SHARED);
     }
 
-    private Attempt ask(Member member) {
+    private Response ask(Member member) {
         return member.store()
                 .find(quorum.keyFor(member, key))
-                .<Attempt>map(granted -> granted)
-                .orElse(Grants.EXPIRED);
+                .<Response>map(granted -> granted)
+                .orElse(ResourceHolders.EXPIRED);
     }
 
-    private static Vote vote(Attempt attempt) {
-        return attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST;
+    private static Vote vote(Response attempt) {
+        return attempt instanceof Response.Granted ? Vote.GRANTED : Vote.LOST;
     }
 
-    Optional<Attempt.Granted> finish() {
-        Tally.Verdict verdict = round.await(this::isClear);
+    Optional<Response.Granted> finish() {
+        VoteCount.Verdict verdict = round.await(this::isClear);
         round.onLate(answer -> {});
         return switch (verdict) {
             case GRANTED -> Optional.of(found(round.granted()));
@@ -58,13 +58,13 @@ final class FindRound {
     }
 
     /** Of an exclusive hold some members may have a shared part: others may show that it is held exclusively all the same. */
-    private boolean isClear(List<Answer<Attempt>> answers) {
+    private boolean isClear(List<Answer<Response>> answers) {
         return claimed() == LockMode.SHARED
                 || answers.size() == quorum.members().size()
                 || isExclusive(Round.granted(answers));
     }
 
-    private boolean isExclusive(Map<Member, Attempt.Granted> parts) {
+    private boolean isExclusive(Map<Member, Response.Granted> parts) {
         long exclusive = parts.values().stream()
                 .filter(part -> part.mode() == LockMode.EXCLUSIVE)
                 .count();
@@ -72,36 +72,37 @@ final class FindRound {
     }
 
     /** To look changes nothing, but where no member has leases it is how holds are refreshed. */
-    private Optional<Attempt.Granted> lost() {
+    private Optional<Response.Granted> lost() {
         if (quorum.members().stream().allMatch(member -> member.expiring().isEmpty())) {
             before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, round.inDoubt()));
         }
         return Optional.empty();
     }
 
-    private Attempt.Granted found(Map<Member, Attempt.Granted> parts) {
+    private Response.Granted found(Map<Member, Response.Granted> parts) {
         LockMode mode = isExclusive(parts) ? LockMode.EXCLUSIVE : LockMode.SHARED;
         OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(parts);
         return quorum.hold(key)
                 .map(hold -> known(hold, mode, token, parts))
-                .orElseGet(() -> new Attempt.Granted(mode, token, lease(parts)));
+                .orElseGet(() -> new Response.Granted(mode, token, lease(parts)));
     }
 
     /** Where some members have leases it has one that was told, which a question does not begin anew. */
-    private Attempt.Granted known(
-            CombinedHold hold, LockMode mode, OptionalLong token, Map<Member, Attempt.Granted> parts) {
+    private Response.Granted known(
+            CombinedHold hold, LockMode mode, OptionalLong token, Map<Member, Response.Granted> parts) {
         return hold.lease()
                 .filter(told -> quorum.isMixed())
-                .map(told -> new Attempt.Granted(mode, token, told))
+                .map(told -> new Response.Granted(mode, token, told))
                 .orElseGet(() -> hold.answer(mode, token, parts.values(), Optional.empty()));
     }
 
-    private Lease lease(Map<Member, Attempt.Granted> parts) {
-        List<Lease> leases = parts.values().stream().map(Attempt.Granted::lease).toList();
+    private Lease lease(Map<Member, Response.Granted> parts) {
+        List<Lease> leases =
+                parts.values().stream().map(Response.Granted::lease).toList();
         return CombinedLease.of(leases, quorum.size(), Optional.empty(), Lease.endless());
     }
 
-    private OptionalLong token(Map<Member, Attempt.Granted> parts) {
+    private OptionalLong token(Map<Member, Response.Granted> parts) {
         return quorum.hold(key)
                 .map(CombinedHold::fencingToken)
                 .or(() -> key.held().map(Key.Held::fencingToken))

@@ -4,7 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
-import dev.latchkey.store.Ballot.Answer;
+import dev.latchkey.store.MemberResponses.Answer;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -21,13 +21,13 @@ final class HoldersRound {
 
     private final Quorum quorum;
     private final Key asking;
-    private final Ballot<List<Holder>> ballot;
+    private final MemberResponses<List<Holder>> ballot;
 
     /** The key is nobody's: it names the resource. */
     HoldersRound(Quorum quorum, Key asking) {
         this.quorum = quorum;
         this.asking = asking;
-        this.ballot = new Ballot<>(quorum.members().size(), answer -> {});
+        this.ballot = new MemberResponses<>(quorum.members().size(), answer -> {});
         long end = quorum.end();
         for (Member member : quorum.members()) {
             ballot.expect(

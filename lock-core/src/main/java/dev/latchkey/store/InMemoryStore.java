@@ -2,18 +2,18 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -42,7 +42,7 @@ public final class InMemoryStore
         implements ExpiringStore,
                 SharedStore,
                 BlockingStore,
-                FenceStore,
+                FencingStore,
                 InspectableStore,
                 IndexedBatchStore,
                 ProcessBound {
@@ -67,12 +67,12 @@ public final class InMemoryStore
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return stripe(request.key().resource()).save(request, 0);
     }
 
     @Override
-    public Attempt save(Request request, long proposal) {
+    public Response save(Request request, long proposal) {
         return stripe(request.key().resource()).save(request, proposal);
     }
 
@@ -88,13 +88,13 @@ public final class InMemoryStore
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         return stripe(request.key().resource()).waitAndSave(request, maxWait, withdrawn);
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         return stripe(request.key().resource()).refresh(request);
     }
 
@@ -104,7 +104,7 @@ public final class InMemoryStore
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return stripe(key.resource()).find(key);
     }
 

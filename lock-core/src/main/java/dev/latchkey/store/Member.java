@@ -5,12 +5,12 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -52,15 +52,15 @@ final class Member {
     private final int number;
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
-    private final Optional<FenceStore> fencing;
+    private final Optional<FencingStore> fencing;
     private final Optional<AsyncStore> async;
     private final ThreadPoolExecutor executor;
 
     private final AtomicInteger calls = new AtomicInteger();
-    private final Spent spent = new Spent();
+    private final UnansweredReleases spent = new UnansweredReleases();
 
     /** Those of which something shared was asked: what the same key holds exclusively would be demoted. */
-    private final Spent demoted = new Spent();
+    private final UnansweredReleases demoted = new UnansweredReleases();
 
     /** The last call for each token. */
     private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
@@ -72,7 +72,7 @@ final class Member {
         this.number = number;
         this.store = store;
         this.expiring = store.capability(ExpiringStore.class);
-        this.fencing = store.capability(FenceStore.class).filter(fences -> fences.survives() != Durability.NOTHING);
+        this.fencing = store.capability(FencingStore.class).filter(fences -> fences.survives() != Durability.NOTHING);
         this.async = store.capability(AsyncStore.class);
         this.executor = new ThreadPoolExecutor(
                 THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -95,12 +95,12 @@ final class Member {
         return expiring;
     }
 
-    Optional<FenceStore> fencing() {
+    Optional<FencingStore> fencing() {
         return fencing;
     }
 
     /** Has it save as long as that is of use. Empty: without a fencing token that would suit. */
-    CompletableFuture<Attempt> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
+    CompletableFuture<Response> saveBefore(long endNanos, Key key, Supplier<Request> request, OptionalLong proposal) {
         CompletableFuture<?> givenUp = releases.get(key.resource());
         return inTurn(key, MOST_CALLS, givenUp, () -> {
             Request asked = request.get();
@@ -115,7 +115,7 @@ final class Member {
     }
 
     /** Has it save by the thread that calls this, in the turn of the key. */
-    Attempt saveNow(Request request) {
+    Response saveNow(Request request) {
         try {
             return store.save(request);
         } catch (RuntimeException | Error e) {
@@ -131,7 +131,7 @@ final class Member {
         }
     }
 
-    private Attempt save(Request request, OptionalLong proposal) {
+    private Response save(Request request, OptionalLong proposal) {
         return proposal.isPresent() && fencing.isPresent()
                 ? fencing.get().save(request, proposal.getAsLong())
                 : store.save(request);

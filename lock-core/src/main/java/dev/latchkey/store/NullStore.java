@@ -2,10 +2,10 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.util.Optional;
@@ -24,7 +24,7 @@ public final class NullStore implements SharedStore {
     public NullStore() {}
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return granted(request.mode());
     }
 
@@ -34,12 +34,12 @@ public final class NullStore implements SharedStore {
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return Optional.of(granted(key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE)));
     }
 
-    private static Attempt.Granted granted(LockMode mode) {
-        return new Attempt.Granted(mode, OptionalLong.empty(), Lease.endless());
+    private static Response.Granted granted(LockMode mode) {
+        return new Response.Granted(mode, OptionalLong.empty(), Lease.endless());
     }
 
     /** Opens {@code null}. */

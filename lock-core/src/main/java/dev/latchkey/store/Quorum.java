@@ -3,11 +3,11 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
-import dev.latchkey.store.Ballot.Answer;
-import dev.latchkey.store.Tally.Vote;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.MemberResponses.Answer;
+import dev.latchkey.store.VoteCount.Vote;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -44,7 +44,7 @@ final class Quorum {
         this.members = members;
         this.strategy = strategy;
         this.patienceNanos = patience.toNanos();
-        this.size = Tally.quorum(strategy, members.size());
+        this.size = VoteCount.quorum(strategy, members.size());
         this.designated =
                 members.stream().filter(member -> member.fencing().isPresent()).findFirst();
         this.fencing = (int)
@@ -80,12 +80,12 @@ final class Quorum {
         return System.nanoTime() + Math.min(patienceNanos, within.toNanos());
     }
 
-    Tally.Verdict early(Collection<Vote> votes) {
-        return Tally.early(votes, strategy, members.size());
+    VoteCount.Verdict early(Collection<Vote> votes) {
+        return VoteCount.early(votes, strategy, members.size());
     }
 
-    Tally.Verdict last(Collection<Vote> votes) {
-        return Tally.last(votes, strategy, members.size());
+    VoteCount.Verdict last(Collection<Vote> votes) {
+        return VoteCount.last(votes, strategy, members.size());
     }
 
     /** Whether every member is in every quorum: then the token of one of them is as good as one agreed on. */
@@ -203,7 +203,7 @@ final class Quorum {
     }
 
     /** The token of an exclusive hold that was taken elsewhere: what most of these members say; a late one says more. */
-    OptionalLong agreed(Map<Member, Attempt.Granted> parts) {
+    OptionalLong agreed(Map<Member, Response.Granted> parts) {
         if (isUnanimous()) {
             return tokens(parts)
                     .filter(part -> designated.isEmpty() || designated.get() == part.getKey())
@@ -227,7 +227,7 @@ final class Quorum {
                 .min();
     }
 
-    private static Stream<Map.Entry<Member, Attempt.Granted>> tokens(Map<Member, Attempt.Granted> parts) {
+    private static Stream<Map.Entry<Member, Response.Granted>> tokens(Map<Member, Response.Granted> parts) {
         return parts.entrySet().stream()
                 .filter(part -> part.getValue().fencingToken().isPresent());
     }

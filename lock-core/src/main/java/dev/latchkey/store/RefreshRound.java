@@ -3,11 +3,11 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
-import dev.latchkey.store.Ballot.Answer;
-import dev.latchkey.store.Tally.Vote;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.MemberResponses.Answer;
+import dev.latchkey.store.VoteCount.Vote;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +18,7 @@ import java.util.OptionalLong;
 final class RefreshRound {
 
     /** Another one than any store answers. */
-    private static final Attempt.Lost SHARED_ONLY = new Attempt.Lost(LossReason.EXPIRED);
+    private static final Response.Lost SHARED_ONLY = new Response.Lost(LossReason.EXPIRED);
 
     private final Quorum quorum;
     private final Request request;
@@ -37,7 +37,7 @@ final class RefreshRound {
         this.round = new Round(
                 quorum,
                 key,
-                attempt -> attempt instanceof Attempt.Granted ? Vote.GRANTED : Vote.LOST,
+                attempt -> attempt instanceof Response.Granted ? Vote.GRANTED : Vote.LOST,
                 end,
                 (member, until) -> request.leaseChange() == LeaseChange.SET
                         ? member.cutBefore(until, key, claimed(), () -> ask(member))
@@ -50,10 +50,10 @@ final class RefreshRound {
     }
 
     /** One that was not there for a promotion has a part that keeps no reader away: it is as good as lost. */
-    private Attempt ask(Member member) {
+    private Response ask(Member member) {
         Key asked = quorum.keyFor(member, key);
-        Attempt attempt = refresh(member, asked);
-        boolean isShared = attempt instanceof Attempt.Granted granted && granted.mode() == LockMode.SHARED;
+        Response attempt = refresh(member, asked);
+        boolean isShared = attempt instanceof Response.Granted granted && granted.mode() == LockMode.SHARED;
         return isShared && isTooLittle(member) ? SHARED_ONLY : attempt;
     }
 
@@ -63,16 +63,16 @@ final class RefreshRound {
                 || before.filter(hold -> hold.isSharedOnly(member)).isPresent();
     }
 
-    private Attempt refresh(Member member, Key asked) {
+    private Response refresh(Member member, Key asked) {
         return member.expiring()
                 .map(store -> store.refresh(request.with(asked)))
                 .orElseGet(() -> member.store()
                         .find(asked)
-                        .<Attempt>map(granted -> granted)
-                        .orElse(new Attempt.Lost(LossReason.SESSION_LOST)));
+                        .<Response>map(granted -> granted)
+                        .orElse(new Response.Lost(LossReason.SESSION_LOST)));
     }
 
-    Attempt finish() {
+    Response finish() {
         return switch (round.await(answers -> true)) {
             case GRANTED -> granted();
             case LOST, CONFLICTED -> lost();
@@ -83,8 +83,8 @@ final class RefreshRound {
         };
     }
 
-    private Attempt granted() {
-        Map<Member, Attempt.Granted> granted = round.granted();
+    private Response granted() {
+        Map<Member, Response.Granted> granted = round.granted();
         Optional<CombinedHold> known = before.filter(hold -> hold.fits(key.held()));
         CombinedHold hold = known.orElseGet(() -> quorum.holdOrNew(key));
         // What is known here may be newer than the claim of a request that comes late.
@@ -95,15 +95,15 @@ final class RefreshRound {
         int save = before.isPresent() ? savesBefore : 0;
         if (!hold.add(save, granted, mode, token)) {
             round.onLate(answer -> {});
-            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.patience()), hold, save);
+        Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.retryIntent()), hold, save);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
         return hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
     }
 
-    private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Attempt.Granted> granted) {
+    private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Response.Granted> granted) {
         if (mode == LockMode.SHARED) {
             return OptionalLong.empty();
         }
@@ -112,7 +112,7 @@ final class RefreshRound {
                 .orElseGet(() -> quorum.agreed(granted));
     }
 
-    private Attempt lost() {
+    private Response lost() {
         List<Member> inDoubt = new ArrayList<>(round.inDoubt());
         round.answers().stream()
                 .filter(answer -> answer.value() == SHARED_ONLY)
@@ -122,8 +122,8 @@ final class RefreshRound {
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)
-                .filter(Attempt.Lost.class::isInstance)
+                .filter(Response.Lost.class::isInstance)
                 .findFirst()
-                .orElse(new Attempt.Lost(LossReason.EXPIRED));
+                .orElse(new Response.Lost(LossReason.EXPIRED));
     }
 }

@@ -2,11 +2,11 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.FenceStore;
-import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Request;
-import dev.latchkey.store.Ballot.Answer;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import dev.latchkey.store.MemberResponses.Answer;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -32,11 +32,11 @@ final class Repair {
         this.save = save;
     }
 
-    void consider(Answer<Attempt> answer) {
+    void consider(Answer<Response> answer) {
         Member member = answer.member();
-        if (answer.value() instanceof Attempt.Granted granted) {
+        if (answer.value() instanceof Response.Granted granted) {
             addAndRaise(member, granted);
-        } else if (answer.value() instanceof Attempt.Lost) {
+        } else if (answer.value() instanceof Response.Lost) {
             hold.remove(member);
             var unused = member.call(key, () -> take(member)).exceptionally(failure -> {
                 log.debug("lock.not-repaired {}", member, failure);
@@ -49,28 +49,28 @@ final class Repair {
      * Unless the hold has ended meanwhile: whatever ends it is called after this, or has been called before. One whose lease
      * is over may have been followed by another's, of which a part that is taken late would know nothing.
      */
-    private Optional<Attempt> take(Member member) {
+    private Optional<Response> take(Member member) {
         if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key, request.mode())) {
             return Optional.empty();
         }
-        Attempt attempt = member.saveNow(
-                new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), Patience.ONCE));
-        if (attempt instanceof Attempt.Granted granted) {
+        Response attempt = member.saveNow(
+                new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), RetryIntent.ONCE));
+        if (attempt instanceof Response.Granted granted) {
             addAndRaise(member, granted);
         }
         return Optional.of(attempt);
     }
 
-    private void addAndRaise(Member member, Attempt.Granted granted) {
+    private void addAndRaise(Member member, Response.Granted granted) {
         if (hold.add(save, Map.of(member, granted))) {
             raise(member, granted);
         }
     }
 
     /** One that has a smaller token keeps a later owner from getting one that is not greater. */
-    private void raise(Member member, Attempt.Granted granted) {
+    private void raise(Member member, Response.Granted granted) {
         long token = hold.fencingToken().orElse(0);
-        Optional<FenceStore> fences = member.fencing();
+        Optional<FencingStore> fences = member.fencing();
         if (!quorum.agreesOnTokens()
                 || fences.isEmpty()
                 || granted.mode() != LockMode.EXCLUSIVE

@@ -3,10 +3,10 @@ package dev.latchkey.store;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
-import dev.latchkey.store.Ballot.Answer;
-import dev.latchkey.store.Tally.Vote;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.MemberResponses.Answer;
+import dev.latchkey.store.VoteCount.Vote;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +21,8 @@ final class SaveRound {
     private final Quorum quorum;
     private final Request request;
     private final Key key;
-    private final Fencing fencing;
-    private final Fencing.Proposal proposal;
+    private final TokenRaise fencing;
+    private final TokenRaise.Proposal proposal;
     private final Optional<CombinedHold> before;
 
     /** Its number among the saves of the hold. */
@@ -30,7 +30,7 @@ final class SaveRound {
 
     private final Round round;
 
-    SaveRound(Quorum quorum, Request request, Fencing fencing) {
+    SaveRound(Quorum quorum, Request request, TokenRaise fencing) {
         this.quorum = quorum;
         this.request = request;
         this.key = request.key();
@@ -41,7 +41,7 @@ final class SaveRound {
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
 
-    private CompletableFuture<Attempt> ask(Member member, long endNanos) {
+    private CompletableFuture<Response> ask(Member member, long endNanos) {
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
         return member.saveBefore(endNanos, key, () -> request.with(quorum.keyFor(member, key)), wish);
@@ -64,14 +64,14 @@ final class SaveRound {
     }
 
     /** A conflict of one who renews means that its part is gone, and taken. */
-    private Vote vote(Attempt attempt) {
-        if (attempt instanceof Attempt.Granted) {
+    private Vote vote(Response attempt) {
+        if (attempt instanceof Response.Granted) {
             return Vote.GRANTED;
         }
-        return attempt instanceof Attempt.Lost || !(isFresh() || isPromotion()) ? Vote.LOST : Vote.CONFLICTED;
+        return attempt instanceof Response.Lost || !(isFresh() || isPromotion()) ? Vote.LOST : Vote.CONFLICTED;
     }
 
-    Attempt finish() {
+    Response finish() {
         try {
             return decided();
         } finally {
@@ -79,7 +79,7 @@ final class SaveRound {
         }
     }
 
-    private Attempt decided() {
+    private Response decided() {
         return switch (round.await(this::canAgreeOnToken)) {
             case GRANTED -> granted();
             case LOST -> lost();
@@ -100,7 +100,7 @@ final class SaveRound {
     }
 
     /** Whether enough of those who keep tokens have answered, or too few of them still can. */
-    private boolean canAgreeOnToken(List<Answer<Attempt>> answers) {
+    private boolean canAgreeOnToken(List<Answer<Response>> answers) {
         if (!mintsToken() || !quorum.agreesOnTokens()) {
             return true;
         }
@@ -110,19 +110,19 @@ final class SaveRound {
         long granted = Round.granted(answers).keySet().stream()
                 .filter(member -> member.fencing().isPresent())
                 .count();
-        int majority = Fence.majority(quorum.fencing());
+        int majority = TokenAgreement.majority(quorum.fencing());
         return granted >= majority || granted + quorum.fencing() - asked < majority;
     }
 
-    private Attempt granted() {
-        Map<Member, Attempt.Granted> granted = round.granted();
+    private Response granted() {
+        Map<Member, Response.Granted> granted = round.granted();
         Optional<OptionalLong> token = token(granted);
         if (token.isEmpty()) {
             return endedMeanwhile();
         }
         if (isClaimedAs(LockMode.EXCLUSIVE) && isAnother(granted)) {
             round.onLate(answer -> {});
-            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
         CombinedHold hold = before.orElseGet(() -> quorum.holdOrNew(key));
         if (!hold.add(number, granted, request.mode(), token.get())) {
@@ -138,18 +138,18 @@ final class SaveRound {
     }
 
     /** A part was lost between the grant and the raise, or all was given up: a rival may be at it, and so may we. */
-    private Attempt endedMeanwhile() {
+    private Response endedMeanwhile() {
         undo();
-        return isFresh() || isPromotion() ? Attempt.Conflicted.NO_HINT : new Attempt.Lost(LossReason.EXPIRED);
+        return isFresh() || isPromotion() ? Response.Conflicted.NO_HINT : new Response.Lost(LossReason.EXPIRED);
     }
 
     /** Whether a member has its part, with the token of the hold: the raise of the others may still be on its way. */
-    private static boolean isSettled(Attempt.@Nullable Granted part, OptionalLong token) {
+    private static boolean isSettled(Response.@Nullable Granted part, OptionalLong token) {
         return part != null && (token.isEmpty() || part.fencingToken().equals(token));
     }
 
     /** Empty if it could not be agreed on. */
-    private Optional<OptionalLong> token(Map<Member, Attempt.Granted> granted) {
+    private Optional<OptionalLong> token(Map<Member, Response.Granted> granted) {
         if (request.mode() == LockMode.SHARED) {
             return Optional.of(OptionalLong.empty());
         }
@@ -161,18 +161,18 @@ final class SaveRound {
     }
 
     /** The token of what the same key holds here already, as with a second Lock over it; empty if that may have ended. */
-    private OptionalLong keptToken(Map<Member, Attempt.Granted> granted) {
+    private OptionalLong keptToken(Map<Member, Response.Granted> granted) {
         OptionalLong token = before.filter(hold -> hold.mode().equals(Optional.of(LockMode.EXCLUSIVE)))
                 .map(CombinedHold::fencingToken)
                 .orElse(OptionalLong.empty());
         boolean isKept = quorum.agreesOnTokens()
                 && token.isPresent()
-                && Fence.isKept(token.getAsLong(), Fencing.tokens(granted), quorum.fencing());
+                && TokenAgreement.isKept(token.getAsLong(), TokenRaise.tokens(granted), quorum.fencing());
         return isKept ? token : OptionalLong.empty();
     }
 
     /** A hold taken elsewhere was renewed without its members' own tokens: what they answer must fit the claim. */
-    private boolean isAnother(Map<Member, Attempt.Granted> granted) {
+    private boolean isAnother(Map<Member, Response.Granted> granted) {
         OptionalLong claimed = key.held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
         return before.isEmpty()
                 && request.mode() == LockMode.EXCLUSIVE
@@ -181,33 +181,33 @@ final class SaveRound {
                 && !quorum.agreed(granted).equals(claimed);
     }
 
-    private Attempt lost() {
-        Undoing undoing = new Undoing(quorum, request, round);
+    private Response lost() {
+        Rollback undoing = new Rollback(quorum, request, round);
         before.ifPresentOrElse(hold -> hold.giveUp(round.inDoubt()), undoing::giveBackTooFew);
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)
-                .filter(Attempt.Lost.class::isInstance)
+                .filter(Response.Lost.class::isInstance)
                 .findFirst()
-                .orElse(new Attempt.Lost(LossReason.TAKEN_OVER));
+                .orElse(new Response.Lost(LossReason.TAKEN_OVER));
     }
 
     private void undo() {
-        new Undoing(quorum, request, round).undo();
+        new Rollback(quorum, request, round).undo();
     }
 
-    private Attempt conflict() {
-        if (round.answers().stream().anyMatch(answer -> answer.value() instanceof Attempt.Refused)) {
-            return new Attempt.Refused();
+    private Response conflict() {
+        if (round.answers().stream().anyMatch(answer -> answer.value() instanceof Response.Refused)) {
+            return new Response.Refused();
         }
         return round.answers().stream()
                 .map(Answer::value)
-                .filter(Attempt.Conflicted.class::isInstance)
-                .map(Attempt.Conflicted.class::cast)
-                .map(Attempt.Conflicted::retryAfter)
+                .filter(Response.Conflicted.class::isInstance)
+                .map(Response.Conflicted.class::cast)
+                .map(Response.Conflicted::retryAfter)
                 .filter(hint -> !hint.isZero())
                 .min(Duration::compareTo)
-                .map(Attempt.Conflicted::new)
-                .orElse(Attempt.Conflicted.NO_HINT);
+                .map(Response.Conflicted::new)
+                .orElse(Response.Conflicted.NO_HINT);
     }
 }

@@ -1,9 +1,9 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,15 +19,15 @@ final class Stripe {
 
     private final int number;
     private final ReentrantLock guard = new ReentrantLock();
-    private final Rooms rooms;
+    private final LockTable rooms;
     private long lastFencingToken;
 
     Stripe(int number, long retentionNanos) {
         this.number = number;
-        this.rooms = new Rooms(retentionNanos);
+        this.rooms = new LockTable(retentionNanos);
     }
 
-    Attempt save(Request request, long proposal) {
+    Response save(Request request, long proposal) {
         guard.lock();
         try {
             if (proposal <= LARGEST_PROPOSAL) {
@@ -39,29 +39,29 @@ final class Stripe {
         }
     }
 
-    private Attempt saveNow(Request request) {
+    private Response saveNow(Request request) {
         return saveAt(System.nanoTime(), request);
     }
 
     /** Takes at a moment that is the same for a whole batch; inside the guard. */
-    Attempt saveAt(long now, Request request) {
+    Response saveAt(long now, Request request) {
         String resource = request.key().resource();
         rooms.checkOpen(resource);
-        Room room = rooms.enter(resource, this);
-        Attempt attempt = room.save(request, now);
+        LockEntry room = rooms.enter(resource, this);
+        Response attempt = room.save(request, now);
         rooms.removeIfEmpty(resource, room);
         return attempt;
     }
 
     /** Why a request cannot be granted at a moment; null if it can. Inside the guard. */
-    @Nullable Attempt refusal(Request request, long now) {
+    @Nullable Response refusal(Request request, long now) {
         String resource = request.key().resource();
         rooms.checkOpen(resource);
-        Room room = rooms.get(resource);
+        LockEntry room = rooms.get(resource);
         if (room == null) {
-            return request.key().held().isPresent() ? Grants.EXPIRED : null;
+            return request.key().held().isPresent() ? ResourceHolders.EXPIRED : null;
         }
-        Attempt refusal = room.refusal(request, now);
+        Response refusal = room.refusal(request, now);
         rooms.removeIfEmpty(resource, room);
         return refusal;
     }
@@ -75,20 +75,20 @@ final class Stripe {
         return guard;
     }
 
-    Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+    Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
         String resource = request.key().resource();
         long end = System.nanoTime() + maxWait.toNanos();
         guard.lockInterruptibly();
         try {
-            Attempt attempt = saveNow(request);
-            if (!(attempt instanceof Attempt.Conflicted)) {
+            Response attempt = saveNow(request);
+            if (!(attempt instanceof Response.Conflicted)) {
                 return attempt;
             }
             // A conflict means that somebody holds it or waits, so the room is still there.
-            Room room = rooms.enter(resource, this);
+            LockEntry room = rooms.enter(resource, this);
             Waiter waiter = new Waiter(request, guard.newCondition());
             if (!room.enqueue(waiter)) {
-                return new Attempt.Refused();
+                return new Response.Refused();
             }
             withdrawn.thenRun(() -> withdraw(waiter));
             boolean wanted = false;
@@ -104,7 +104,7 @@ final class Stripe {
                 rooms.removeIfEmpty(resource, room);
             }
             rooms.checkOpen(resource);
-            return wanted ? waiter.answer().orElse(Attempt.Conflicted.NO_HINT) : Attempt.Conflicted.NO_HINT;
+            return wanted ? waiter.answer().orElse(Response.Conflicted.NO_HINT) : Response.Conflicted.NO_HINT;
         } finally {
             guard.unlock();
         }
@@ -119,13 +119,13 @@ final class Stripe {
         }
     }
 
-    Attempt refresh(Request request) {
+    Response refresh(Request request) {
         guard.lock();
         try {
             String resource = request.key().resource();
             rooms.checkOpen(resource);
-            Room room = rooms.get(resource);
-            return room == null ? Grants.EXPIRED : room.refresh(request, System.nanoTime());
+            LockEntry room = rooms.get(resource);
+            return room == null ? ResourceHolders.EXPIRED : room.refresh(request, System.nanoTime());
         } finally {
             guard.unlock();
         }
@@ -134,7 +134,7 @@ final class Stripe {
     boolean raiseFence(Key key, long fence) {
         guard.lock();
         try {
-            Room room = rooms.get(key.resource());
+            LockEntry room = rooms.get(key.resource());
             if (room == null || !room.raiseFence(key, fence, System.nanoTime())) {
                 return false;
             }
@@ -148,7 +148,7 @@ final class Stripe {
     boolean delete(Key key) {
         guard.lock();
         try {
-            Room room = rooms.get(key.resource());
+            LockEntry room = rooms.get(key.resource());
             if (room == null) {
                 return false;
             }
@@ -160,10 +160,10 @@ final class Stripe {
         }
     }
 
-    Optional<Attempt.Granted> find(Key key) {
+    Optional<Response.Granted> find(Key key) {
         guard.lock();
         try {
-            Room room = rooms.get(key.resource());
+            LockEntry room = rooms.get(key.resource());
             return room == null ? Optional.empty() : room.find(key, System.nanoTime());
         } finally {
             guard.unlock();
@@ -173,7 +173,7 @@ final class Stripe {
     List<Holder> holders(String resource) {
         guard.lock();
         try {
-            Room room = rooms.get(resource);
+            LockEntry room = rooms.get(resource);
             return room == null ? List.of() : room.holders(System.nanoTime());
         } finally {
             guard.unlock();

@@ -1,7 +1,7 @@
 package dev.latchkey.store;
 
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
@@ -11,8 +11,8 @@ final class Waiter {
 
     private final Request request;
     private final Condition changed;
-    private @Nullable Attempt answer;
-    private Grants.@Nullable Stake stake;
+    private @Nullable Response answer;
+    private ResourceHolders.@Nullable Stake stake;
     private boolean withdrawn;
 
     Waiter(Request request, Condition changed) {
@@ -29,11 +29,11 @@ final class Waiter {
     }
 
     /** What the wait ended with; empty when its time was over or it was withdrawn. */
-    Optional<Attempt> answer() {
+    Optional<Response> answer() {
         return Optional.ofNullable(answer);
     }
 
-    void answer(Attempt given) {
+    void answer(Response given) {
         answer = given;
         wake();
     }
@@ -48,11 +48,11 @@ final class Waiter {
     }
 
     /** What it was told of, to be given back if it does not take it. */
-    Optional<Grants.Stake> stake() {
+    Optional<ResourceHolders.Stake> stake() {
         return Optional.ofNullable(stake);
     }
 
-    void setStake(Grants.Stake granted) {
+    void setStake(ResourceHolders.Stake granted) {
         stake = granted;
     }
 
@@ -61,7 +61,7 @@ final class Waiter {
     }
 
     /** Waits for an answer. Only the first in the queue looks after leases that end: it serves the queue then. */
-    void await(Room room, long endNanos) throws InterruptedException {
+    void await(LockEntry room, long endNanos) throws InterruptedException {
         while (answer == null && !withdrawn) {
             long now = System.nanoTime();
             if (endNanos - now <= 0) {

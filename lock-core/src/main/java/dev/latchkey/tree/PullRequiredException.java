@@ -18,8 +18,9 @@ public final class PullRequiredException extends RuntimeException {
     private final TreeSet<String> stale;
 
     PullRequiredException(String tree, long known, Map<String, Long> stale) {
-        super("tree \"" + tree + "\": a pull is required to lock " + Shown.ids(stale.keySet()) + ": changed with index "
-                + Collections.max(stale.values()) + ", and this editor knows " + known + "; nothing was locked");
+        super("tree \"" + tree + "\": a pull is required to lock " + IdText.ids(stale.keySet())
+                + ": changed with index " + Collections.max(stale.values()) + ", and this editor knows " + known
+                + "; nothing was locked");
         this.known = known;
         this.required = Collections.max(stale.values());
         this.stale = new TreeSet<>(stale.keySet());

@@ -13,7 +13,7 @@ public final class TreeConflictException extends RuntimeException {
     private final TreeMap<String, LockMode> blocked;
 
     TreeConflictException(String tree, Map<String, LockMode> blocked) {
-        super("tree \"" + tree + "\": other editors hold " + Shown.ids(blocked.keySet())
+        super("tree \"" + tree + "\": other editors hold " + IdText.ids(blocked.keySet())
                 + "; nothing was locked. Wait for them, or ask for less");
         this.blocked = new TreeMap<>(blocked);
     }

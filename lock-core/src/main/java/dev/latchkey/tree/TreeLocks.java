@@ -67,7 +67,7 @@ public interface TreeLocks extends AutoCloseable {
      * @return always the same
      */
     static TreeLocks none() {
-        return NoLocks.INSTANCE;
+        return NoTreeLocks.INSTANCE;
     }
 
     /**
@@ -293,7 +293,7 @@ public interface TreeLocks extends AutoCloseable {
             }
             if (!NAME.matcher(tree).matches()) {
                 throw new IllegalArgumentException(
-                        "tree name " + Shown.id(tree)
+                        "tree name " + IdText.id(tree)
                                 + ": must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with a letter or digit");
             }
             this.store = store;
@@ -406,8 +406,9 @@ public interface TreeLocks extends AutoCloseable {
                 throw new IllegalArgumentException(store.getClass().getSimpleName()
                         + " keeps no state indexes: say where they are kept with indexes(…), or withoutStateRule()");
             }
-            Exchange exchange = new Exchange(store, rule.flatMap(on -> indexes), rule.orElse(StateRule.BOTH_INDEXES));
-            return new EditorLocks(tree, new Ancestry.Tree(parents, isNew), store, exchange, this);
+            BatchRequests exchange =
+                    new BatchRequests(store, rule.flatMap(on -> indexes), rule.orElse(StateRule.BOTH_INDEXES));
+            return new EditorSession(tree, new Ancestors.Tree(parents, isNew), store, exchange, this);
         }
     }
 }

@@ -2,11 +2,11 @@ package dev.latchkey.fuzz;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
@@ -51,13 +51,13 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return call(
                 "save " + request.mode(), request.key(), network.fate(mayRepeat(request)), () -> store.save(request));
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         String operation =
                 "refresh " + request.leaseChange() + " " + request.ttl().toMillis() + " ms";
         return call(
@@ -73,12 +73,12 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return call("find", key, network.fate(true), () -> store.find(key));
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         String operation = "wait " + request.mode() + " " + maxWait.toMillis() + " ms";
         Key key = request.key();
@@ -88,7 +88,7 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
             if (fate == Network.Fate.NEVER_ARRIVES || fate == Network.Fate.NOT_SENT) {
                 throw network.failure(key.resource(), fate);
             }
-            Attempt attempt = waited(() -> store.waitAndSave(request, maxWait, withdrawn));
+            Response attempt = waited(() -> store.waitAndSave(request, maxWait, withdrawn));
             world.note("   " + operation + " -> " + attempt);
             world.mayPause();
             if (fate != Network.Fate.ANSWERED) {
@@ -102,7 +102,7 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
         }
     }
 
-    private static Attempt waited(Callable<Attempt> wait) throws InterruptedException {
+    private static Response waited(Callable<Response> wait) throws InterruptedException {
         try {
             return wait.call();
         } catch (InterruptedException | RuntimeException e) {

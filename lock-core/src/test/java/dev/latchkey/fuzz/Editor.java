@@ -4,7 +4,7 @@ import dev.latchkey.Glimpse;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.tree.TreeGlimpse;
 import dev.latchkey.tree.TreeLocks;
@@ -106,11 +106,11 @@ final class Editor {
     }
 
     private void checkBelief(Key key) {
-        Optional<Attempt.Granted> found = store.find(key);
+        Optional<Response.Granted> found = store.find(key);
         if (found.isEmpty()) {
             throw wrong("it believes to hold " + key.resource() + ", and the store does not");
         }
-        Attempt.Granted granted = found.get();
+        Response.Granted granted = found.get();
         long end = granted.lease().since().orElseThrow() + granted.lease().ttl().toNanos();
         if (lock.end() > end) {
             throw wrong("it believes to hold " + key.resource() + " "
@@ -155,7 +155,7 @@ final class Editor {
                     .filter(held -> held.token().equals(asked.token()))
                     .map(Editor::mode);
             if (ledger.isSure(asked) && (believed.isEmpty() || !isLost())) {
-                Optional<LockMode> there = store.find(asked).map(Attempt.Granted::mode);
+                Optional<LockMode> there = store.find(asked).map(Response.Granted::mode);
                 if (!there.equals(believed)) {
                     throw wrong(
                             "of " + Network.shown(asked) + " the store has " + there + ", and the editor " + believed);

@@ -150,8 +150,8 @@ final class Operations {
     }
 
     private Runnable handingOver(Subject subject) {
-        return call(subject, "handOver()", true, false, lock -> {
-            Key key = lock.handOver();
+        return call(subject, "transferKey()", true, false, lock -> {
+            Key key = lock.transferKey();
             List<Subject.Place> places = schedule.places();
             Subject.Place to = places.get(world.draw(places.size()));
             if (schedule.subjects().size() < 6) {

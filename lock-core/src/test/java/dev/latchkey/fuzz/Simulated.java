@@ -127,11 +127,11 @@ public final class Simulated {
                 throw new IllegalMonitorStateException();
             }
             if (--count == 0) {
-                handOver(1);
+                transferKey(1);
             }
         }
 
-        private void handOver(int holds) {
+        private void transferKey(int holds) {
             owner = queue.pollFirst();
             if (owner != null) {
                 count = holds;
@@ -182,7 +182,7 @@ public final class Simulated {
             int holds = lock.count;
             waiting.addLast(me);
             lock.count = 0;
-            lock.handOver(1);
+            lock.transferKey(1);
             me.await(end, interruptible);
             world.pause();
             waiting.remove(me);

@@ -8,7 +8,7 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.util.Optional;
 import java.util.Set;
@@ -238,11 +238,11 @@ final class Subject {
         if (believed == null || isCut()) {
             return;
         }
-        Optional<Attempt.Granted> found = store.find(key());
+        Optional<Response.Granted> found = store.find(key());
         if (found.isEmpty()) {
             throw wrong("it believes to hold, and the store does not");
         }
-        Attempt.Granted granted = found.get();
+        Response.Granted granted = found.get();
         long storeEnd =
                 granted.lease().since().orElseThrow() + granted.lease().ttl().toNanos();
         if (glimpse.end() > storeEnd) {
@@ -371,7 +371,7 @@ final class Subject {
 
         /** Whether the store has granted what it was asked for last, and that is not over. */
         private boolean isGranted() {
-            return answer instanceof Attempt.Granted granted
+            return answer instanceof Response.Granted granted
                     && world.now()
                             < granted.lease().since().orElseThrow()
                                     + granted.lease()

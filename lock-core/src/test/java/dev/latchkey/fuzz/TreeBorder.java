@@ -3,7 +3,6 @@ package dev.latchkey.fuzz;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
@@ -11,8 +10,9 @@ import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -60,7 +60,7 @@ final class TreeBorder implements ExpiringStore, SharedStore, IndexedBatchStore,
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return ask(
                 "save " + request.mode(), List.of(request.key()), givesNothingUp(request), () -> store.save(request));
     }
@@ -89,7 +89,7 @@ final class TreeBorder implements ExpiringStore, SharedStore, IndexedBatchStore,
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         return ask(
                 "refresh",
                 List.of(request.key()),
@@ -98,7 +98,7 @@ final class TreeBorder implements ExpiringStore, SharedStore, IndexedBatchStore,
     }
 
     @Override
-    public List<Outcome> refreshAll(List<Request> requests) {
+    public List<RefreshResult> refreshAll(List<Request> requests) {
         if (reach.compareTo(Reach.ONE_BY_ONE) >= 0) {
             return ExpiringStore.super.refreshAll(requests);
         }
@@ -107,7 +107,7 @@ final class TreeBorder implements ExpiringStore, SharedStore, IndexedBatchStore,
             return ask("refresh", keys(requests), mayRepeat, () -> store.refreshAll(requests));
         } catch (LockStorageException e) {
             return requests.stream()
-                    .<Outcome>map(request -> new Outcome.Failed(e))
+                    .<RefreshResult>map(request -> new RefreshResult.Failed(e))
                     .toList();
         }
     }
@@ -127,7 +127,7 @@ final class TreeBorder implements ExpiringStore, SharedStore, IndexedBatchStore,
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return ask("find", List.of(key), true, () -> store.find(key));
     }
 

@@ -7,10 +7,10 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -62,8 +62,8 @@ class CombinedDsnTest {
         CombinedStore combined = new CombinedStore(members, new ConsensusStrategy());
         PersistingStore store = new CombinedDsn.Owning(combined, List.copyOf(members));
         Key key = Key.of("x");
-        assertThat(store.save(new Request(key, LockMode.EXCLUSIVE, Duration.ofMinutes(1), Patience.ONCE)))
-                .isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(new Request(key, LockMode.EXCLUSIVE, Duration.ofMinutes(1), RetryIntent.ONCE)))
+                .isInstanceOf(Response.Granted.class);
         Slow slow = members.get(2);
         slow.mayDelete.drainPermits();
         assertThat(store.delete(key)).isTrue();
@@ -89,7 +89,7 @@ class CombinedDsnTest {
         private final Semaphore mayDelete = new Semaphore(1);
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
@@ -101,7 +101,7 @@ class CombinedDsnTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 

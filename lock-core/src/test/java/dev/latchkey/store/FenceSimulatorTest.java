@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Runs the decisions of the combined store, {@link Tally} and {@link Fence}, against members and a network of its own:
+ * Runs the decisions of the combined store, {@link VoteCount} and {@link TokenAgreement}, against members and a network of its own:
  * messages are late, reordered or lost, clients stop in the middle, leases end at any moment, and owners come again that
  * hold a part of what they held. Each schedule follows from its number.
  */
@@ -98,7 +98,7 @@ class FenceSimulatorTest {
     /** Quiet: one after the other, every message arrives. */
     @Test
     void givenClocksApart_whenNothingGoesWrong_thenNearlyAllAgreeAtOnce() {
-        Pace pace = new Pace();
+        TokenProposal pace = new TokenProposal();
         Random random = new Random(7);
         long[] skews = {0, 3_000, -200_000};
         long[] fences = new long[skews.length];
@@ -110,7 +110,7 @@ class FenceSimulatorTest {
                 fences[i] = Node.next(fences[i], proposal, now + skews[i] + 50 + random.nextInt(200));
                 granted.put(i, fences[i]);
             }
-            Fence<Integer> fence = Fence.of(granted);
+            TokenAgreement<Integer> fence = TokenAgreement.of(granted);
             if (!fence.isSound(Set.of(), skews.length)) {
                 apart++;
                 pace.learn(proposal, fence.token(), now * 1_000, (now + 500) * 1_000);
@@ -191,10 +191,10 @@ class FenceSimulatorTest {
         private long held;
         private long began;
         private Map<Integer, Long> granted = new HashMap<>();
-        private Map<Integer, Tally.Vote> votes = new HashMap<>();
+        private Map<Integer, VoteCount.Vote> votes = new HashMap<>();
         private Set<Integer> raised = new HashSet<>();
         private Map<Integer, Boolean> raises = new HashMap<>();
-        private Fence<Integer> fence = new Fence<>(0, Set.of(), Set.of());
+        private TokenAgreement<Integer> fence = new TokenAgreement<>(0, Set.of(), Set.of());
         private boolean raising;
         private boolean idle = true;
         private long last;
@@ -216,7 +216,7 @@ class FenceSimulatorTest {
         private final List<Done> done = new ArrayList<>();
         private int forgetful;
         private final long[] skews;
-        private final Pace[] paces = new Pace[CLIENTS];
+        private final TokenProposal[] paces = new TokenProposal[CLIENTS];
         private int nextHold;
         private long now;
 
@@ -232,7 +232,7 @@ class FenceSimulatorTest {
                 skews[i] = random.nextInt(3) == 0 ? random.nextLong(LARGEST_SKEW) : random.nextLong(2_000);
             }
             for (int i = 0; i < CLIENTS; i++) {
-                paces[i] = new Pace();
+                paces[i] = new TokenProposal();
                 clients[i] = new Client();
             }
         }
@@ -348,8 +348,8 @@ class FenceSimulatorTest {
             if (message.number() >= 0) {
                 client.granted.put(message.node(), message.number());
             }
-            client.votes.put(message.node(), message.number() < 0 ? Tally.Vote.CONFLICTED : Tally.Vote.GRANTED);
-            switch (Tally.early(client.votes.values(), CONSENSUS, nodes.length)) {
+            client.votes.put(message.node(), message.number() < 0 ? VoteCount.Vote.CONFLICTED : VoteCount.Vote.GRANTED);
+            switch (VoteCount.early(client.votes.values(), CONSENSUS, nodes.length)) {
                 case OPEN -> {
                     if (client.votes.size() == nodes.length) {
                         giveUp(message.client());
@@ -363,7 +363,8 @@ class FenceSimulatorTest {
         private void tokenOf(int number) {
             Client client = clients[number];
             switch (rule) {
-                case GREATEST -> finish(number, Fence.of(client.granted).token());
+                case GREATEST ->
+                    finish(number, TokenAgreement.of(client.granted).token());
                 case SUM ->
                     finish(
                             number,
@@ -375,7 +376,7 @@ class FenceSimulatorTest {
                         finish(number, client.held);
                         return;
                     }
-                    client.fence = Fence.of(client.granted);
+                    client.fence = TokenAgreement.of(client.granted);
                     if (client.fence.isSound(Set.of(), nodes.length)) {
                         finish(number, client.fence.token());
                         return;
@@ -400,7 +401,7 @@ class FenceSimulatorTest {
                             .allMatch(part -> client.parts
                                     .getOrDefault(part.getKey(), part.getValue())
                                     .equals(part.getValue()))
-                    : Fence.isKept(client.held, client.granted, nodes.length);
+                    : TokenAgreement.isKept(client.held, client.granted, nodes.length);
         }
 
         private void raised(Client client, Message message) {

@@ -6,8 +6,8 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -52,7 +52,7 @@ class InMemoryStoreLeakTest {
 
         for (int i = 0; i < 100_000; i++) {
             forgetful.save(
-                    new Request(Key.of("resource " + i), LockMode.EXCLUSIVE, Duration.ofMillis(5), Patience.ONCE));
+                    new Request(Key.of("resource " + i), LockMode.EXCLUSIVE, Duration.ofMillis(5), RetryIntent.ONCE));
         }
 
         assertThat(forgetful.size()).isLessThan(50_000);

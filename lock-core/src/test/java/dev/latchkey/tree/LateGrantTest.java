@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.util.List;
@@ -57,9 +57,9 @@ class LateGrantTest {
                     : granted;
         }
 
-        private static Attempt.Granted late(Attempt.Granted grant) {
+        private static Response.Granted late(Response.Granted grant) {
             Lease lease = grant.lease();
-            return new Attempt.Granted(
+            return new Response.Granted(
                     grant.mode(),
                     grant.fencingToken(),
                     Lease.timed(lease.since().orElseThrow() - lease.ttl().toNanos(), lease.ttl()));
@@ -72,12 +72,12 @@ class LateGrantTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return memory.save(request);
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             return memory.refresh(request);
         }
 
@@ -87,7 +87,7 @@ class LateGrantTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return memory.find(key);
         }
     }

@@ -8,11 +8,11 @@ import dev.latchkey.Key;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
@@ -88,13 +88,13 @@ class SessionLookTest {
             session = new AtomicBoolean(true);
         }
 
-        private Attempt.Granted inSession(Attempt.Granted granted) {
-            return new Attempt.Granted(
+        private Response.Granted inSession(Response.Granted granted) {
+            return new Response.Granted(
                     granted.mode(), granted.fencingToken(), Lease.session(new CompletableFuture<>(), session::get));
         }
 
         private static Request endless(Request request) {
-            return new Request(request.key(), request.mode(), Duration.ofDays(1), request.patience());
+            return new Request(request.key(), request.mode(), Duration.ofDays(1), request.retryIntent());
         }
 
         @Override
@@ -114,10 +114,10 @@ class SessionLookTest {
         }
 
         @Override
-        public Attempt save(Request request) {
-            return memory.save(endless(request)) instanceof Attempt.Granted granted
+        public Response save(Request request) {
+            return memory.save(endless(request)) instanceof Response.Granted granted
                     ? inSession(granted)
-                    : Attempt.Conflicted.NO_HINT;
+                    : Response.Conflicted.NO_HINT;
         }
 
         @Override
@@ -126,7 +126,7 @@ class SessionLookTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return memory.find(key).map(this::inSession);
         }
     }

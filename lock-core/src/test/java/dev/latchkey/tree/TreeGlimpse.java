@@ -12,12 +12,12 @@ import java.util.function.Function;
 /** What an editor's locks believe, for who judges them: looking changes nothing. */
 public final class TreeGlimpse {
 
-    private final Ids ids;
-    private final Tenure tenure;
+    private final TreeResources ids;
+    private final EditorHoldStore tenure;
     private final Glimpse lock;
-    private final Ancestry.Tree tree;
+    private final Ancestors.Tree tree;
 
-    private TreeGlimpse(Ids ids, Tenure tenure, Glimpse lock, Ancestry.Tree tree) {
+    private TreeGlimpse(TreeResources ids, EditorHoldStore tenure, Glimpse lock, Ancestors.Tree tree) {
         this.ids = ids;
         this.tenure = tenure;
         this.lock = lock;
@@ -32,12 +32,12 @@ public final class TreeGlimpse {
      * @return what they believe, now and later
      */
     public static TreeGlimpse of(TreeLocks locks, Function<String, ? extends Collection<String>> parents) {
-        Custody custody = field(locks, "custody", Custody.class);
+        EditorHold custody = field(locks, "custody", EditorHold.class);
         return new TreeGlimpse(
-                field(locks, "ids", Ids.class),
-                field(custody, "tenure", Tenure.class),
+                field(locks, "ids", TreeResources.class),
+                field(custody, "tenure", EditorHoldStore.class),
                 Glimpse.of(field(custody, "lock", Lock.class)),
-                new Ancestry.Tree(parents, id -> false));
+                new Ancestors.Tree(parents, id -> false));
     }
 
     private static <T> T field(Object of, String name, Class<T> type) {
@@ -84,7 +84,7 @@ public final class TreeGlimpse {
      * @return empty if it is not
      */
     public Optional<LockMode> mode(String id) {
-        return Optional.ofNullable(tenure.keys().get(ids.resource(id))).map(Tenure::mode);
+        return Optional.ofNullable(tenure.keys().get(ids.resource(id))).map(EditorHoldStore::mode);
     }
 
     /**
@@ -94,7 +94,7 @@ public final class TreeGlimpse {
      * @return whether it may be changed
      */
     public boolean mayChange(String id) {
-        return new Ancestry(tree, this::mode).holdsExclusive(id);
+        return new Ancestors(tree, this::mode).holdsExclusive(id);
     }
 
     /**
@@ -104,6 +104,6 @@ public final class TreeGlimpse {
      * @return whether nobody else may change it
      */
     public boolean mayRelyOn(String id) {
-        return new Ancestry(tree, this::mode).holdsShared(id);
+        return new Ancestors(tree, this::mode).holdsShared(id);
     }
 }

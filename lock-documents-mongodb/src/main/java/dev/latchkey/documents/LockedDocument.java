@@ -127,7 +127,7 @@ public final class LockedDocument<T> implements AutoCloseable {
      * @throws IllegalStateException if the lock was given up
      * @throws InterruptedException while pausing; nothing was written then
      */
-    public Outcome<T> update(UnaryOperator<T> change) throws InterruptedException {
+    public ChangeResult<T> update(UnaryOperator<T> change) throws InterruptedException {
         return lock.write(guard -> guarded(guard).update(Mapping.idOf(loaded), change));
     }
 

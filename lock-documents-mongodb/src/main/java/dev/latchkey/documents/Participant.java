@@ -41,7 +41,7 @@ record Participant(
 
     /** The filter of such an update has lists of marks in it: a positional operator would take an index from those. */
     private static BsonDocument operators(BsonDocument update) {
-        Operators.check(update)
+        UpdateOperators.check(update)
                 .values()
                 .forEach(fields -> fields.asDocument().keySet().forEach(Participant::refusePositional));
         return update;

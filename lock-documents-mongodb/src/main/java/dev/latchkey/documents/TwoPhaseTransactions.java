@@ -47,13 +47,13 @@ public final class TwoPhaseTransactions {
 
     private final MongoCollection<Document> collection;
     private final TransactionLog transactions;
-    private final Progress progress;
+    private final TransactionProgress progress;
     private volatile boolean isIndexDue = true;
 
     private TwoPhaseTransactions(Builder settings) {
         this.collection = settings.database.getCollection(settings.collection);
         this.transactions = new TransactionLog(Commands.of(collection).durable(), settings.lease);
-        this.progress = new Progress(transactions, settings.database, settings.cancelAfter);
+        this.progress = new TransactionProgress(transactions, settings.database, settings.cancelAfter);
     }
 
     /**
@@ -75,7 +75,7 @@ public final class TwoPhaseTransactions {
      *     operator {@code $}
      * @throws InterruptedException while waiting for another worker that goes on with it
      */
-    public TwoPhaseOutcome run(List<TransactionStep> steps) throws InterruptedException {
+    public TwoPhaseResult run(List<TransactionStep> steps) throws InterruptedException {
         return run(new ObjectId(), steps);
     }
 
@@ -91,7 +91,7 @@ public final class TwoPhaseTransactions {
      *     does not consist of update operators
      * @throws InterruptedException while waiting for another worker that goes on with it
      */
-    public TwoPhaseOutcome run(ObjectId id, List<TransactionStep> steps) throws InterruptedException {
+    public TwoPhaseResult run(ObjectId id, List<TransactionStep> steps) throws InterruptedException {
         BsonArray stored = new BsonArray();
         steps.forEach(step -> stored.add(Participant.stored(step, progress.participants(step.collection())::toBson)));
         String worker = newWorker();
@@ -120,9 +120,9 @@ public final class TwoPhaseTransactions {
      *
      * @return how they ended; those are left out that another worker has taken over
      */
-    public List<TwoPhaseOutcome> recover() {
+    public List<TwoPhaseResult> recover() {
         createIndexIfDue();
-        List<TwoPhaseOutcome> outcomes = new ArrayList<>();
+        List<TwoPhaseResult> outcomes = new ArrayList<>();
         for (ObjectId id : transactions.left()) {
             if (Thread.currentThread().isInterrupted()) {
                 return outcomes;
@@ -150,7 +150,7 @@ public final class TwoPhaseTransactions {
     }
 
     /** One that the server refuses to finish, or that nobody can read, must not keep the others from being finished. */
-    private Optional<TwoPhaseOutcome> recover(ObjectId id) {
+    private Optional<TwoPhaseResult> recover(ObjectId id) {
         String worker = newWorker();
         try {
             BsonDocument claimed = transactions.claim(id, worker);
@@ -179,11 +179,11 @@ public final class TwoPhaseTransactions {
         return new RecoveryWorker(this, pause);
     }
 
-    private static TwoPhaseOutcome outcome(BsonDocument transaction) {
+    private static TwoPhaseResult outcome(BsonDocument transaction) {
         ObjectId id = TransactionLog.id(transaction);
         return TransactionLog.state(transaction) == TransactionState.DONE
-                ? new TwoPhaseOutcome.Done(id)
-                : new TwoPhaseOutcome.Canceled(
+                ? new TwoPhaseResult.Done(id)
+                : new TwoPhaseResult.Canceled(
                         id, transaction.getString(TransactionLog.REASON).getValue());
     }
 

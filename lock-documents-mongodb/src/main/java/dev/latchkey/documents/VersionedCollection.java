@@ -50,7 +50,7 @@ public final class VersionedCollection<T> {
     private final Retry retry;
     private final Duration allowedClockSkew;
     private final GuardedWrites writes;
-    private final Saving<T> saving;
+    private final SaveLoop<T> saving;
 
     private VersionedCollection(
             Mapping<T> mapping, Commands commands, Guard guard, Retry retry, Duration allowedClockSkew) {
@@ -60,7 +60,7 @@ public final class VersionedCollection<T> {
         this.retry = retry;
         this.allowedClockSkew = allowedClockSkew;
         this.writes = new GuardedWrites(mapping, commands, guard);
-        this.saving = new Saving<>(mapping, writes, retry);
+        this.saving = new SaveLoop<>(mapping, writes, retry);
     }
 
     /**
@@ -226,7 +226,7 @@ public final class VersionedCollection<T> {
      */
     public T update(Object id, Version expected, Bson update) {
         Optional<Version> known = mapping.known(expected);
-        BsonDocument operators = Operators.check(commands.toBson(update), mapping.versionField());
+        BsonDocument operators = UpdateOperators.check(commands.toBson(update), mapping.versionField());
         return mapping.decode(
                 writes.required(id(id), known, () -> writes.update(id(id), known, mapping.next(known), operators)));
     }
@@ -274,7 +274,8 @@ public final class VersionedCollection<T> {
      *     index: at once, and never repeated
      * @throws InterruptedException while pausing; nothing was written then
      */
-    public Outcome<T> addOrUpdate(Object id, Supplier<T> factory, UnaryOperator<T> change) throws InterruptedException {
+    public ChangeResult<T> addOrUpdate(Object id, Supplier<T> factory, UnaryOperator<T> change)
+            throws InterruptedException {
         Objects.requireNonNull(factory, "the factory must not be null: use update for documents that must be there");
         return saving.change(id(id), Optional.of(factory), change);
     }
@@ -288,7 +289,7 @@ public final class VersionedCollection<T> {
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
      * @throws InterruptedException while pausing; nothing was written then
      */
-    public Outcome<T> update(Object id, UnaryOperator<T> change) throws InterruptedException {
+    public ChangeResult<T> update(Object id, UnaryOperator<T> change) throws InterruptedException {
         return saving.change(id(id), Optional.empty(), change);
     }
 
@@ -298,12 +299,12 @@ public final class VersionedCollection<T> {
      * @param base the document as it was loaded
      * @param mine the document as it shall be, of the same id
      * @param policy decides where both changed the same property, or the other deleted the document
-     * @return what became of it; {@link Outcome.Created} if the policy has a document that was deleted stored again
+     * @return what became of it; {@link ChangeResult.Created} if the policy has a document that was deleted stored again
      * @throws OptimisticLockException if the policy refuses
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
      * @throws InterruptedException while pausing between attempts; nothing was written then
      */
-    public Outcome<T> merge(T base, T mine, MergePolicy policy) throws InterruptedException {
+    public ChangeResult<T> merge(T base, T mine, MergePolicy policy) throws InterruptedException {
         return saving.merge(mapping.encode(base), Optional.of(mapping.encode(mine)), policy);
     }
 
@@ -316,7 +317,7 @@ public final class VersionedCollection<T> {
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
      * @throws InterruptedException while pausing between attempts; nothing was written then
      */
-    public Outcome<T> merge(T base, T mine) throws InterruptedException {
+    public ChangeResult<T> merge(T base, T mine) throws InterruptedException {
         return merge(base, mine, MergePolicy.MINE_UNLESS_DELETED);
     }
 
@@ -325,13 +326,13 @@ public final class VersionedCollection<T> {
      *
      * @param base the document as it was loaded
      * @param policy asked about the whole document: nothing deletes it, anything keeps what the other made of it
-     * @return {@link Outcome.Deleted}, {@link Outcome.DeletedMeanwhile}, {@link Outcome.Unchanged} if the policy kept it, or
-     *     {@link Outcome.GaveUp}
+     * @return {@link ChangeResult.Deleted}, {@link ChangeResult.DeletedMeanwhile}, {@link ChangeResult.Unchanged} if the policy kept it, or
+     *     {@link ChangeResult.GaveUp}
      * @throws OptimisticLockException if the policy refuses
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
      * @throws InterruptedException while pausing between attempts; nothing was written then
      */
-    public Outcome<T> mergeDeletion(T base, MergePolicy policy) throws InterruptedException {
+    public ChangeResult<T> mergeDeletion(T base, MergePolicy policy) throws InterruptedException {
         return saving.merge(mapping.encode(base), Optional.empty(), policy);
     }
 

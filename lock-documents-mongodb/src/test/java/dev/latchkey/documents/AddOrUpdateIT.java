@@ -55,9 +55,10 @@ class AddOrUpdateIT {
                 start.await();
                 int mine = 0;
                 for (int i = 0; i < INCREMENTS; i++) {
-                    Outcome<Document> outcome = patient.addOrUpdate("counter", Document::new, AddOrUpdateIT::increment);
+                    ChangeResult<Document> outcome =
+                            patient.addOrUpdate("counter", Document::new, AddOrUpdateIT::increment);
                     outcome.orElseThrow();
-                    mine += outcome instanceof Outcome.Created ? 1 : 0;
+                    mine += outcome instanceof ChangeResult.Created ? 1 : 0;
                 }
                 return mine;
             }));
@@ -78,10 +79,10 @@ class AddOrUpdateIT {
 
     @Test
     void givenNoDocument_whenAddedOrUpdated_thenCreatedWithTheFirstVersion() throws InterruptedException {
-        Outcome<Document> outcome =
+        ChangeResult<Document> outcome =
                 counters.addOrUpdate(1, () -> new Document("version", 99).append("count", 0), AddOrUpdateIT::increment);
 
-        assertThat(outcome).isInstanceOf(Outcome.Created.class);
+        assertThat(outcome).isInstanceOf(ChangeResult.Created.class);
         assertThat(outcome.document()).contains(load(1));
         assertThat(load(1)).containsEntry("count", 1).containsEntry("version", 1);
     }
@@ -103,12 +104,12 @@ class AddOrUpdateIT {
     void givenNoDocumentAndNoFactory_whenUpdated_thenAbsentAndTheChangeIsNotCalled() throws InterruptedException {
         AtomicInteger calls = new AtomicInteger();
 
-        Outcome<Document> outcome = counters.update(1, document -> {
+        ChangeResult<Document> outcome = counters.update(1, document -> {
             calls.incrementAndGet();
             return document;
         });
 
-        assertThat(outcome).isInstanceOf(Outcome.Absent.class);
+        assertThat(outcome).isInstanceOf(ChangeResult.Absent.class);
         assertThat(outcome.document()).isEmpty();
         assertThatThrownBy(outcome::orElseThrow).hasMessageContaining("Absent");
         assertThat(calls).hasValue(0);
@@ -119,7 +120,7 @@ class AddOrUpdateIT {
     void givenNothingToChange_whenUpdated_thenUnchangedAndSameVersion() throws InterruptedException {
         counters.insert(new Document("_id", 1).append("count", 5));
 
-        assertThat(counters.update(1, document -> document)).isInstanceOf(Outcome.Unchanged.class);
+        assertThat(counters.update(1, document -> document)).isInstanceOf(ChangeResult.Unchanged.class);
         assertThat(load(1)).containsEntry("version", 1);
     }
 
@@ -163,14 +164,14 @@ class AddOrUpdateIT {
         counters.insert(new Document("_id", 1).append("count", 1));
         AtomicInteger calls = new AtomicInteger();
 
-        Outcome<Document> outcome = counters.update(1, document -> {
+        ChangeResult<Document> outcome = counters.update(1, document -> {
             if (calls.getAndIncrement() == 0) {
                 counters.update(1, Version.of(1), Updates.set("count", 10));
             }
             return increment(document);
         });
 
-        assertThat(outcome).isInstanceOf(Outcome.Updated.class);
+        assertThat(outcome).isInstanceOf(ChangeResult.Updated.class);
         assertThat(calls).hasValue(2);
         assertThat(load(1)).containsEntry("count", 11).containsEntry("version", 3);
     }
@@ -179,14 +180,14 @@ class AddOrUpdateIT {
     void givenCreatorInBetween_whenAddedOrUpdated_thenItsDocumentIsChanged() throws InterruptedException {
         AtomicInteger calls = new AtomicInteger();
 
-        Outcome<Document> outcome = counters.addOrUpdate(1, Document::new, document -> {
+        ChangeResult<Document> outcome = counters.addOrUpdate(1, Document::new, document -> {
             if (calls.getAndIncrement() == 0) {
                 counters.insert(new Document("_id", 1).append("count", 10));
             }
             return increment(document);
         });
 
-        assertThat(outcome).isInstanceOf(Outcome.Updated.class);
+        assertThat(outcome).isInstanceOf(ChangeResult.Updated.class);
         assertThat(load(1)).containsEntry("count", 11).containsEntry("version", 2);
     }
 
@@ -194,12 +195,12 @@ class AddOrUpdateIT {
     void givenDeletedInBetween_whenAddedOrUpdated_thenNotMadeAgain() throws InterruptedException {
         counters.insert(new Document("_id", 1).append("count", 1));
 
-        Outcome<Document> outcome = counters.addOrUpdate(1, Document::new, document -> {
+        ChangeResult<Document> outcome = counters.addOrUpdate(1, Document::new, document -> {
             stored.deleteOne(Filters.eq(1));
             return increment(document);
         });
 
-        assertThat(outcome).isInstanceOf(Outcome.DeletedMeanwhile.class);
+        assertThat(outcome).isInstanceOf(ChangeResult.DeletedMeanwhile.class);
         assertThatThrownBy(outcome::orElseThrow)
                 .isInstanceOf(OptimisticLockException.class)
                 .hasMessageContaining("/1");
@@ -245,12 +246,12 @@ class AddOrUpdateIT {
                 .retry(3, Duration.ofMinutes(5))
                 .build();
 
-        Outcome<Document> outcome = impatient.update(1, document -> {
+        ChangeResult<Document> outcome = impatient.update(1, document -> {
             stored.updateOne(Filters.eq(1), Updates.inc("version", 1));
             return increment(document);
         });
 
-        assertThat(outcome).isEqualTo(new Outcome.GaveUp<Document>(stored.getNamespace() + "/1", 3));
+        assertThat(outcome).isEqualTo(new ChangeResult.GaveUp<Document>(stored.getNamespace() + "/1", 3));
         assertThatThrownBy(outcome::orElseThrow)
                 .isInstanceOf(OptimisticLockException.class)
                 .hasMessageContaining("3 attempts");
@@ -263,12 +264,12 @@ class AddOrUpdateIT {
         VersionedCollection<Document> hasty =
                 VersionedCollection.builder(stored).retry(1_000, Duration.ZERO).build();
 
-        Outcome<Document> outcome = hasty.update(1, document -> {
+        ChangeResult<Document> outcome = hasty.update(1, document -> {
             stored.updateOne(Filters.eq(1), Updates.inc("version", 1));
             return increment(document);
         });
 
-        assertThat(outcome).isEqualTo(new Outcome.GaveUp<Document>(stored.getNamespace() + "/1", 1));
+        assertThat(outcome).isEqualTo(new ChangeResult.GaveUp<Document>(stored.getNamespace() + "/1", 1));
     }
 
     @Test
@@ -278,7 +279,7 @@ class AddOrUpdateIT {
                 .retry(Integer.MAX_VALUE, Duration.ofMinutes(5))
                 .build();
         CountDownLatch repeating = new CountDownLatch(10);
-        BackgroundCall<Outcome<Document>> call = BackgroundCall.start(() -> patient.update(1, document -> {
+        BackgroundCall<ChangeResult<Document>> call = BackgroundCall.start(() -> patient.update(1, document -> {
             stored.updateOne(Filters.eq(1), Updates.inc("version", 1));
             repeating.countDown();
             return increment(document);

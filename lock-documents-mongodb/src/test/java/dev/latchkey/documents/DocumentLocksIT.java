@@ -459,7 +459,7 @@ class DocumentLocksIT {
             Document second = loaded.replace(loaded.document());
             assertThat(loaded.saveAndRelease(second)).containsEntry("version", 3);
             assertThat(loaded.update(document -> document.append("title", "Bar")))
-                    .isInstanceOf(Outcome.Updated.class);
+                    .isInstanceOf(ChangeResult.Updated.class);
             assertThat(loaded.mode()).isEqualTo(NONE);
             assertThatThrownBy(loaded::refresh).isInstanceOf(IllegalStateException.class);
         }

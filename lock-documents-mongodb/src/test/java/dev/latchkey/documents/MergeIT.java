@@ -42,7 +42,7 @@ class MergeIT {
 
     @Test
     void givenNobodyElse_whenMerged_thenSaved() throws InterruptedException {
-        assertThat(posts.merge(base, mine.append("title", "Mine"))).isInstanceOf(Outcome.Updated.class);
+        assertThat(posts.merge(base, mine.append("title", "Mine"))).isInstanceOf(ChangeResult.Updated.class);
         assertThat(load()).containsEntry("title", "Mine").containsEntry("version", 2);
     }
 
@@ -50,7 +50,7 @@ class MergeIT {
     void givenDifferentProperties_whenMerged_thenBothChangesStay() throws InterruptedException {
         posts.replace(theirs.append("body", "theirs"));
 
-        Outcome<Document> outcome = posts.merge(base, mine.append("title", "Mine"), MergePolicy.REFUSE);
+        ChangeResult<Document> outcome = posts.merge(base, mine.append("title", "Mine"), MergePolicy.REFUSE);
 
         assertThat(outcome.orElseThrow()).isEqualTo(load());
         assertThat(load())
@@ -73,7 +73,7 @@ class MergeIT {
         posts.replace(theirs.append("title", "Same"));
 
         assertThat(posts.merge(base, mine.append("title", "Same"), MergePolicy.REFUSE))
-                .isInstanceOf(Outcome.Unchanged.class);
+                .isInstanceOf(ChangeResult.Unchanged.class);
         assertThat(load()).containsEntry("version", 2);
     }
 
@@ -162,7 +162,7 @@ class MergeIT {
     void givenTheyDeletedTheDocument_whenMergedByTheDefault_thenItStaysDeleted() throws InterruptedException {
         posts.delete(theirs);
 
-        assertThat(posts.merge(base, mine.append("title", "Mine"))).isInstanceOf(Outcome.DeletedMeanwhile.class);
+        assertThat(posts.merge(base, mine.append("title", "Mine"))).isInstanceOf(ChangeResult.DeletedMeanwhile.class);
         assertThat(stored.countDocuments()).isZero();
     }
 
@@ -171,9 +171,9 @@ class MergeIT {
             throws InterruptedException {
         posts.delete(theirs);
 
-        Outcome<Document> outcome = posts.merge(base, mine.append("title", "Mine"), MergePolicy.Conflict::mine);
+        ChangeResult<Document> outcome = posts.merge(base, mine.append("title", "Mine"), MergePolicy.Conflict::mine);
 
-        assertThat(outcome).isInstanceOf(Outcome.Created.class);
+        assertThat(outcome).isInstanceOf(ChangeResult.Created.class);
         assertThat(load()).containsEntry("title", "Mine").containsEntry("version", 2);
     }
 
@@ -181,7 +181,7 @@ class MergeIT {
     void givenIDeleteAndTheyChanged_whenMergedByTheDefault_thenItIsDeleted() throws InterruptedException {
         posts.replace(theirs.append("title", "Theirs"));
 
-        assertThat(posts.mergeDeletion(base, MergePolicy.MINE_UNLESS_DELETED)).isInstanceOf(Outcome.Deleted.class);
+        assertThat(posts.mergeDeletion(base, MergePolicy.MINE_UNLESS_DELETED)).isInstanceOf(ChangeResult.Deleted.class);
         assertThat(stored.countDocuments()).isZero();
     }
 
@@ -189,7 +189,7 @@ class MergeIT {
     void givenIDeleteAndTheyChanged_whenThePolicyKeepsTheirs_thenItStays() throws InterruptedException {
         posts.replace(theirs.append("title", "Theirs"));
 
-        assertThat(posts.mergeDeletion(base, MergePolicy.THEIRS)).isInstanceOf(Outcome.Unchanged.class);
+        assertThat(posts.mergeDeletion(base, MergePolicy.THEIRS)).isInstanceOf(ChangeResult.Unchanged.class);
         assertThatThrownBy(() -> posts.mergeDeletion(base, MergePolicy.REFUSE))
                 .isInstanceOf(OptimisticLockException.class);
         assertThat(load()).containsEntry("title", "Theirs");
@@ -199,11 +199,11 @@ class MergeIT {
     void givenBothDeleteTheDocument_whenMerged_thenTheyAgree() throws InterruptedException {
         posts.delete(theirs);
 
-        assertThat(posts.mergeDeletion(base, MergePolicy.REFUSE)).isInstanceOf(Outcome.DeletedMeanwhile.class);
+        assertThat(posts.mergeDeletion(base, MergePolicy.REFUSE)).isInstanceOf(ChangeResult.DeletedMeanwhile.class);
     }
 
     @Test
     void givenNobodyElse_whenDeletionIsMerged_thenDeleted() throws InterruptedException {
-        assertThat(posts.mergeDeletion(base, MergePolicy.REFUSE)).isInstanceOf(Outcome.Deleted.class);
+        assertThat(posts.mergeDeletion(base, MergePolicy.REFUSE)).isInstanceOf(ChangeResult.Deleted.class);
     }
 }

@@ -174,7 +174,7 @@ class ObjectsIT {
 
         for (Object id : List.of(7L, 7.0, new Decimal128(7))) {
             assertThat(documents.update(id, document -> document.append("count", document.getInteger("count") + 1)))
-                    .isInstanceOf(Outcome.Updated.class);
+                    .isInstanceOf(ChangeResult.Updated.class);
         }
         Document asLong = documents.find(7).orElseThrow();
         asLong.put("_id", 7L);

@@ -90,9 +90,9 @@ class TwoPhaseIT {
 
     @Test
     void givenTransfer_whenRun_thenDoneAndNothingIsLeftInTheDocuments() throws InterruptedException {
-        TwoPhaseOutcome outcome = transactions(database).run(ID, TRANSFER);
+        TwoPhaseResult outcome = transactions(database).run(ID, TRANSFER);
 
-        assertThat(outcome).isEqualTo(new TwoPhaseOutcome.Done(ID));
+        assertThat(outcome).isEqualTo(new TwoPhaseResult.Done(ID));
         assertThat(state()).isEqualTo("done");
         assertThat(balance("alice")).isEqualTo(70);
         assertThat(balance("bob")).isEqualTo(130);
@@ -103,7 +103,7 @@ class TwoPhaseIT {
     void givenAnswerThatWasLost_whenRunAgainWithTheSameId_thenNothingHappensTwice() throws InterruptedException {
         transactions(database).run(ID, TRANSFER);
 
-        assertThat(transactions(database).run(ID, TRANSFER)).isEqualTo(new TwoPhaseOutcome.Done(ID));
+        assertThat(transactions(database).run(ID, TRANSFER)).isEqualTo(new TwoPhaseResult.Done(ID));
         assertThat(balance("bob")).isEqualTo(130);
         assertThatThrownBy(() -> transactions(database).run(ID, TRANSFER.subList(0, 1)))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -116,11 +116,11 @@ class TwoPhaseIT {
                 TransactionStep.increment("accounts", "bob", "balance", 300),
                 TransactionStep.increment("accounts", "alice", "balance", -300).when(Filters.gte("balance", 300)));
 
-        TwoPhaseOutcome outcome = transactions(database).run(ID, tooMuch);
+        TwoPhaseResult outcome = transactions(database).run(ID, tooMuch);
 
         assertThat(outcome)
                 .isInstanceOfSatisfying(
-                        TwoPhaseOutcome.Canceled.class,
+                        TwoPhaseResult.Canceled.class,
                         canceled ->
                                 assertThat(canceled.reason()).contains("alice").contains("condition"));
         assertOver();
@@ -134,7 +134,7 @@ class TwoPhaseIT {
 
         assertThat(transactions(database).run(ID, toNobody))
                 .isInstanceOfSatisfying(
-                        TwoPhaseOutcome.Canceled.class,
+                        TwoPhaseResult.Canceled.class,
                         canceled -> assertThat(canceled.reason()).contains("nobody does not exist"));
         assertOver();
         assertNoMarks();
@@ -146,7 +146,7 @@ class TwoPhaseIT {
         List<TransactionStep> impossible =
                 List.of(TRANSFER.get(0), TransactionStep.increment("accounts", "bob", "name", 1));
 
-        assertThat(transactions(database).run(ID, impossible)).isInstanceOf(TwoPhaseOutcome.Canceled.class);
+        assertThat(transactions(database).run(ID, impossible)).isInstanceOf(TwoPhaseResult.Canceled.class);
         assertThat(balance("alice")).isEqualTo(100);
         assertNoMarks();
     }
@@ -278,7 +278,7 @@ class TwoPhaseIT {
     /** Has a worker stop at a command until others have recovered. False: it ended before that command. */
     private boolean late(int at, List<TransactionStep> steps, TwoPhaseTransactions others) throws Exception {
         Interposed.Stop stop = new Interposed.Stop(at);
-        BackgroundCall<TwoPhaseOutcome> worker = BackgroundCall.start(
+        BackgroundCall<TwoPhaseResult> worker = BackgroundCall.start(
                 () -> transactions(new Interposed(stop).database(database)).run(ID, steps));
         Awaitility.await().atMost(LIMIT).until(() -> stop.isThere() || worker.isDone());
         boolean isLate = stop.isThere();
@@ -320,11 +320,11 @@ class TwoPhaseIT {
         int firstChangeOfTheSecond = 2 + TRANSFER.size() + 1 + 1;
         Interposed.Stop beforeMarking = new Interposed.Stop(firstMark);
         Interposed.Stop beforeMakingSure = new Interposed.Stop(firstMark + TRANSFER.size());
-        BackgroundCall<TwoPhaseOutcome> first = BackgroundCall.start(() ->
+        BackgroundCall<TwoPhaseResult> first = BackgroundCall.start(() ->
                 transactions(new Interposed(beforeMarking).database(database)).run(ID, TRANSFER));
         Awaitility.await().atMost(LIMIT).until(beforeMarking::isThere);
         Interposed.Stop beforeChanging = new Interposed.Stop(firstChangeOfTheSecond);
-        BackgroundCall<TwoPhaseOutcome> second = BackgroundCall.start(() ->
+        BackgroundCall<TwoPhaseResult> second = BackgroundCall.start(() ->
                 transactions(new Interposed(beforeChanging).database(database)).run(ID, TRANSFER));
         Awaitility.await().atMost(LIMIT).until(beforeChanging::isThere);
         assertThat(accounts.find(Filters.exists("_transactions.prepared.0")))
@@ -357,7 +357,7 @@ class TwoPhaseIT {
                 TransactionStep.increment("accounts", "carol", "b", 3),
                 REFUSED.get(1));
 
-        assertThat(transactions(database).run(steps)).isInstanceOf(TwoPhaseOutcome.Canceled.class);
+        assertThat(transactions(database).run(steps)).isInstanceOf(TwoPhaseResult.Canceled.class);
 
         assertThat(accounts.find(Filters.eq("carol")).first())
                 .containsEntry("a", 5L)
@@ -468,15 +468,15 @@ class TwoPhaseIT {
 
     @Test
     void givenManyWorkersOnOneTransaction_whenAllRunIt_thenItHappensOnce() throws Exception {
-        List<BackgroundCall<TwoPhaseOutcome>> workers = new ArrayList<>();
+        List<BackgroundCall<TwoPhaseResult>> workers = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             workers.add(BackgroundCall.start(() -> TwoPhaseTransactions.builder(database)
                     .lease(Duration.ofMillis(200))
                     .build()
                     .run(ID, TRANSFER)));
         }
-        for (BackgroundCall<TwoPhaseOutcome> worker : workers) {
-            assertThat(worker.result()).isEqualTo(new TwoPhaseOutcome.Done(ID));
+        for (BackgroundCall<TwoPhaseResult> worker : workers) {
+            assertThat(worker.result()).isEqualTo(new TwoPhaseResult.Done(ID));
         }
         assertOver();
         assertNoMarks();
@@ -488,14 +488,14 @@ class TwoPhaseIT {
         TwoPhaseTransactions patient = TwoPhaseTransactions.builder(new Interposed(stop).database(database))
                 .lease(Duration.ofMinutes(5))
                 .build();
-        BackgroundCall<TwoPhaseOutcome> worker = BackgroundCall.start(() -> patient.run(ID, TRANSFER));
+        BackgroundCall<TwoPhaseResult> worker = BackgroundCall.start(() -> patient.run(ID, TRANSFER));
         Awaitility.await().atMost(LIMIT).until(stop::isThere);
 
         assertThat(transactions(database).recover()).isEmpty();
         assertThat(state()).isEqualTo("pending");
 
         stop.goOn();
-        assertThat(worker.result()).isEqualTo(new TwoPhaseOutcome.Done(ID));
+        assertThat(worker.result()).isEqualTo(new TwoPhaseResult.Done(ID));
     }
 
     /** From 4.4 on the server waits with an index for all voting members to be ready, also for one that is down. */

@@ -279,7 +279,7 @@ class VersionedCollectionIT {
                 .append("version", 4)
                 .append("others", "keep"));
 
-        Outcome<Post> outcome = pojos().update(1, post -> {
+        ChangeResult<Post> outcome = pojos().update(1, post -> {
             post.setHeadline("Bar");
             return post;
         });

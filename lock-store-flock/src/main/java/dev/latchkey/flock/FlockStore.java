@@ -2,13 +2,13 @@ package dev.latchkey.flock;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.io.File;
@@ -44,7 +44,7 @@ import java.util.concurrent.CompletionStage;
  */
 public final class FlockStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
-    private final Names names;
+    private final ResourceFiles names;
     private final ProcLocks procLocks;
 
     /**
@@ -61,18 +61,18 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     FlockStore(Path directory, Path procLocks) {
-        this.names =
-                new Names(new LockDirectory(Objects.requireNonNull(directory, "directory")), OpenFiles.OF_THIS_JVM);
+        this.names = new ResourceFiles(
+                new LockDirectory(Objects.requireNonNull(directory, "directory")), OpenFiles.OF_THIS_JVM);
         this.procLocks = new ProcLocks(procLocks);
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         String resource = request.key().resource();
         try {
-            Attempt attempt;
+            Response attempt;
             do {
-                Name name = names.get(resource);
+                ResourceFile name = names.get(resource);
                 attempt = name.file().save(request, name);
             } while (attempt == null);
             return attempt;
@@ -82,14 +82,14 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         String resource = request.key().resource();
         long endNanos = System.nanoTime() + maxWait.toNanos();
         try {
-            Attempt attempt;
+            Response attempt;
             do {
-                Name name = names.get(resource);
+                ResourceFile name = names.get(resource);
                 attempt = name.file().waitAndSave(request, name, endNanos, withdrawn);
             } while (attempt == null);
             return attempt;
@@ -107,7 +107,7 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
      */
     @Override
     public boolean delete(Key key) {
-        Optional<Name> name = names.find(key.resource());
+        Optional<ResourceFile> name = names.find(key.resource());
         try {
             return name.isPresent() && name.get().file().delete(key, name.get());
         } catch (IOException e) {
@@ -121,8 +121,8 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
      * @throws LockStorageException if the file cannot be looked at
      */
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
-        Optional<Name> name = names.find(key.resource());
+    public Optional<Response.Granted> find(Key key) {
+        Optional<ResourceFile> name = names.find(key.resource());
         try {
             return name.isPresent() ? name.get().file().find(key, name.get()) : Optional.empty();
         } catch (IOException e) {
@@ -144,7 +144,7 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
             if (!Files.exists(fileOf(resource))) {
                 return List.of();
             }
-            Name name = names.get(resource);
+            ResourceFile name = names.get(resource);
             return new Inspection(name, procLocks).holders();
         } catch (IOException e) {
             throw failed(resource, e);

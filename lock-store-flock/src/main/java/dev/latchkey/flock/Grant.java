@@ -2,8 +2,8 @@ package dev.latchkey.flock;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
@@ -14,13 +14,13 @@ import java.util.concurrent.CompletableFuture;
  * @param answer what its holder is told
  * @param lost done when it ends without a release, before anybody else can have the file; the same through all conversions
  */
-record Grant(Name name, Attempt.Granted answer, CompletableFuture<LossReason> lost) {
+record Grant(ResourceFile name, Response.Granted answer, CompletableFuture<LossReason> lost) {
 
-    static Grant shared(Name name) {
+    static Grant shared(ResourceFile name) {
         return of(name, LockMode.SHARED, OptionalLong.empty(), new CompletableFuture<>());
     }
 
-    static Grant exclusive(Name name, long fencingToken) {
+    static Grant exclusive(ResourceFile name, long fencingToken) {
         return of(name, LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), new CompletableFuture<>());
     }
 
@@ -32,8 +32,9 @@ record Grant(Name name, Attempt.Granted answer, CompletableFuture<LossReason> lo
         return of(name, LockMode.SHARED, OptionalLong.empty(), lost);
     }
 
-    private static Grant of(Name name, LockMode mode, OptionalLong fencingToken, CompletableFuture<LossReason> lost) {
-        return new Grant(name, new Attempt.Granted(mode, fencingToken, Lease.session(lost)), lost);
+    private static Grant of(
+            ResourceFile name, LockMode mode, OptionalLong fencingToken, CompletableFuture<LossReason> lost) {
+        return new Grant(name, new Response.Granted(mode, fencingToken, Lease.session(lost)), lost);
     }
 
     LockMode mode() {

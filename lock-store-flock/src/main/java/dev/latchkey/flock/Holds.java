@@ -3,8 +3,8 @@ package dev.latchkey.flock;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Patience;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 final class Holds {
 
     /** A holder elsewhere is converting: the conflict may be over in an instant. */
-    static final Attempt.Conflicted GAVE_WAY = new Attempt.Conflicted(Duration.ofMillis(1));
+    static final Response.Conflicted GAVE_WAY = new Response.Conflicted(Duration.ofMillis(1));
 
-    static final Attempt.Refused REFUSED = new Attempt.Refused();
+    static final Response.Refused REFUSED = new Response.Refused();
 
-    private static final Attempt.Lost FILE_GONE = new Attempt.Lost(LossReason.SESSION_LOST);
-    private static final Attempt.Lost TAKEN_OVER = new Attempt.Lost(LossReason.TAKEN_OVER);
-    private static final Attempt.Lost RELEASED = new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+    private static final Response.Lost FILE_GONE = new Response.Lost(LossReason.SESSION_LOST);
+    private static final Response.Lost TAKEN_OVER = new Response.Lost(LossReason.TAKEN_OVER);
+    private static final Response.Lost RELEASED = new Response.Lost(LossReason.RELEASED_ELSEWHERE);
 
     private final KernelLock kernel;
     private final Map<Owner, Grant> grants = new HashMap<>(4);
@@ -64,7 +64,7 @@ final class Holds {
     }
 
     /** Why there is nothing of what a key claims to hold; empty if it is as claimed. */
-    Optional<Attempt.Lost> lost(Key.Held claimed, @Nullable Grant own) {
+    Optional<Response.Lost> lost(Key.Held claimed, @Nullable Grant own) {
         if (own == null) {
             return Optional.of(grants.isEmpty() ? RELEASED : TAKEN_OVER);
         }
@@ -76,16 +76,16 @@ final class Holds {
     }
 
     /** The answer to a holder whose file is gone from its path, and its hold with it. */
-    static @Nullable Attempt fileGone(Optional<Key.Held> claimed) {
+    static @Nullable Response fileGone(Optional<Key.Held> claimed) {
         return claimed.isPresent() ? FILE_GONE : null;
     }
 
     /** Takes for one who holds nothing and whom this JVM admits. */
-    @Nullable Attempt take(Owner owner, Name name, LockMode mode) throws IOException {
+    @Nullable Response take(Owner owner, ResourceFile name, LockMode mode) throws IOException {
         try {
             long fencingToken = kernel.tryTake(mode);
             if (fencingToken == KernelLock.CONFLICT) {
-                return Attempt.Conflicted.NO_HINT;
+                return Response.Conflicted.NO_HINT;
             }
             if (fencingToken == KernelLock.GAVE_WAY) {
                 return GAVE_WAY;
@@ -100,12 +100,12 @@ final class Holds {
     }
 
     /** Promotes without waiting; the shared hold stays if that cannot be. */
-    Attempt promoteNow(Owner owner, Grant own, Patience patience) throws IOException {
+    Response promoteNow(Owner owner, Grant own, RetryIntent retryIntent) throws IOException {
         if (!isOnlyOne()) {
-            return Attempt.Conflicted.NO_HINT;
+            return Response.Conflicted.NO_HINT;
         }
         if (!kernel.beginConversion()) {
-            return patience == Patience.AGAIN ? REFUSED : Attempt.Conflicted.NO_HINT;
+            return retryIntent == RetryIntent.AGAIN ? REFUSED : Response.Conflicted.NO_HINT;
         }
         try {
             return promote(owner, own);
@@ -115,18 +115,18 @@ final class Holds {
     }
 
     /** Promotes the only holder in this JVM, in a conversion that has begun. */
-    Attempt promote(Owner owner, Grant own) throws IOException {
+    Response promote(Owner owner, Grant own) throws IOException {
         try {
             long fencingToken = kernel.tryPromote();
             return fencingToken == KernelLock.CONFLICT
-                    ? Attempt.Conflicted.NO_HINT
+                    ? Response.Conflicted.NO_HINT
                     : put(owner, own.promoted(fencingToken));
         } finally {
             dropIfLost();
         }
     }
 
-    Attempt demote(Owner owner, Grant own) throws IOException {
+    Response demote(Owner owner, Grant own) throws IOException {
         if (!kernel.beginConversion()) {
             throw new IOException("something else than Latchkey has locked it: it cannot be demoted");
         }
@@ -139,7 +139,7 @@ final class Holds {
         }
     }
 
-    private Attempt put(Owner owner, Grant grant) {
+    private Response put(Owner owner, Grant grant) {
         grants.put(owner, grant);
         return grant.answer();
     }
@@ -152,7 +152,7 @@ final class Holds {
     }
 
     /** Ends all that came by a name; their holders know it before the file can be anybody else's. */
-    void loseAll(Name name, LossReason reason) {
+    void loseAll(ResourceFile name, LossReason reason) {
         lose(grant -> grant.name() == name, reason);
         releaseIfUnused();
     }

@@ -1,8 +1,8 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Response;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Who holds a file, for people. */
-record Inspection(Name name, ProcLocks procLocks) {
+record Inspection(ResourceFile name, ProcLocks procLocks) {
 
     private static final long OWN_PID = ProcessHandle.current().pid();
 
     List<Holder> holders() throws IOException {
-        Sight sight = name.file().look();
+        FileView sight = name.file().look();
         List<Holder> holders = new ArrayList<>();
-        for (Attempt.Granted own : sight.own()) {
+        for (Response.Granted own : sight.own()) {
             holders.add(holder(own.mode(), own.fencingToken(), "pid " + OWN_PID));
         }
         Optional<List<ProcLocks.Holding>> listed = procLocks.holdings(name.path());

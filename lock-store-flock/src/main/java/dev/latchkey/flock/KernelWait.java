@@ -30,11 +30,11 @@ final class KernelWait implements Runnable {
     private final ReentrantLock guard;
     private final KernelLock kernel;
     private final LockMode mode;
-    private final Room room;
+    private final LockEntry room;
     private @Nullable Thread thread;
     private boolean cancelled;
 
-    private KernelWait(ReentrantLock guard, KernelLock kernel, LockMode mode, Room room) {
+    private KernelWait(ReentrantLock guard, KernelLock kernel, LockMode mode, LockEntry room) {
         this.guard = guard;
         this.kernel = kernel;
         this.mode = mode;
@@ -43,7 +43,7 @@ final class KernelWait implements Runnable {
 
     /** Null if no thread is to be had: then it has not begun. */
     static @Nullable KernelWait begin(
-            Executor threads, ReentrantLock guard, KernelLock kernel, LockMode mode, Room room) {
+            Executor threads, ReentrantLock guard, KernelLock kernel, LockMode mode, LockEntry room) {
         KernelWait wait = new KernelWait(guard, kernel, mode, room);
         try {
             threads.execute(wait);

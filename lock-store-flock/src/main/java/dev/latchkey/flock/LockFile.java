@@ -3,8 +3,8 @@ package dev.latchkey.flock;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.util.ArrayList;
@@ -25,8 +25,8 @@ final class LockFile {
     private final ReentrantLock guard = new ReentrantLock();
     private final OpenFiles openFiles;
     private final KernelLock kernel;
-    private final Room room;
-    private final List<Name> names = new ArrayList<>(1);
+    private final LockEntry room;
+    private final List<ResourceFile> names = new ArrayList<>(1);
     private boolean listed;
     private boolean recentlyUsed;
 
@@ -34,7 +34,7 @@ final class LockFile {
     LockFile(OpenFiles openFiles, RandomAccessFile file, Object identity) {
         this.openFiles = openFiles;
         this.kernel = new KernelLock(openFiles, file, identity);
-        this.room = new Room(guard, kernel, KernelWait.THREADS);
+        this.room = new LockEntry(guard, kernel, KernelWait.THREADS);
     }
 
     Object identity() {
@@ -51,17 +51,17 @@ final class LockFile {
         }
     }
 
-    void attach(Name name) {
+    void attach(ResourceFile name) {
         guard.lock();
         try {
-            names.removeIf(Name::isDetached);
+            names.removeIf(ResourceFile::isDetached);
             names.add(name);
         } finally {
             guard.unlock();
         }
     }
 
-    @Nullable Attempt save(Request request, Name name) throws IOException {
+    @Nullable Response save(Request request, ResourceFile name) throws IOException {
         guard.lock();
         try {
             return name.isDetached() ? null : room.save(request, name);
@@ -70,18 +70,18 @@ final class LockFile {
         }
     }
 
-    @Nullable Attempt waitAndSave(Request request, Name name, long endNanos, CompletionStage<?> withdrawn)
+    @Nullable Response waitAndSave(Request request, ResourceFile name, long endNanos, CompletionStage<?> withdrawn)
             throws IOException, InterruptedException {
         guard.lockInterruptibly();
         try {
-            Attempt attempt = name.isDetached() ? null : room.save(request, name);
-            return attempt instanceof Attempt.Conflicted ? await(request, name, endNanos, withdrawn) : attempt;
+            Response attempt = name.isDetached() ? null : room.save(request, name);
+            return attempt instanceof Response.Conflicted ? await(request, name, endNanos, withdrawn) : attempt;
         } finally {
             unlock();
         }
     }
 
-    private @Nullable Attempt await(Request request, Name name, long endNanos, CompletionStage<?> withdrawn)
+    private @Nullable Response await(Request request, ResourceFile name, long endNanos, CompletionStage<?> withdrawn)
             throws IOException, InterruptedException {
         Grant own = room.holds().of(name.owner(request.key()));
         Waiter waiter = new Waiter(request, name, own, guard.newCondition());
@@ -111,7 +111,7 @@ final class LockFile {
         }
     }
 
-    boolean delete(Key key, Name name) throws IOException {
+    boolean delete(Key key, ResourceFile name) throws IOException {
         guard.lock();
         try {
             return room.delete(name.owner(key), name);
@@ -120,7 +120,7 @@ final class LockFile {
         }
     }
 
-    Optional<Attempt.Granted> find(Key key, Name name) throws IOException {
+    Optional<Response.Granted> find(Key key, ResourceFile name) throws IOException {
         guard.lock();
         try {
             return room.find(name.owner(key), name);
@@ -130,11 +130,11 @@ final class LockFile {
     }
 
     /** What this JVM knows of those who hold the file. */
-    Sight look() throws IOException {
+    FileView look() throws IOException {
         guard.lock();
         try {
             FileRecord.Entry last = kernel.isOpen() ? kernel.look() : FileRecord.Entry.NONE;
-            return new Sight(room.holds().all().stream().map(Grant::answer).toList(), last);
+            return new FileView(room.holds().all().stream().map(Grant::answer).toList(), last);
         } finally {
             unlock();
         }
@@ -151,7 +151,7 @@ final class LockFile {
     }
 
     /** The store is closed: its holds end, and those who wait through it start over and find it closed. */
-    void detach(Name name) {
+    void detach(ResourceFile name) {
         guard.lock();
         try {
             if (!name.isDetached()) {
@@ -198,7 +198,7 @@ final class LockFile {
 
     private boolean close() {
         kernel.close();
-        names.forEach(Name::detach);
+        names.forEach(ResourceFile::detach);
         names.clear();
         return true;
     }

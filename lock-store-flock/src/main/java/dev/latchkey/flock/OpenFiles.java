@@ -53,10 +53,10 @@ final class OpenFiles {
     }
 
     /** A store has been closed: its holds end, and those who wait through it start over and find it closed. */
-    void leave(Collection<Name> names) {
+    void leave(Collection<ResourceFile> names) {
         guard.lock();
         try {
-            for (Name name : List.copyOf(names)) {
+            for (ResourceFile name : List.copyOf(names)) {
                 name.file().detach(name);
             }
             if (--stores == 0) {
@@ -68,18 +68,18 @@ final class OpenFiles {
     }
 
     /** Opens the file of a resource, unless it is open already. */
-    Name open(Names store, String resource) throws IOException {
+    ResourceFile open(ResourceFiles store, String resource) throws IOException {
         Path path = store.directory().file(resource);
         guard.lock();
         try {
-            Name known = store.known(resource);
+            ResourceFile known = store.known(resource);
             return known != null ? known : attach(store, resource, path);
         } finally {
             guard.unlock();
         }
     }
 
-    private Name attach(Names store, String resource, Path path) throws IOException {
+    private ResourceFile attach(ResourceFiles store, String resource, Path path) throws IOException {
         LockFile file = null;
         while (file == null) {
             Object identity = store.directory().identityOrCreate(path);
@@ -88,7 +88,7 @@ final class OpenFiles {
                 file = open(path, identity);
             }
         }
-        Name name = store.add(resource, path, file);
+        ResourceFile name = store.add(resource, path, file);
         file.attach(name);
         return name;
     }
@@ -137,7 +137,7 @@ final class OpenFiles {
                         null,
                         "user " + System.getProperty("user.name") + " may not read and write it");
             }
-            return Existing.open(path, identity, strays::add);
+            return ExistingFile.open(path, identity, strays::add);
         }
     }
 

@@ -1,4 +1,4 @@
 package dev.latchkey.flock;
 
 /** One would-be holder: two stores are rivals, even with the same key. */
-record Owner(Names store, String token) {}
+record Owner(ResourceFiles store, String token) {}

@@ -1,8 +1,8 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Condition;
@@ -15,14 +15,14 @@ final class Waiter {
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
     private final Request request;
-    private final Name name;
+    private final ResourceFile name;
     private final Owner owner;
     private final boolean promotes;
     private final Condition changed;
     private long pauseNanos;
     private boolean looks;
     private boolean answered;
-    private @Nullable Attempt answer;
+    private @Nullable Response answer;
     private @Nullable IOException failure;
     private boolean withdrawn;
 
@@ -31,7 +31,7 @@ final class Waiter {
      *
      * @param own what it holds already, if it waits to promote
      */
-    Waiter(Request request, Name name, @Nullable Grant own, Condition changed) {
+    Waiter(Request request, ResourceFile name, @Nullable Grant own, Condition changed) {
         this.request = request;
         this.name = name;
         this.owner = name.owner(request.key());
@@ -43,7 +43,7 @@ final class Waiter {
         return request;
     }
 
-    Name name() {
+    ResourceFile name() {
         return name;
     }
 
@@ -59,7 +59,7 @@ final class Waiter {
         return promotes;
     }
 
-    void answer(Attempt given) {
+    void answer(Response given) {
         answered = true;
         answer = given;
         changed.signal();
@@ -87,13 +87,13 @@ final class Waiter {
     }
 
     boolean isGranted() {
-        return answer instanceof Attempt.Granted;
+        return answer instanceof Response.Granted;
     }
 
     /** What the wait ended with; null to start over. */
-    @Nullable Attempt outcome() throws IOException {
+    @Nullable Response outcome() throws IOException {
         if (withdrawn || !answered) {
-            return Attempt.Conflicted.NO_HINT;
+            return Response.Conflicted.NO_HINT;
         }
         if (failure != null) {
             throw failure;
@@ -120,7 +120,7 @@ final class Waiter {
     }
 
     /** Waits for an answer, until the end or a withdrawal. */
-    void await(Room room, long endNanos) throws InterruptedException {
+    void await(LockEntry room, long endNanos) throws InterruptedException {
         while (!answered && !withdrawn) {
             long left = endNanos - System.nanoTime();
             if (left <= 0) {

@@ -9,9 +9,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;
@@ -75,7 +75,7 @@ class FlockProcessesIT {
 
         withdrawn.complete(null);
 
-        assertThat(waiting.attempt()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waiting.attempt()).isInstanceOf(Response.Conflicted.class);
         assertNothingIsLeft();
     }
 
@@ -97,7 +97,7 @@ class FlockProcessesIT {
         Waiting waiting = Waiting.start(store, exclusive(key), Duration.ofMillis(300));
         awaitWaitInTheKernel();
 
-        assertThat(waiting.attempt()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waiting.attempt()).isInstanceOf(Response.Conflicted.class);
         assertNothingIsLeft();
     }
 
@@ -132,10 +132,10 @@ class FlockProcessesIT {
 
         assertThat(remote.release()).isTrue();
 
-        assertThat(first.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(first.attempt()).isInstanceOf(Response.Granted.class);
         assertThat(second.isDone()).isFalse();
         assertThat(store.delete(key)).isTrue();
-        assertThat(second.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(second.attempt()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -148,8 +148,8 @@ class FlockProcessesIT {
 
         withdrawn.complete(null);
 
-        assertThat(writer.attempt()).isInstanceOf(Attempt.Conflicted.class);
-        assertThat(reader.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(writer.attempt()).isInstanceOf(Response.Conflicted.class);
+        assertThat(reader.attempt()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -157,7 +157,7 @@ class FlockProcessesIT {
         assertThat(remote.tryAcquireShared()).isTrue();
         Key reader = holding(key, store.save(shared(key)));
 
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
 
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.SHARED);
@@ -165,7 +165,7 @@ class FlockProcessesIT {
         assertThat(other.lock("report", TTL).tryAcquire()).isFalse();
         assertThat(remote.release()).isTrue();
         assertThat(other.lock("report", TTL).tryAcquire()).isFalse();
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -186,10 +186,10 @@ class FlockProcessesIT {
         Key reader = holding(key, store.save(shared(key)));
         long before = writes();
 
-        Attempt waited = store.waitAndSave(exclusive(reader), Duration.ofSeconds(2), new CompletableFuture<>());
+        Response waited = store.waitAndSave(exclusive(reader), Duration.ofSeconds(2), new CompletableFuture<>());
 
         // Each look writes the mark: some ten until the pause has grown, then one in 25 to 50 ms.
-        assertThat(waited).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waited).isInstanceOf(Response.Conflicted.class);
         assertThat(writes() - before).isLessThan(200);
     }
 
@@ -223,11 +223,11 @@ class FlockProcessesIT {
         Reply remotePromotion = remote.startAcquire(LONG_WAIT);
         remotePromotion.awaitWaiting();
 
-        Attempt waited = Waiting.start(store, exclusive(reader), LONG_WAIT).attempt();
-        Attempt tried = store.save(exclusive(reader));
+        Response waited = Waiting.start(store, exclusive(reader), LONG_WAIT).attempt();
+        Response tried = store.save(exclusive(reader));
 
-        assertThat(waited).isInstanceOf(Attempt.Refused.class);
-        assertThat(tried).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waited).isInstanceOf(Response.Refused.class);
+        assertThat(tried).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(key)).isPresent();
         assertThat(remotePromotion.isDone()).isFalse();
         assertThat(store.delete(key)).isTrue();
@@ -239,7 +239,7 @@ class FlockProcessesIT {
         Reply hammering = other.increment(new Tally(tallyDirectory), "report", TTL, 100_000);
         for (int i = 0; i < 200; i++) {
             Key writer = Key.of("report");
-            Attempt.Granted written =
+            Response.Granted written =
                     granted(store.waitAndSave(exclusive(writer), LONG_WAIT, new CompletableFuture<>()));
 
             granted(store.save(shared(holding(writer, written))));
@@ -260,7 +260,7 @@ class FlockProcessesIT {
             Reply hammering = rival.increment(new Tally(tallyDirectory), "report", TTL, 100_000);
             hammering.awaitWaiting();
             for (int i = 0; i < 2_000; i++) {
-                assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+                assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
             }
 
             assertThat(lastFencingToken()).isEqualTo(before);
@@ -277,7 +277,7 @@ class FlockProcessesIT {
         for (int i = 0; i < 200; i++) {
             Key converter = Key.of("report");
             Key reader = holding(converter, store.waitAndSave(shared(converter), LONG_WAIT, new CompletableFuture<>()));
-            Attempt promoted = store.waitAndSave(exclusive(reader), LONG_WAIT, new CompletableFuture<>());
+            Response promoted = store.waitAndSave(exclusive(reader), LONG_WAIT, new CompletableFuture<>());
             long token = granted(promoted).fencingToken().orElseThrow();
             assertThat(token).isGreaterThan(last);
             tally.increment(granted(promoted).fencingToken());
@@ -302,10 +302,10 @@ class FlockProcessesIT {
 
         other.kill();
 
-        Attempt promoted = store.save(exclusive(key));
-        assertThat(promoted).isInstanceOf(Attempt.Granted.class);
+        Response promoted = store.save(exclusive(key));
+        assertThat(promoted).isInstanceOf(Response.Granted.class);
         assertThat(store.delete(key)).isTrue();
-        assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Granted.class);
     }
 
     /** Threads of two processes that wait crosswise look like a deadlock to the kernel, though other threads hold. */
@@ -321,7 +321,7 @@ class FlockProcessesIT {
 
         assertThat(remoteSecond.release()).isTrue();
 
-        assertThat(localWait.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(localWait.attempt()).isInstanceOf(Response.Granted.class);
         assertThat(remoteWait.isDone()).isFalse();
         assertThat(store.delete(key)).isTrue();
         assertThat(remoteWait.isYes()).isTrue();
@@ -373,7 +373,7 @@ class FlockProcessesIT {
                 .until(FlockProcessesIT::totalSwitches, now -> now > 0 && last.getAndSet(now) == now);
 
         assertThat(remote.release()).isTrue();
-        assertThat(waiting.attempt()).isInstanceOf(Attempt.Granted.class);
+        assertThat(waiting.attempt()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -484,7 +484,7 @@ class FlockProcessesIT {
     }
 
     /** A wait in a thread of its own, which has begun to wait or ended. */
-    private record Waiting(Thread thread, CompletableFuture<Attempt> result) {
+    private record Waiting(Thread thread, CompletableFuture<Response> result) {
 
         static final String NAME = "test-waiter";
 
@@ -493,7 +493,7 @@ class FlockProcessesIT {
         }
 
         static Waiting start(FlockStore store, Request request, Duration maxWait, CompletableFuture<Void> withdrawn) {
-            CompletableFuture<Attempt> result = new CompletableFuture<>();
+            CompletableFuture<Response> result = new CompletableFuture<>();
             Thread thread = new Thread(
                     () -> {
                         try {
@@ -515,7 +515,7 @@ class FlockProcessesIT {
             return result.isDone();
         }
 
-        Attempt attempt() throws Exception {
+        Response attempt() throws Exception {
             try {
                 return result.get(60, TimeUnit.SECONDS);
             } catch (ExecutionException e) {

@@ -12,7 +12,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -89,7 +89,7 @@ class FlockStoreTest {
         try (FlockStore second = new FlockStore(directory)) {
             granted(store.save(exclusive(key)));
 
-            assertThat(second.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(second.save(exclusive(key))).isInstanceOf(Response.Conflicted.class);
             assertThat(second.find(key)).isEmpty();
             assertThat(second.delete(key)).isFalse();
             assertThat(store.find(key)).isPresent();
@@ -113,7 +113,7 @@ class FlockStoreTest {
             throws Exception {
         FlockStore second = new FlockStore(directory);
         granted(store.save(exclusive(key)));
-        FutureTask<Attempt> waiting = waiting(second, Key.of("report"));
+        FutureTask<Response> waiting = waiting(second, Key.of("report"));
 
         second.close();
 
@@ -126,12 +126,12 @@ class FlockStoreTest {
         granted(store.save(exclusive(key)));
         Files.createLink(store.fileOf("same"), file());
 
-        assertThat(store.save(exclusive(Key.of("same")))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(Key.of("same")))).isInstanceOf(Response.Conflicted.class);
 
         assertThat(store.delete(key)).isTrue();
-        Attempt byOtherName = store.save(exclusive(Key.of("same")));
-        assertThat(byOtherName).isInstanceOf(Attempt.Granted.class);
-        assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class);
+        Response byOtherName = store.save(exclusive(Key.of("same")));
+        assertThat(byOtherName).isInstanceOf(Response.Granted.class);
+        assertThat(store.save(exclusive(key))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -140,7 +140,7 @@ class FlockStoreTest {
         try (FlockStore second = new FlockStore(link)) {
             granted(store.save(exclusive(key)));
 
-            assertThat(second.save(exclusive(Key.of("report")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(second.save(exclusive(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
         } finally {
             Files.delete(link);
         }
@@ -177,8 +177,8 @@ class FlockStoreTest {
         Files.createFile(file());
         letTheLastLookGrowOld();
 
-        assertThat(store.save(exclusive(claim))).isEqualTo(new Attempt.Lost(LossReason.SESSION_LOST));
-        assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(claim))).isEqualTo(new Response.Lost(LossReason.SESSION_LOST));
+        assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -206,13 +206,13 @@ class FlockStoreTest {
     void givenFileDeletedWhileOneWaits_whenTheHolderDeletes_thenTheWaiterHoldsTheNewFile() throws Exception {
         granted(store.save(exclusive(key)));
         Key waiter = Key.of("report");
-        FutureTask<Attempt> waiting = waiting(store, waiter);
+        FutureTask<Response> waiting = waiting(store, waiter);
         Files.delete(file());
         letTheLastLookGrowOld();
 
         assertThat(store.delete(key)).isFalse();
 
-        assertThat(waiting.get(30, TimeUnit.SECONDS)).isInstanceOf(Attempt.Granted.class);
+        assertThat(waiting.get(30, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
@@ -220,7 +220,7 @@ class FlockStoreTest {
     @Test
     void givenADirectoryInPlaceOfTheFile_whenTheHolderDeletes_thenWhoWaitsFailsAsWell() throws Exception {
         granted(store.save(exclusive(key)));
-        FutureTask<Attempt> waiting = waiting(store, Key.of("report"));
+        FutureTask<Response> waiting = waiting(store, Key.of("report"));
         Files.delete(file());
         Files.createDirectory(file());
         letTheLastLookGrowOld();
@@ -238,18 +238,18 @@ class FlockStoreTest {
     void givenFileDeletedWhileAnotherStoreWaits_whenTheHolderLooks_thenTheWaiterHoldsTheNewFile(boolean takesAgain)
             throws Exception {
         try (FlockStore second = new FlockStore(directory)) {
-            Attempt.Granted held = granted(store.save(exclusive(key)));
-            FutureTask<Attempt> waiting = waiting(second, Key.of("report"));
+            Response.Granted held = granted(store.save(exclusive(key)));
+            FutureTask<Response> waiting = waiting(second, Key.of("report"));
             Files.delete(file());
             letTheLastLookGrowOld();
 
             if (takesAgain) {
-                assertThat(store.save(exclusive(holding(key, held)))).isInstanceOf(Attempt.Lost.class);
+                assertThat(store.save(exclusive(holding(key, held)))).isInstanceOf(Response.Lost.class);
             } else {
                 assertThat(store.find(key)).isEmpty();
             }
 
-            assertThat(waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(Attempt.Granted.class);
+            assertThat(waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
             assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
         }
     }
@@ -258,7 +258,7 @@ class FlockStoreTest {
     void givenDirectoryDeleted_whenTaken_thenMadeAgain() throws Exception {
         Files.delete(directory);
 
-        assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(key))).isInstanceOf(Response.Granted.class);
     }
 
     @ParameterizedTest
@@ -280,7 +280,7 @@ class FlockStoreTest {
         assertThat(file()).hasContent(content);
         assertThat(KernelView.heldHere(file())).isEmpty();
         Files.writeString(file(), "");
-        assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(key))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -337,7 +337,7 @@ class FlockStoreTest {
     void givenMarkOfACrashedConversion_whenTaken_thenGrantedAndTheMarkIsGone() throws Exception {
         Files.writeString(file(), FileRecord.TEMPLATE.replace("converting 0", "converting 1"));
 
-        assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(key))).isInstanceOf(Response.Granted.class);
 
         assertThat(file()).content().contains("converting 0");
     }
@@ -346,11 +346,11 @@ class FlockStoreTest {
     void givenNeverHeldExclusively_whenPromoted_thenExclusiveInTheKernel() throws Exception {
         Key reader = holding(key, store.save(shared(key)));
 
-        Attempt promoted = store.save(exclusive(reader));
+        Response promoted = store.save(exclusive(reader));
 
         assertThat(token(promoted)).isPositive();
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
-        assertThat(store.save(shared(holding(key, promoted)))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(shared(holding(key, promoted)))).isInstanceOf(Response.Granted.class);
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.SHARED);
     }
 
@@ -464,7 +464,8 @@ class FlockStoreTest {
         Path file = Files.writeString(file(), "here");
         List<RandomAccessFile> strays = new ArrayList<>();
 
-        try (RandomAccessFile opened = requireNonNull(Existing.open(file, LockDirectory.identity(file), strays::add))) {
+        try (RandomAccessFile opened =
+                requireNonNull(ExistingFile.open(file, LockDirectory.identity(file), strays::add))) {
             opened.write('t');
 
             assertThat(file).hasContent("tere");
@@ -481,7 +482,7 @@ class FlockStoreTest {
         Files.move(Files.writeString(store.fileOf("other"), "another"), file, StandardCopyOption.REPLACE_EXISTING);
         List<RandomAccessFile> strays = new ArrayList<>();
 
-        assertThat(Existing.open(file, identity, strays::add)).isNull();
+        assertThat(ExistingFile.open(file, identity, strays::add)).isNull();
 
         assertThat(strays).hasSize(1);
         strays.get(0).close();
@@ -490,7 +491,7 @@ class FlockStoreTest {
     /** E4. */
     @Test
     void givenNoFile_whenOpenedWithoutCreating_thenThereIsNone() {
-        assertThatThrownBy(() -> Existing.open(file(), "any", stray -> {})).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> ExistingFile.open(file(), "any", stray -> {})).isInstanceOf(IOException.class);
 
         assertThat(file()).doesNotExist();
     }
@@ -505,7 +506,7 @@ class FlockStoreTest {
             Key promoted = holding(held, store.save(exclusive(held)));
             granted(store.save(shared(promoted)));
             granted(store.save(exclusive(other)));
-            assertThat(store.save(exclusive(Key.of("other")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(exclusive(Key.of("other")))).isInstanceOf(Response.Conflicted.class);
             assertThat(store.find(other)).isPresent();
             assertThat(store.holders("other")).hasSize(1);
             assertThat(store.delete(other)).isTrue();
@@ -578,7 +579,7 @@ class FlockStoreTest {
         Thread.currentThread().interrupt();
         try {
             Key reader = holding(key, store.save(shared(key)));
-            assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
             assertThat(store.find(key)).isPresent();
             assertThat(store.holders("report")).hasSize(2);
             assertThat(store.delete(key)).isTrue();
@@ -626,8 +627,8 @@ class FlockStoreTest {
         assertThat(store.holders("report")).isEmpty();
     }
 
-    private FutureTask<Attempt> waiting(FlockStore of, Key waiter) {
-        FutureTask<Attempt> task =
+    private FutureTask<Response> waiting(FlockStore of, Key waiter) {
+        FutureTask<Response> task =
                 new FutureTask<>(() -> of.waitAndSave(exclusive(waiter), LONG_WAIT, new CompletableFuture<>()));
         Thread thread = new Thread(task, "waiter");
         thread.setDaemon(true);
@@ -658,14 +659,14 @@ class FlockStoreTest {
         long start = System.nanoTime();
         Awaitility.await()
                 .pollInterval(Duration.ofMillis(1))
-                .until(() -> System.nanoTime() - start > 2 * Name.LOOK_COUNTS_NANOS);
+                .until(() -> System.nanoTime() - start > 2 * ResourceFile.LOOK_COUNTS_NANOS);
     }
 
     private Path file() {
         return store.fileOf("report");
     }
 
-    private static long token(Attempt attempt) {
+    private static long token(Response attempt) {
         return granted(attempt).fencingToken().orElseThrow();
     }
 

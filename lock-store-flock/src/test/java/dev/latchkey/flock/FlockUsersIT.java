@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Response;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -175,7 +175,7 @@ class FlockUsersIT {
             assertThat(store.holders("report")).extracting(Holder::mode).containsExactly(mode);
             end();
             assertThat(run(command, HolderList.class, "flock://" + locks)).isEqualTo("nobody");
-            assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Attempt.Granted.class);
+            assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Granted.class);
         }
     }
 

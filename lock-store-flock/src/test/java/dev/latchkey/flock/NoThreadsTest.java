@@ -5,7 +5,7 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
@@ -33,8 +33,8 @@ class NoThreadsTest {
     @Test
     void givenHeldElsewhere_whenNoThreadIsToBeHadForTheWait_thenItLooksUntilItIsFree() throws Exception {
         Key holder = Key.of("report");
-        Names names = new Names(new LockDirectory(directory), OpenFiles.OF_THIS_JVM);
-        Name name = names.get("report");
+        ResourceFiles names = new ResourceFiles(new LockDirectory(directory), OpenFiles.OF_THIS_JVM);
+        ResourceFile name = names.get("report");
         ReentrantLock guard = new ReentrantLock();
         guard.lock();
         try (FlockStore elsewhere = new FlockStore(directory);
@@ -42,17 +42,17 @@ class NoThreadsTest {
             granted(elsewhere.save(exclusive(holder)));
             KernelLock kernel =
                     new KernelLock(OpenFiles.OF_THIS_JVM, file, name.file().identity());
-            Room room = new Room(guard, kernel, threads);
+            LockEntry room = new LockEntry(guard, kernel, threads);
             Waiter waiter = new Waiter(exclusive(Key.of("report")), name, null, guard.newCondition());
             assertThat(room.enqueue(waiter)).isTrue();
             assertThat(refused).hasValue(1);
-            assertThat(waiter.outcome()).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(waiter.outcome()).isInstanceOf(Response.Conflicted.class);
 
             assertThat(elsewhere.delete(holder)).isTrue();
             waiter.await(room, System.nanoTime() + TimeUnit.SECONDS.toNanos(30));
             room.leave(waiter);
 
-            assertThat(waiter.outcome()).isInstanceOf(Attempt.Granted.class);
+            assertThat(waiter.outcome()).isInstanceOf(Response.Granted.class);
         } finally {
             guard.unlock();
             names.close();

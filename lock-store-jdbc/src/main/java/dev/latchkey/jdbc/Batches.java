@@ -3,10 +3,10 @@ package dev.latchkey.jdbc;
 import dev.latchkey.Key;
 import dev.latchkey.LossReason;
 import dev.latchkey.jdbc.Database.Repeat;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.StateCheck;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
  * transaction if none of them has changed meanwhile. No row is locked before everything is decided, and rows are written in
  * the order of their names, so that two batches never lock them crosswise.
  */
-record Batches(Database database, Indexes indexes, Pruning pruning) {
+record Batches(Database database, StateIndexes indexes, Pruning pruning) {
 
     /** A row with what is to become of it. */
     private record Write(String name, Decision<?> decision) {}
 
-    private record Judged(Request request, Decision<Attempt> decision) {}
+    private record Judged(Request request, Decision<Response> decision) {}
 
     BatchAttempt saveAll(List<Request> requests, Optional<StateCheck> check) {
         if (requests.isEmpty()) {
@@ -57,7 +57,7 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
         List<Judged> judged = new ArrayList<>();
         for (Request request : requests) {
             Row row = row(rows, request.key());
-            Rules rules = new Rules(row, request.with(Patience.ONCE), since, ThisProcess.description());
+            Rules rules = new Rules(row, request.with(RetryIntent.ONCE), since, ThisProcess.description());
             judged.add(new Judged(request, rules.save()));
         }
         Optional<BatchAttempt> refusal = refusal(judged);
@@ -77,7 +77,7 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
                 .toList();
         return write(connection, statements, writes)
                 ? new BatchAttempt.Granted(judged.stream()
-                        .map(one -> (Attempt.Granted) one.decision.answer())
+                        .map(one -> (Response.Granted) one.decision.answer())
                         .toList())
                 : null;
     }
@@ -88,10 +88,10 @@ record Batches(Database database, Indexes indexes, Pruning pruning) {
         Duration retryAfter = Duration.ZERO;
         for (Judged one : judged) {
             String resource = one.request.key().resource();
-            Attempt answer = one.decision.answer();
-            if (answer instanceof Attempt.Lost loss) {
+            Response answer = one.decision.answer();
+            if (answer instanceof Response.Lost loss) {
                 lost.put(resource, loss.reason());
-            } else if (answer instanceof Attempt.Conflicted conflict) {
+            } else if (answer instanceof Response.Conflicted conflict) {
                 blocked.add(resource);
                 retryAfter = retryAfter.compareTo(conflict.retryAfter()) < 0 ? conflict.retryAfter() : retryAfter;
             }

@@ -103,7 +103,7 @@ final class Connections {
 
     private Connection apart() throws SQLException {
         try {
-            return Apart.call(dataSource::getConnection);
+            return DedicatedThreadCalls.call(dataSource::getConnection);
         } catch (SQLException | RuntimeException e) {
             throw e;
         } catch (Exception e) {

@@ -54,7 +54,7 @@ final class Database {
     private final TableName table;
     private final Schema.Owner tableOwner;
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
-    private final FirstLook looking = new FirstLook();
+    private final OneTimeCheck looking = new OneTimeCheck();
 
     Database(DataSource dataSource, TableName table, Schema.Owner tableOwner) {
         this.connections = new Connections(dataSource);
@@ -64,7 +64,7 @@ final class Database {
 
     /** Works with the interrupt flag set, and keeps it. */
     <T> T call(String resource, Repeat repeat, Work<T> work) {
-        return Uninterrupted.call(() -> forgetsInterrupts()
+        return Uninterruptibles.call(() -> forgetsInterrupts()
                 ? apart(resource, repeat, work)
                 : VirtualThreads.spare(() -> retrying(resource, repeat, work)));
     }
@@ -72,7 +72,7 @@ final class Database {
     /** Its driver has no limit for a server that does not answer, either. */
     private <T> T apart(String resource, Repeat repeat, Work<T> work) {
         try {
-            return Apart.call(() -> retrying(resource, repeat, work), SILENCE);
+            return DedicatedThreadCalls.call(() -> retrying(resource, repeat, work), SILENCE);
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -166,7 +166,7 @@ final class Database {
 
     /** For a caller in a transaction, which none of the connections for this is a part of. */
     Statements statements(String resource) {
-        return Uninterrupted.call(() -> VirtualThreads.spare(() -> {
+        return Uninterruptibles.call(() -> VirtualThreads.spare(() -> {
             try {
                 return known().statements();
             } catch (NoConnectionException e) {
@@ -178,7 +178,7 @@ final class Database {
     }
 
     void createTable() {
-        boolean unused = Uninterrupted.call(() -> VirtualThreads.spare(() -> {
+        boolean unused = Uninterruptibles.call(() -> VirtualThreads.spare(() -> {
             try {
                 createTable(known());
                 return true;
@@ -205,9 +205,9 @@ final class Database {
     }
 
     /** Whether a hold can be passed on here; false as long as nothing was asked of the database yet. */
-    boolean canPass() {
+    boolean canHandOff() {
         Known now = known.get();
-        return now != null && now.statements().canPass();
+        return now != null && now.statements().canHandOff();
     }
 
     /** Whether releases can be heard of here; false as long as nothing was asked of the database yet. */

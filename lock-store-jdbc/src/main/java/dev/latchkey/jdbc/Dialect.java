@@ -94,7 +94,7 @@ interface Dialect {
      * Gives the exclusive hold to another token, with the next fencing token, if nobody has marked the row as waited for.
      * Empty where no release is announced: who waits elsewhere would find no gap to ask in.
      */
-    default Optional<String> pass() {
+    default Optional<String> handOff() {
         return Optional.empty();
     }
 

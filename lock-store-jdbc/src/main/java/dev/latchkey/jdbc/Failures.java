@@ -40,7 +40,7 @@ final class Failures {
                 resource,
                 "the database failed (SQLSTATE " + e.getSQLState() + "): " + e.getMessage(),
                 e,
-                Denial.isIn(e) ? Failure.DENIED : Failure.IN_DOUBT);
+                AccessDenial.isIn(e) ? Failure.DENIED : Failure.IN_DOUBT);
     }
 
     static LockStorageException unchecked(String resource, RuntimeException e) {

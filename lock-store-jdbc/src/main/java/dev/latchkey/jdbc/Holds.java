@@ -3,11 +3,11 @@ package dev.latchkey.jdbc;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.Database.Repeat;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Holds(Database database, Pruning pruning) {
 
-    Attempt save(Request request) {
+    Response save(Request request) {
         String resource = request.key().resource();
         if (exclusiveClaim(request.key()).isPresent() && request.mode() == LockMode.EXCLUSIVE) {
             return renew(request, Rules::save, Statements::renew);
@@ -40,12 +40,12 @@ record Holds(Database database, Pruning pruning) {
                 (connection, statements) -> change(connection, statements, request, Rules::save));
     }
 
-    Attempt refresh(Request request) {
+    Response refresh(Request request) {
         return renew(request, Rules::refresh, Statements::renew);
     }
 
     /** As {@link #refresh}, for one who has more to renew. Only an exclusive hold's row is ever locked for long. */
-    Attempt renewAmongOthers(Request request) {
+    Response renewAmongOthers(Request request) {
         return renew(request, Rules::refresh, Statements::renewSoon);
     }
 
@@ -55,7 +55,7 @@ record Holds(Database database, Pruning pruning) {
         boolean in(Statements statements, Connection connection, Map<String, ?> values) throws SQLException;
     }
 
-    private @Nullable Attempt take(Connection connection, Statements statements, Request request) throws SQLException {
+    private @Nullable Response take(Connection connection, Statements statements, Request request) throws SQLException {
         String token = request.key().token();
         Map<String, Object> values = Map.of(
                 "resource", ResourceName.of(request.key().resource()),
@@ -63,23 +63,23 @@ record Holds(Database database, Pruning pruning) {
                 "holder", ThisProcess.description(),
                 "ttl", micros(request));
         long since = System.nanoTime();
-        Optional<Acquire.Seen> seen = statements.acquire().run(connection, values);
+        Optional<AcquireStatement.Seen> seen = statements.acquire().run(connection, values);
         if (seen.isEmpty() || seen.get().isSharedBy(token)) {
-            OptionalLong rest = request.patience() == Patience.AGAIN
+            OptionalLong rest = request.retryIntent() == RetryIntent.AGAIN
                     ? statements.mark(connection, ResourceName.of(request.key().resource()))
                     : OptionalLong.empty();
             if (rest.isPresent()) {
-                return new Attempt.Conflicted(Rules.micros(Math.max(0, rest.getAsLong())));
+                return new Response.Conflicted(Rules.micros(Math.max(0, rest.getAsLong())));
             }
             return change(connection, statements, request, Rules::save);
         }
         return seen.get().isHeldBy(token)
                 ? granted(seen.get().fencingToken(), since, request)
-                : new Attempt.Conflicted(Rules.micros(Math.max(0, seen.get().remainingMicros())));
+                : new Response.Conflicted(Rules.micros(Math.max(0, seen.get().remainingMicros())));
     }
 
     /** What may end a lease sooner depends on the row as it was read: done late, or twice, it does nothing. */
-    private Attempt renew(Request request, Function<Rules, Decision<Attempt>> otherwise, Renewing renewing) {
+    private Response renew(Request request, Function<Rules, Decision<Response>> otherwise, Renewing renewing) {
         OptionalLong claim =
                 request.leaseChange() == LeaseChange.EXTEND ? exclusiveClaim(request.key()) : OptionalLong.empty();
         return database.call(request.key().resource(), Repeat.HARMLESS, (connection, statements) -> {
@@ -90,13 +90,13 @@ record Holds(Database database, Pruning pruning) {
         });
     }
 
-    private static @Nullable Attempt change(
-            Connection connection, Statements statements, Request request, Function<Rules, Decision<Attempt>> rule)
+    private static @Nullable Response change(
+            Connection connection, Statements statements, Request request, Function<Rules, Decision<Response>> rule)
             throws SQLException {
         String name = ResourceName.of(request.key().resource());
         long since = System.nanoTime();
         Row row = statements.read(connection, name);
-        Decision<Attempt> decision = rule.apply(new Rules(row, request, since, ThisProcess.description()));
+        Decision<Response> decision = rule.apply(new Rules(row, request, since, ThisProcess.description()));
         return statements.write(connection, name, decision) ? decision.answer() : null;
     }
 
@@ -113,7 +113,7 @@ record Holds(Database database, Pruning pruning) {
     }
 
     /** The token comes with no answer: it is the one after that of the hold which ends. */
-    Optional<Attempt.Granted> pass(Key from, Request next) {
+    Optional<Response.Granted> handOff(Key from, Request next) {
         OptionalLong claim = exclusiveClaim(from);
         if (claim.isEmpty()) {
             return Optional.empty();
@@ -127,7 +127,7 @@ record Holds(Database database, Pruning pruning) {
                 "ttl", micros(next));
         return database.call(from.resource(), Repeat.NEVER, (connection, statements) -> {
             long since = System.nanoTime();
-            Optional<Attempt.Granted> granted = statements.pass(connection, values)
+            Optional<Response.Granted> granted = statements.handOff(connection, values)
                     ? Optional.of(granted(claim.getAsLong() + 1, since, next))
                     : Optional.empty();
             pruning.ifDue(connection, statements);
@@ -141,7 +141,7 @@ record Holds(Database database, Pruning pruning) {
         return statements.write(connection, name, decision) ? decision.answer() : null;
     }
 
-    Optional<Attempt.Granted> find(Key key) {
+    Optional<Response.Granted> find(Key key) {
         return database.call(key.resource(), Repeat.HARMLESS, (connection, statements) -> {
             long since = System.nanoTime();
             return Rules.find(statements.read(connection, ResourceName.of(key.resource())), key, since);
@@ -175,8 +175,8 @@ record Holds(Database database, Pruning pruning) {
         return request.ttl().toNanos() / 1_000;
     }
 
-    private static Attempt.Granted granted(long fencingToken, long since, Request request) {
-        return new Attempt.Granted(
+    private static Response.Granted granted(long fencingToken, long since, Request request) {
+        return new Response.Granted(
                 LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.timed(since, request.ttl()));
     }
 }

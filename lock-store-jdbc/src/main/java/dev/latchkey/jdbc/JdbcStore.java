@@ -3,23 +3,23 @@ package dev.latchkey.jdbc;
 import dev.latchkey.Key;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.HandoffStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.NotifyingStore;
-import dev.latchkey.spi.Outcome;
-import dev.latchkey.spi.PassingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RefreshResult;
+import dev.latchkey.spi.ReleaseSubscription;
+import dev.latchkey.spi.ReleaseSubscriptions;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
-import dev.latchkey.spi.Wakeup;
-import dev.latchkey.spi.Wakeups;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
@@ -46,14 +46,14 @@ import javax.sql.DataSource;
  * <p>Thread-safe. Takes part in no transaction of the caller, except by {@link #guard}.
  */
 public final class JdbcStore
-        implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, PassingStore, IndexedBatchStore {
+        implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, HandoffStore, IndexedBatchStore {
 
     private final Database database;
     private final Holds holds;
     private final Batches batches;
-    private final Indexes indexes;
-    private final Listener listener;
-    private final Wakeups wakeups;
+    private final StateIndexes indexes;
+    private final NotificationListener listener;
+    private final ReleaseSubscriptions wakeups;
     private final Runnable end;
 
     /**
@@ -73,10 +73,10 @@ public final class JdbcStore
         Pruning pruning = new Pruning(builder.retention);
         this.database = new Database(builder.dataSource, table, builder.owner);
         this.holds = new Holds(database, pruning);
-        this.indexes = new Indexes(database, table.ofIndexes(), builder.owner);
+        this.indexes = new StateIndexes(database, table.ofIndexes(), builder.owner);
         this.batches = new Batches(database, indexes, pruning);
-        this.listener = new Listener(database.connections(), builder.table);
-        this.wakeups = new Wakeups("latchkey-jdbc-listener", listener);
+        this.listener = new NotificationListener(database.connections(), builder.table);
+        this.wakeups = new ReleaseSubscriptions("latchkey-jdbc-listener", listener);
         this.end = builder.end;
     }
 
@@ -102,12 +102,12 @@ public final class JdbcStore
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return holds.save(request);
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         return holds.refresh(request);
     }
 
@@ -116,9 +116,9 @@ public final class JdbcStore
      * the others do not wait for it.
      */
     @Override
-    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+    public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         return requests.stream()
-                .map(request -> Outcome.of(() -> holds.renewAmongOthers(request)))
+                .map(request -> RefreshResult.of(() -> holds.renewAmongOthers(request)))
                 .toList();
     }
 
@@ -129,17 +129,17 @@ public final class JdbcStore
 
     /** {@inheritDoc} On PostgreSQL alone. */
     @Override
-    public boolean canPass() {
-        return database.canPass();
+    public boolean canHandOff() {
+        return database.canHandOff();
     }
 
     @Override
-    public Optional<Attempt.Granted> pass(Key from, Request next) {
-        return holds.pass(from, next);
+    public Optional<Response.Granted> handOff(Key from, Request next) {
+        return holds.handOff(from, next);
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return holds.find(key);
     }
 
@@ -177,8 +177,8 @@ public final class JdbcStore
     }
 
     @Override
-    public Wakeup watch(String resource) {
-        return database.announces() ? wakeups.watch(ResourceName.of(resource)) : Wakeup.never();
+    public ReleaseSubscription watch(String resource) {
+        return database.announces() ? wakeups.watch(ResourceName.of(resource)) : ReleaseSubscription.never();
     }
 
     /**
@@ -194,13 +194,13 @@ public final class JdbcStore
      *     mode, where the guard would end at once
      */
     public void guard(Connection connection, Key key) {
-        new Guard(database).check(connection, key);
+        new TransactionGuard(database).check(connection, key);
     }
 
     /** Ends listening, and closes the pool if a DSN opened it. */
     @Override
     public void close() {
-        Uninterrupted.run(() -> {
+        Uninterruptibles.run(() -> {
             wakeups.close();
             listener.awaitEnd();
             end.run();

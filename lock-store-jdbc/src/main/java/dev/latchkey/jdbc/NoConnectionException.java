@@ -50,7 +50,7 @@ final class NoConnectionException extends Exception {
     }
 
     LockStorageException failure(String resource, Failure otherwise) {
-        Failure failure = Denial.isIn(this) && otherwise == Failure.NOT_SENT ? Failure.DENIED : otherwise;
+        Failure failure = AccessDenial.isIn(this) && otherwise == Failure.NOT_SENT ? Failure.DENIED : otherwise;
         return new LockStorageException(resource, String.valueOf(getMessage()), getCause(), failure);
     }
 }

@@ -53,18 +53,18 @@ final class Pools {
         String millis = Long.toString(SILENCE.toMillis());
         switch (UrlOptions.of(dsn.url()).kind()) {
             case "postgresql" -> {
-                config.setExceptionOverride(new ReadOnlyServer());
+                config.setExceptionOverride(new ReadOnlyServerEviction());
                 config.addDataSourceProperty("socketTimeout", Long.toString(SILENCE.toSeconds()));
                 config.addDataSourceProperty("tcpKeepAlive", "true");
             }
             case "mysql", "mariadb" -> {
-                config.setExceptionOverride(new ReadOnlyServer());
+                config.setExceptionOverride(new ReadOnlyServerEviction());
                 config.addDataSourceProperty("socketTimeout", millis);
             }
             case "sqlserver" -> config.addDataSourceProperty("socketTimeout", millis);
             case "oracle" -> config.addDataSourceProperty("oracle.jdbc.ReadTimeout", millis);
             case "h2" -> {
-                config.setExceptionOverride(new BrokenH2());
+                config.setExceptionOverride(new BrokenH2Eviction());
                 if (dsn.url().matches("(?i)jdbc:h2:(tcp|ssl):.*")) {
                     config.addDataSourceProperty("NETWORK_TIMEOUT", millis);
                 }

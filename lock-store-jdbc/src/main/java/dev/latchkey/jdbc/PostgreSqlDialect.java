@@ -129,7 +129,7 @@ final class PostgreSqlDialect implements Dialect {
 
     /** The clock has passed the next token long ago: no two holds follow each other within a microsecond. */
     @Override
-    public Optional<String> pass() {
+    public Optional<String> handOff() {
         return Optional.of("""
                 UPDATE latchkey_lock
                 SET token = :next, holder = :holder,

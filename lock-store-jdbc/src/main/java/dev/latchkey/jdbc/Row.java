@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 record Row(
         Optional<Writer> writer,
         long fencingToken,
-        List<Reader> readers,
+        List<SharedHold> readers,
         Optional<Promoter> promoter,
         boolean waited,
         long version,
@@ -56,7 +56,7 @@ record Row(
         return new Row(
                 Optional.of(writer).filter(one -> !one.token.equals(NOBODY)),
                 columns.getLong("fencing_token"),
-                Reader.read(columns.getString("readers")),
+                SharedHold.read(columns.getString("readers")),
                 Optional.of(promoter).filter(mark -> mark.until > now),
                 columns.getInt("waited") != 0,
                 columns.getLong("version"),
@@ -78,10 +78,10 @@ record Row(
                 Map.entry("acquired_at", shown.acquiredAt),
                 Map.entry("expires_at", shown.expiresAt),
                 Map.entry("fencing_token", fencingToken),
-                Map.entry("readers", Reader.write(readers)),
+                Map.entry("readers", SharedHold.write(readers)),
                 Map.entry(
                         "readers_until",
-                        readers.stream().mapToLong(Reader::expiresAt).max().orElse(0)),
+                        readers.stream().mapToLong(SharedHold::expiresAt).max().orElse(0)),
                 Map.entry("promoter", mark.token),
                 Map.entry("promoter_until", mark.until),
                 Map.entry("waited", waited ? 1L : 0L),
@@ -96,7 +96,7 @@ record Row(
         return writer.filter(one -> one.expiresAt() > now);
     }
 
-    List<Reader> liveReaders() {
+    List<SharedHold> liveReaders() {
         return readers.stream().filter(one -> one.expiresAt() > now).toList();
     }
 
@@ -116,7 +116,8 @@ record Row(
     /** The microseconds until the last lease ends. */
     long remaining() {
         long writerEnd = writer.map(Writer::expiresAt).orElse(0L);
-        long readersEnd = readers.stream().mapToLong(Reader::expiresAt).max().orElse(0);
+        long readersEnd =
+                readers.stream().mapToLong(SharedHold::expiresAt).max().orElse(0);
         return Math.max(0, Math.max(writerEnd, readersEnd) - now);
     }
 
@@ -124,7 +125,7 @@ record Row(
         return new Row(other, itsFencingToken, readers, promoter, waited, version, now);
     }
 
-    Row withReaders(List<Reader> others) {
+    Row withReaders(List<SharedHold> others) {
         return new Row(writer, fencingToken, others, promoter, waited, version, now);
     }
 

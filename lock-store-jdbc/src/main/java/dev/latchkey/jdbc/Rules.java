@@ -3,11 +3,11 @@ package dev.latchkey.jdbc;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     /** One key's own live hold. */
     private record Own(LockMode mode, OptionalLong fencingToken, long expiresAt) {}
 
-    Decision<Attempt> save() {
+    Decision<Response> save() {
         Optional<Own> own = own(row, request.key());
         if (!isAsClaimed(own)) {
             return Decision.leave(lost(own));
@@ -54,14 +54,14 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     }
 
     /** Of whatever mode the hold is: the request may be older than a promotion or a demotion. */
-    Decision<Attempt> refresh() {
+    Decision<Response> refresh() {
         Optional<Own> own = own(row, request.key());
         return own.isEmpty() || !isAsClaimed(own) ? Decision.leave(lost(own)) : renew(own.get(), row);
     }
 
-    static Optional<Attempt.Granted> find(Row row, Key key, long sinceNanos) {
+    static Optional<Response.Granted> find(Row row, Key key, long sinceNanos) {
         return own(row, key)
-                .map(own -> new Attempt.Granted(
+                .map(own -> new Response.Granted(
                         own.mode(), own.fencingToken(), Lease.timed(sinceNanos, micros(own.expiresAt() - row.now()))));
     }
 
@@ -69,7 +69,7 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         if (row.writer().filter(one -> one.token().equals(key.token())).isPresent()) {
             return Decision.free(true, row.withWriter(Optional.empty(), row.fencingToken()));
         }
-        List<Reader> others = without(row.readers(), key);
+        List<SharedHold> others = without(row.readers(), key);
         boolean wasReader = others.size() < row.readers().size();
         return wasReader ? Decision.free(true, withoutMark(row, key).withReaders(others)) : Decision.leave(false);
     }
@@ -95,12 +95,12 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
                         .isPresent();
     }
 
-    private Attempt lost(Optional<Own> own) {
+    private Response lost(Optional<Own> own) {
         if (own.isPresent()) {
-            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
         boolean othersHold = row.liveWriter().isPresent() || !row.liveReaders().isEmpty();
-        return new Attempt.Lost(othersHold ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
+        return new Response.Lost(othersHold ? LossReason.TAKEN_OVER : LossReason.EXPIRED);
     }
 
     private boolean admits() {
@@ -120,9 +120,9 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
                 .isPresent();
     }
 
-    private Decision<Attempt> grant() {
+    private Decision<Response> grant() {
         if (request.mode() == LockMode.SHARED) {
-            List<Reader> readers = new ArrayList<>(row.liveReaders());
+            List<SharedHold> readers = new ArrayList<>(row.liveReaders());
             readers.add(reader(newEnd()));
             Row shared = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(readers);
             return Decision.write(granted(LockMode.SHARED, OptionalLong.empty(), newEnd()), shared);
@@ -130,11 +130,11 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return write(newEnd());
     }
 
-    private Decision<Attempt> promote(Own own) {
+    private Decision<Response> promote(Own own) {
         return write(endOf(own));
     }
 
-    private Decision<Attempt> write(long end) {
+    private Decision<Response> write(long end) {
         long fencingToken = Math.max(row.fencingToken() + 1, row.now());
         Row.Writer writer = new Row.Writer(request.key().token(), holder, row.now(), end);
         Row written = row.withWriter(Optional.of(writer), fencingToken)
@@ -143,9 +143,9 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return Decision.write(granted(LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), end), written);
     }
 
-    private Decision<Attempt> renew(Own own, Row before) {
+    private Decision<Response> renew(Own own, Row before) {
         if (own.mode() == LockMode.SHARED) {
-            List<Reader> readers = new ArrayList<>(without(row.readers(), request.key()));
+            List<SharedHold> readers = new ArrayList<>(without(row.readers(), request.key()));
             readers.add(reader(endOf(own)));
             return renewed(own, before.withReaders(readers));
         }
@@ -155,31 +155,31 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     }
 
     /** Who waits goes by the end of the lease that it was told. */
-    private Decision<Attempt> renewed(Own own, Row after) {
-        Attempt granted = granted(own.mode(), own.fencingToken(), endOf(own));
+    private Decision<Response> renewed(Own own, Row after) {
+        Response granted = granted(own.mode(), own.fencingToken(), endOf(own));
         return endOf(own) < own.expiresAt() ? Decision.free(granted, after) : Decision.write(granted, after);
     }
 
-    private Decision<Attempt> demote(Own own) {
+    private Decision<Response> demote(Own own) {
         Row demoted = row.withWriter(Optional.empty(), row.fencingToken()).withReaders(List.of(reader(endOf(own))));
         return Decision.free(granted(LockMode.SHARED, OptionalLong.empty(), endOf(own)), demoted);
     }
 
-    private Decision<Attempt> conflict() {
-        Attempt conflict = new Attempt.Conflicted(micros(row.remaining()));
-        boolean marks = request.patience() == Patience.AGAIN && !row.waited() && !row.isAbsent();
+    private Decision<Response> conflict() {
+        Response conflict = new Response.Conflicted(micros(row.remaining()));
+        boolean marks = request.retryIntent() == RetryIntent.AGAIN && !row.waited() && !row.isAbsent();
         return marks ? Decision.write(conflict, row.waitedFor()) : Decision.leave(conflict);
     }
 
     /** Leaves a mark that keeps new readers out as long as the promoter asks again, and takes it away with the last try. */
-    private Decision<Attempt> promotionRefused() {
-        Attempt conflict = new Attempt.Conflicted(micros(row.remaining()));
-        if (request.patience() == Patience.ONCE) {
+    private Decision<Response> promotionRefused() {
+        Response conflict = new Response.Conflicted(micros(row.remaining()));
+        if (request.retryIntent() == RetryIntent.ONCE) {
             boolean marked = row.promoter().isPresent() && !anotherPromotes();
             return marked ? Decision.free(conflict, row.withPromoter(Optional.empty())) : Decision.leave(conflict);
         }
         if (anotherPromotes()) {
-            return Decision.leave(new Attempt.Refused());
+            return Decision.leave(new Response.Refused());
         }
         Row.Promoter mark = new Row.Promoter(request.key().token(), row.now() + MARK_MICROS);
         return Decision.write(conflict, row.withPromoter(Optional.of(mark)));
@@ -191,16 +191,16 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return isOwn ? row.withPromoter(Optional.empty()) : row;
     }
 
-    private static List<Reader> without(List<Reader> readers, Key key) {
+    private static List<SharedHold> without(List<SharedHold> readers, Key key) {
         return readers.stream().filter(one -> !one.token().equals(key.token())).toList();
     }
 
-    private Attempt granted(LockMode mode, OptionalLong fencingToken, long end) {
-        return new Attempt.Granted(mode, fencingToken, Lease.timed(sinceNanos, micros(end - row.now())));
+    private Response granted(LockMode mode, OptionalLong fencingToken, long end) {
+        return new Response.Granted(mode, fencingToken, Lease.timed(sinceNanos, micros(end - row.now())));
     }
 
-    private Reader reader(long end) {
-        return new Reader(request.key().token(), end, holder);
+    private SharedHold reader(long end) {
+        return new SharedHold(request.key().token(), end, holder);
     }
 
     private long newEnd() {

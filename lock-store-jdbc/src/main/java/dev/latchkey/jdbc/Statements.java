@@ -39,30 +39,30 @@ final class Statements {
 
     private final Dialect dialect;
     private final TableName table;
-    private final Acquire acquire;
+    private final AcquireStatement acquire;
     private final Sql read;
     private final Sql renew;
     private final Sql insert;
     private final Sql change;
     private final Sql release;
     private final Optional<Sql> mark;
-    private final Optional<Sql> pass;
+    private final Optional<Sql> handOff;
     private final Sql guard;
-    private final Clocks clocks = new Clocks();
+    private final ClockCheck clocks = new ClockCheck();
     private final Sql readUnused;
     private final Sql deleteUnused;
 
     Statements(Dialect dialect, TableName table) {
         this.dialect = dialect;
         this.table = table;
-        this.acquire = new Acquire(Sql.of(dialect.acquire(), dialect, table), dialect.answer());
+        this.acquire = new AcquireStatement(Sql.of(dialect.acquire(), dialect, table), dialect.answer());
         this.read = Sql.of(dialect.read(), dialect, table);
         this.renew = Sql.of(dialect.renew(), dialect, table);
         this.insert = Sql.of(dialect.insert(), dialect, table);
         this.change = Sql.of(dialect.change(), dialect, table);
         this.release = Sql.of(dialect.release(), dialect, table);
         this.mark = dialect.mark().map(statement -> Sql.of(statement, dialect, table));
-        this.pass = dialect.pass().map(statement -> Sql.of(statement, dialect, table));
+        this.handOff = dialect.handOff().map(statement -> Sql.of(statement, dialect, table));
         this.guard = Sql.of(dialect.guard(), dialect, table);
         this.readUnused = Sql.of(READ_UNUSED, dialect, table);
         this.deleteUnused = Sql.of(DELETE_UNUSED, dialect, table);
@@ -72,7 +72,7 @@ final class Statements {
         return dialect;
     }
 
-    Acquire acquire() {
+    AcquireStatement acquire() {
         return acquire;
     }
 
@@ -144,12 +144,12 @@ final class Statements {
         }
     }
 
-    boolean canPass() {
-        return pass.isPresent();
+    boolean canHandOff() {
+        return handOff.isPresent();
     }
 
-    boolean pass(Connection connection, Map<String, ?> values) throws SQLException {
-        return pass.isPresent() && pass.get().count(connection, values) == 1;
+    boolean handOff(Connection connection, Map<String, ?> values) throws SQLException {
+        return handOff.isPresent() && handOff.get().count(connection, values) == 1;
     }
 
     boolean guard(Connection connection, Map<String, ?> values) throws SQLException {

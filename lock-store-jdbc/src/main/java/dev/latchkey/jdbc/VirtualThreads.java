@@ -18,7 +18,7 @@ final class VirtualThreads {
             return call.get();
         }
         try {
-            return Apart.call(call::get);
+            return DedicatedThreadCalls.call(call::get);
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {

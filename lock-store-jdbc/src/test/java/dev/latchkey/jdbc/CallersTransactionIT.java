@@ -82,7 +82,7 @@ class CallersTransactionIT {
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL", "MARIADB", "H2"})
     void givenATransactionBoundToTheThread_whenALockIsTakenInIt_thenItsRollbackUndoesItsWorkAndTheHoldStays(
-            GuardIT.On database) throws Exception {
+            TransactionGuardIT.On database) throws Exception {
         String table = "work_" + UUID.randomUUID().toString().replace("-", "");
         try (HikariDataSource pool = pool(database.url(), true)) {
             execute(pool, "CREATE TABLE " + table + " (x int)");
@@ -113,8 +113,8 @@ class CallersTransactionIT {
     /** C29: as above, with a pool whose connections all begin in a transaction. */
     @ParameterizedTest
     @EnumSource(names = {"POSTGRESQL", "MARIADB", "H2"})
-    void givenAPoolWithoutAutocommit_whenALockIsTakenInATransaction_thenItsCommitIsTheCallers(GuardIT.On database)
-            throws Exception {
+    void givenAPoolWithoutAutocommit_whenALockIsTakenInATransaction_thenItsCommitIsTheCallers(
+            TransactionGuardIT.On database) throws Exception {
         String table = "work_" + UUID.randomUUID().toString().replace("-", "");
         try (HikariDataSource pool = pool(database.url(), false);
                 Connection plain = DriverManager.getConnection(database.url());

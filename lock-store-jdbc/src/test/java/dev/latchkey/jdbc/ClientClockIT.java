@@ -100,7 +100,7 @@ class ClientClockIT {
 
             assertThat(locks.createLock(resource, LONG).tryAcquire()).isFalse();
 
-            Lock adopted = locks.createLock(there.handOver(), LONG);
+            Lock adopted = locks.createLock(there.transferKey(), LONG);
             assertThat(adopted.isAcquired()).isTrue();
             assertThat(adopted.remainingLifetime().orElseThrow()).isBetween(LONG.minusSeconds(60), LONG);
             assertThat(adopted.release()).isTrue();

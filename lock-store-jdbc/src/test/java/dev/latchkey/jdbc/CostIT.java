@@ -142,7 +142,7 @@ class CostIT {
     }
 
     /**
-     * A head of the line that has waited for some milliseconds asks for itself, and the release after that is no passing:
+     * A head of the line that has waited for some milliseconds asks for itself, and the release after that is no handoff:
      * how often depends on the load, and is counted by the tokens.
      */
     @Test

@@ -12,10 +12,10 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.testkit.FaultProxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -226,15 +226,15 @@ interface DatabaseFaults {
         try (FaultyDatabase database = start();
                 JdbcStore store = Stores.open(database.dsn())) {
             Key key = Key.of("late");
-            Request first = new Request(key, LockMode.EXCLUSIVE, LONG, Patience.ONCE);
+            Request first = new Request(key, LockMode.EXCLUSIVE, LONG, RetryIntent.ONCE);
             Key claim = holding(key, store.save(first));
-            Request demotion = new Request(claim, LockMode.SHARED, LONG, Patience.ONCE);
+            Request demotion = new Request(claim, LockMode.SHARED, LONG, RetryIntent.ONCE);
             try (Connection late = database.connect()) {
                 Statements statements = new Statements(Dialects.of(late), new TableName(Optional.empty(), Sql.TABLE));
-                Decision<Attempt> decided =
+                Decision<Response> decided =
                         new Rules(statements.read(late, "late"), demotion, System.nanoTime(), "late").save();
-                Attempt renewed = store.refresh(new Request(claim, LockMode.EXCLUSIVE, LONG, Patience.ONCE));
-                assertThat(renewed).isInstanceOf(Attempt.Granted.class);
+                Response renewed = store.refresh(new Request(claim, LockMode.EXCLUSIVE, LONG, RetryIntent.ONCE));
+                assertThat(renewed).isInstanceOf(Response.Granted.class);
 
                 assertThat(statements.write(late, "late", decided)).isFalse();
             }
@@ -299,7 +299,7 @@ interface DatabaseFaults {
     }
 
     private static Request exclusive(String resource) {
-        return new Request(Key.of(resource), LockMode.EXCLUSIVE, LONG, Patience.ONCE);
+        return new Request(Key.of(resource), LockMode.EXCLUSIVE, LONG, RetryIntent.ONCE);
     }
 
     private static void lockRow(Statement transaction, String resource) throws SQLException {

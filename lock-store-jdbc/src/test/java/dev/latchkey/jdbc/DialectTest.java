@@ -110,9 +110,9 @@ class DialectTest {
         Pattern name = Pattern.compile("(?<![:\"'\\w])[a-z]\\w*");
         Stream<String> shared = Stream.of(
                 Statements.READ_SOME,
-                Indexes.RAISE,
-                Indexes.INSERT,
-                Indexes.READ,
+                StateIndexes.RAISE,
+                StateIndexes.INSERT,
+                StateIndexes.READ,
                 FencingGuard.RAISE,
                 oracle.readFence(),
                 oracle.insertFence());

@@ -11,8 +11,8 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Outcome;
+import dev.latchkey.spi.RefreshResult;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -124,8 +124,8 @@ class DriverFailuresIT {
 
             assertThatThrownBy(() -> store.refresh(exclusive(renewed))).isInstanceOf(StackOverflowError.class);
 
-            assertThat(store.refresh(exclusive(lost))).isInstanceOf(Attempt.Lost.class);
-            assertThat(store.refresh(exclusive(kept))).isInstanceOf(Attempt.Granted.class);
+            assertThat(store.refresh(exclusive(lost))).isInstanceOf(Response.Lost.class);
+            assertThat(store.refresh(exclusive(kept))).isInstanceOf(Response.Granted.class);
         }
     }
 
@@ -188,9 +188,9 @@ class DriverFailuresIT {
             held = holding(held, store.save(exclusive(held)));
             ends.set(true);
 
-            List<Outcome> outcomes = store.refreshAll(List.of(exclusive(held)), Duration.ofSeconds(3));
+            List<RefreshResult> outcomes = store.refreshAll(List.of(exclusive(held)), Duration.ofSeconds(3));
 
-            assertThat(outcomes).singleElement().isInstanceOf(Outcome.Answered.class);
+            assertThat(outcomes).singleElement().isInstanceOf(RefreshResult.Answered.class);
         }
     }
 
@@ -273,7 +273,7 @@ class DriverFailuresIT {
             }
         });
 
-        Task<Attempt> asked = Task.start(() -> store.save(exclusive(Key.of("asked"))));
+        Task<Response> asked = Task.start(() -> store.save(exclusive(Key.of("asked"))));
 
         assertThatThrownBy(asked::result).hasCauseInstanceOf(LockStorageException.class);
     }

@@ -3,7 +3,7 @@ package dev.latchkey.jdbc;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
-import dev.latchkey.testkit.PassingStoreContract;
+import dev.latchkey.testkit.HandoffStoreContract;
 import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class PostgreSqlStoreIT
         implements JdbcContracts,
                 SharedNotifyingContract,
-                PassingStoreContract,
+                HandoffStoreContract,
                 CutOffContract,
                 DurableServerContract,
                 TreeCrashContract {

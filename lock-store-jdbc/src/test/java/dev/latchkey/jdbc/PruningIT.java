@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
 import java.sql.Connection;
@@ -149,7 +149,7 @@ class PruningIT {
         try (HikariDataSource pool = pool(name)) {
             Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
             Holds holds = new Holds(database, new Pruning(Duration.ofHours(1)));
-            Attempt first = holds.save(exclusive(Key.of("report")));
+            Response first = holds.save(exclusive(Key.of("report")));
             Row read = holds.look("report");
             execute(pool, "DELETE FROM pruned");
             Key rival = Key.of("report");

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.PostgresServer;
@@ -88,12 +88,12 @@ class SilenceIT {
                 JdbcStore store = Stores.open("postgresql://u@127.0.0.1:" + silent.getLocalPort()
                         + "/db?connectTimeout=3&loginTimeout=3&sslmode=disable")) {
             long start = System.nanoTime();
-            List<Task<Attempt>> asked = new ArrayList<>();
+            List<Task<Response>> asked = new ArrayList<>();
             for (int i = 0; i < 12; i++) {
                 asked.add(Task.start(() -> store.save(exclusive(Key.of("unheard")))));
             }
 
-            for (Task<Attempt> one : asked) {
+            for (Task<Response> one : asked) {
                 assertThatThrownBy(one::result).hasCauseInstanceOf(LockStorageException.class);
             }
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
@@ -106,7 +106,7 @@ class SilenceIT {
             proxy.silence();
             long start = System.nanoTime();
 
-            Task<Attempt> asked = Task.start(() -> store.save(exclusive(Key.of("silent"))));
+            Task<Response> asked = Task.start(() -> store.save(exclusive(Key.of("silent"))));
 
             assertThatThrownBy(asked::result).hasCauseInstanceOf(LockStorageException.class);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
@@ -114,7 +114,7 @@ class SilenceIT {
             Awaitility.await()
                     .atMost(Duration.ofSeconds(60))
                     .ignoreExceptionsInstanceOf(LockStorageException.class)
-                    .until(() -> store.save(exclusive(Key.of("healed"))) instanceof Attempt.Granted);
+                    .until(() -> store.save(exclusive(Key.of("healed"))) instanceof Response.Granted);
         }
     }
 }

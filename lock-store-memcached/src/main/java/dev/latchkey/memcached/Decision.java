@@ -12,21 +12,21 @@ import java.util.Set;
  * @param state what the item becomes, if it is still the one that was looked at; empty if it stays
  * @param obsolete signs to be deleted after that
  */
-record Decision<T>(T answer, Map<Sign, Integer> signs, Optional<State> state, Set<Sign> obsolete) {
+record Decision<T>(T answer, Map<MarkerItem, Integer> signs, Optional<ItemState> state, Set<MarkerItem> obsolete) {
 
     static <T> Decision<T> leave(T answer) {
         return new Decision<>(answer, Map.of(), Optional.empty(), Set.of());
     }
 
-    static <T> Decision<T> write(T answer, State state) {
+    static <T> Decision<T> write(T answer, ItemState state) {
         return new Decision<>(answer, Map.of(), Optional.of(state), Set.of());
     }
 
-    Decision<T> with(Sign sign, int seconds) {
+    Decision<T> with(MarkerItem sign, int seconds) {
         return new Decision<>(answer, Map.of(sign, seconds), state, obsolete);
     }
 
-    Decision<T> without(Set<Sign> signsNoLongerNeeded) {
+    Decision<T> without(Set<MarkerItem> signsNoLongerNeeded) {
         return new Decision<>(answer, signs, state, signsNoLongerNeeded);
     }
 }

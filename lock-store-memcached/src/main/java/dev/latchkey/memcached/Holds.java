@@ -3,10 +3,10 @@ package dev.latchkey.memcached;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +21,7 @@ import java.util.function.Function;
  * Takes, renews and gives up holds. A free resource is taken by one {@code add}; all else looks, decides by the
  * {@link Rules}, and changes the item if it is still the same.
  */
-record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
+record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes turns) {
 
     /** How long one call goes on deciding anew while others change the resource. */
     private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
@@ -37,34 +37,36 @@ record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
     /** There, but for how long is not known: believed in for no longer than the answer takes. */
     private static final Duration UNCERTAIN = Duration.ofMillis(1);
 
-    Attempt save(Request request) {
-        int seconds = Seconds.lastingAtLeast(request.ttl());
+    Response save(Request request) {
+        int seconds = TtlSeconds.lastingAtLeast(request.ttl());
         Key key = request.key();
         if (key.held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
-            Holding holding = holdings(key.resource()).lasting(seconds);
+            HoldRecord holding = holdings(key.resource()).lasting(seconds);
             long since = System.nanoTime();
-            boolean taken = items(key.resource()).add(State.heldBy(new State.Writer(Owner.of(key), seconds, holding)));
+            boolean taken = items(key.resource())
+                    .add(ItemState.heldBy(new ItemState.Writer(OwnerHash.of(key), seconds, holding)));
             if (taken && !isLate(since)) {
-                return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
+                return new Response.Granted(
+                        LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
             }
         }
         return decide(request, Rules::save);
     }
 
-    Attempt refresh(Request request) {
-        Seconds.lastingAtLeast(request.ttl());
+    Response refresh(Request request) {
+        TtlSeconds.lastingAtLeast(request.ttl());
         return decide(request, Rules::refresh);
     }
 
-    private Attempt decide(Request request, Function<Rules, Decision<Attempt>> rule) {
-        Attempt attempt = decideOnce(request, rule);
-        boolean wasLate = attempt instanceof Attempt.Granted granted
+    private Response decide(Request request, Function<Rules, Decision<Response>> rule) {
+        Response attempt = decideOnce(request, rule);
+        boolean wasLate = attempt instanceof Response.Granted granted
                 && isLate(granted.lease().since().orElseThrow());
         return wasLate ? decideOnce(request, rules -> rules.again().orElseGet(() -> rule.apply(rules))) : attempt;
     }
 
-    private Attempt decideOnce(Request request, Function<Rules, Decision<Attempt>> rule) {
-        Holdings holdings = holdings(request.key().resource());
+    private Response decideOnce(Request request, Function<Rules, Decision<Response>> rule) {
+        HoldRecords holdings = holdings(request.key().resource());
         return change(
                 request.key().resource(),
                 (look, since) -> rule.apply(new Rules(look.live(), request, since, holdings)));
@@ -78,17 +80,17 @@ record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
         return change(key.resource(), (look, since) -> Rules.delete(look.listed(), key));
     }
 
-    private <T> T change(String resource, BiFunction<Look, Long, Decision<T>> rule) {
+    private <T> T change(String resource, BiFunction<ItemSnapshot, Long, Decision<T>> rule) {
         return turns.inTurn(resource, () -> changeNow(resource, rule));
     }
 
-    private <T> T changeNow(String resource, BiFunction<Look, Long, Decision<T>> rule) {
+    private <T> T changeNow(String resource, BiFunction<ItemSnapshot, Long, Decision<T>> rule) {
         Items items = items(resource);
-        Holdings holdings = holdings(resource);
+        HoldRecords holdings = holdings(resource);
         long end = System.nanoTime() + RETRY_NANOS;
         for (int attempt = 0; ; attempt++) {
             long since = System.nanoTime();
-            Look look = items.look();
+            ItemSnapshot look = items.look();
             Decision<T> decision = rule.apply(look, since);
             if (items.write(look, decision, holdings)) {
                 return decision.answer();
@@ -107,18 +109,18 @@ record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
         LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound + 1));
     }
 
-    Optional<Attempt.Granted> find(Key key) {
-        Look look = items(key.resource()).look();
-        return look.holding(Owner.of(key)).map(holding -> {
+    Optional<Response.Granted> find(Key key) {
+        ItemSnapshot look = items(key.resource()).look();
+        return look.holding(OwnerHash.of(key)).map(holding -> {
             ServerClock.Left left = clock.leftUntil(key.resource(), holding.end());
             Duration time = left.time().isZero() ? UNCERTAIN : left.time();
             LockMode mode = look.listed().writer().isPresent() ? LockMode.EXCLUSIVE : LockMode.SHARED;
-            return new Attempt.Granted(mode, OptionalLong.empty(), Lease.timed(left.sinceNanos(), time));
+            return new Response.Granted(mode, OptionalLong.empty(), Lease.timed(left.sinceNanos(), time));
         });
     }
 
     List<Holder> holders(String resource) {
-        Look look = items(resource).look();
+        ItemSnapshot look = items(resource).look();
         List<Holder> holders = new ArrayList<>();
         look.live().writer().ifPresent(one -> holders.add(holder(resource, LockMode.EXCLUSIVE, one.holding())));
         look.live().readers().stream()
@@ -127,7 +129,7 @@ record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
         return holders;
     }
 
-    private Holder holder(String resource, LockMode mode, Holding holding) {
+    private Holder holder(String resource, LockMode mode, HoldRecord holding) {
         return new Holder(
                 mode,
                 OptionalLong.empty(),
@@ -139,7 +141,7 @@ record Holds(Link link, ServerClock clock, String prefix, Turns turns) {
         return new Items(link, resource, ItemName.of(prefix, resource));
     }
 
-    private Holdings holdings(String resource) {
-        return seconds -> new Holding(clock.endIn(resource, seconds), ThisProcess.description());
+    private HoldRecords holdings(String resource) {
+        return seconds -> new HoldRecord(clock.endIn(resource, seconds), ThisProcess.description());
     }
 }

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 /**
  * What the item of a resource is called: the prefix and the resource, or what can be read of it, {@code #}, and its
  * SHA-256 where it is long or has characters that Memcached does not take. No two resources share a name, and none has
- * the {@code ~} that begins the rest of a {@link Sign}'s name.
+ * the {@code ~} that begins the rest of a {@link MarkerItem}'s name.
  */
 record ItemName(String text) {
 
@@ -36,7 +36,7 @@ record ItemName(String text) {
         return prefix;
     }
 
-    String of(Sign sign) {
+    String of(MarkerItem sign) {
         return text + "~" + sign.kind().letter() + sign.owner().id();
     }
 }

@@ -10,44 +10,44 @@ import net.spy.memcached.CASValue;
 import net.spy.memcached.internal.OperationFuture;
 
 /** The items of one resource on the server. */
-record Items(Link link, String resource, ItemName name) {
+record Items(ServerCalls link, String resource, ItemName name) {
 
     /** Stores what the resource becomes if there is no item of it; false: there is one. */
-    boolean add(State state) {
+    boolean add(ItemState state) {
         return add(name.text(), state.seconds(), state.written());
     }
 
-    Look look() {
-        CASValue<String> item = link.ask(resource, client -> client.asyncGets(name.text(), Text.PLAIN));
+    ItemSnapshot look() {
+        CASValue<String> item = link.ask(resource, client -> client.asyncGets(name.text(), PlainText.PLAIN));
         if (item == null) {
-            return new Look(Optional.empty(), State.FREE, Map.of());
+            return new ItemSnapshot(Optional.empty(), ItemState.FREE, Map.of());
         }
         if (item.getCas() == 0) {
             throw new LockStorageException(
                     resource, "the Memcached server was started with -C, but locks need its CAS", null);
         }
-        State listed = State.read(item.getValue()).orElseThrow(() -> foreign(name.text()));
-        return new Look(Optional.of(item.getCas()), listed, signs(listed));
+        ItemState listed = ItemState.read(item.getValue()).orElseThrow(() -> foreign(name.text()));
+        return new ItemSnapshot(Optional.of(item.getCas()), listed, signs(listed));
     }
 
-    private Map<Sign, Look.Found> signs(State listed) {
-        Map<Sign, OperationFuture<CASValue<String>>> asked = new LinkedHashMap<>();
+    private Map<MarkerItem, ItemSnapshot.Found> signs(ItemState listed) {
+        Map<MarkerItem, OperationFuture<CASValue<String>>> asked = new LinkedHashMap<>();
         listed.signs()
-                .forEach(sign ->
-                        asked.put(sign, link.send(resource, client -> client.asyncGets(name.of(sign), Text.PLAIN))));
-        Map<Sign, Look.Found> found = new HashMap<>();
+                .forEach(sign -> asked.put(
+                        sign, link.send(resource, client -> client.asyncGets(name.of(sign), PlainText.PLAIN))));
+        Map<MarkerItem, ItemSnapshot.Found> found = new HashMap<>();
         asked.forEach((sign, future) -> {
             CASValue<String> item = link.await(resource, future);
             if (item != null) {
-                Holding holding = Holding.read(item.getValue()).orElseThrow(() -> foreign(name.text()));
-                found.put(sign, new Look.Found(holding, item.getCas()));
+                HoldRecord holding = HoldRecord.read(item.getValue()).orElseThrow(() -> foreign(name.text()));
+                found.put(sign, new ItemSnapshot.Found(holding, item.getCas()));
             }
         });
         return found;
     }
 
     /** Makes a decision true; false: the item is not what was looked at, and nothing was decided. */
-    boolean write(Look look, Decision<?> decision, Holdings holdings) {
+    boolean write(ItemSnapshot look, Decision<?> decision, HoldRecords holdings) {
         boolean written = decision.signs().entrySet().stream()
                         .allMatch(one -> store(look, one.getKey(), one.getValue(), holdings))
                 && decision.state().map(state -> change(look, state)).orElse(true);
@@ -58,10 +58,10 @@ record Items(Link link, String resource, ItemName name) {
     }
 
     /** In no case by a set: one that comes late would shorten what a later request stored, and one without memory delete it. */
-    private boolean store(Look look, Sign sign, int seconds, Holdings holdings) {
+    private boolean store(ItemSnapshot look, MarkerItem sign, int seconds, HoldRecords holdings) {
         String item = name.of(sign);
         String value = holdings.lasting(seconds).written();
-        Look.Found found = look.signs().get(sign);
+        ItemSnapshot.Found found = look.signs().get(sign);
         return found == null
                 ? add(item, seconds, value) || replaceLeft(item, seconds, value)
                 : replace(item, found.version(), seconds, value);
@@ -69,22 +69,22 @@ record Items(Link link, String resource, ItemName name) {
 
     /** Stores over a sign that nothing lists: it is left of a hold before, or of a promotion. */
     private boolean replaceLeft(String item, int seconds, String value) {
-        CASValue<String> left = link.ask(resource, client -> client.asyncGets(item, Text.PLAIN));
+        CASValue<String> left = link.ask(resource, client -> client.asyncGets(item, PlainText.PLAIN));
         return left != null && replace(item, left.getCas(), seconds, value);
     }
 
-    private boolean change(Look look, State state) {
+    private boolean change(ItemSnapshot look, ItemState state) {
         return look.version()
                 .map(version -> replace(name.text(), version, state.seconds(), state.written()))
                 .orElseGet(() -> add(state));
     }
 
     private boolean add(String item, int seconds, String value) {
-        return Boolean.TRUE.equals(link.ask(resource, client -> client.add(item, seconds, value, Text.PLAIN)));
+        return Boolean.TRUE.equals(link.ask(resource, client -> client.add(item, seconds, value, PlainText.PLAIN)));
     }
 
     private boolean replace(String item, long version, int seconds, String value) {
-        return link.ask(resource, client -> client.asyncCAS(item, version, seconds, value, Text.PLAIN))
+        return link.ask(resource, client -> client.asyncCAS(item, version, seconds, value, PlainText.PLAIN))
                 == CASResponse.OK;
     }
 

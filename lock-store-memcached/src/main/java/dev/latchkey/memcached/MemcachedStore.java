@@ -1,12 +1,12 @@
 package dev.latchkey.memcached;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.net.InetAddress;
@@ -35,7 +35,7 @@ import net.spy.memcached.MemcachedClient;
 public final class MemcachedStore implements ExpiringStore, SharedStore, InspectableStore {
 
     private final Holds holds;
-    private final Access access;
+    private final ClientAccess access;
 
     /**
      * Connects to a server when it is first asked. A host that is unknown, or has another address later, is looked up again
@@ -49,8 +49,8 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     }
 
     private MemcachedStore(Builder options) {
-        Link link = new Link(options.access, options.commandTimeout);
-        this.holds = new Holds(link, new ServerClock(link), options.prefix, new Turns(options.patience));
+        ServerCalls link = new ServerCalls(options.access, options.commandTimeout);
+        this.holds = new Holds(link, new ServerClock(link), options.prefix, new ResourceMutexes(options.patience));
         this.access = options.access;
     }
 
@@ -63,7 +63,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
      * @throws IllegalArgumentException if it has several servers
      */
     public static Builder builder(MemcachedClient client) {
-        return new Builder(Access.of(Clients.checked(Objects.requireNonNull(client, "client"))));
+        return new Builder(ClientAccess.of(Clients.checked(Objects.requireNonNull(client, "client"))));
     }
 
     private static Builder opened(Dsn dsn) {
@@ -73,12 +73,12 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return holds.save(request);
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         return holds.refresh(request);
     }
 
@@ -90,7 +90,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
 
     /** {@inheritDoc} What is left of the lease is told in whole seconds, and rather too little than too much. */
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return holds.find(key);
     }
 
@@ -111,12 +111,12 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
 
         private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
 
-        private final Access access;
+        private final ClientAccess access;
         private String prefix = "lock:";
         private Duration commandTimeout = COMMAND_TIMEOUT;
-        private Duration patience = Turns.PATIENCE;
+        private Duration patience = ResourceMutexes.PATIENCE;
 
-        Builder(Access access) {
+        Builder(ClientAccess access) {
             this.access = access;
         }
 

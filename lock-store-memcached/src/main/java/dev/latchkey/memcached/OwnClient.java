@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A client of the store's own. The driver resolves a host once, and goes on connecting to that address for ever: while there
  * is no connection the host is therefore resolved again, and a client of the new address made if it is another one.
  */
-final class OwnClient implements Access {
+final class OwnClient implements ClientAccess {
 
     /** Finds the address of a host. */
     @FunctionalInterface

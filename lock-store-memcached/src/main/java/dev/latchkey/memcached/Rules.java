@@ -3,11 +3,11 @@ package dev.latchkey.memcached;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,7 +29,7 @@ import java.util.Set;
  * @param sinceNanos before anything was asked, by this JVM's monotonic clock
  * @param holdings what to write about a hold of so many seconds
  */
-record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
+record Rules(ItemState live, Request request, long sinceNanos, HoldRecords holdings) {
 
     /** At least 3 s: a promoter asks again at least every second. */
     private static final int MARK_SECONDS = 5;
@@ -37,13 +37,13 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
     /** One key's own live hold. */
     private record Own(LockMode mode, int seconds) {}
 
-    Decision<Attempt> save() {
+    Decision<Response> save() {
         Optional<Own> own = own();
         if (!isAsClaimed(own)) {
             return Decision.leave(lost(own));
         }
         if (own.isEmpty()) {
-            return admits() ? hold(request.mode(), seconds()) : Decision.leave(Attempt.Conflicted.NO_HINT);
+            return admits() ? hold(request.mode(), seconds()) : Decision.leave(Response.Conflicted.NO_HINT);
         }
         boolean promotes = own.get().mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
         if (promotes && !otherReaders().isEmpty()) {
@@ -52,7 +52,7 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
         return hold(request.mode(), seconds(own.get()));
     }
 
-    Decision<Attempt> refresh() {
+    Decision<Response> refresh() {
         Optional<Own> own = own();
         return own.isEmpty() || !isAsClaimed(own)
                 ? Decision.leave(lost(own))
@@ -60,31 +60,31 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
     }
 
     /** Stores once more what was just granted, whatever was claimed before that; empty if it is gone. */
-    Optional<Decision<Attempt>> again() {
+    Optional<Decision<Response>> again() {
         return own().map(own -> hold(own.mode(), own.seconds()));
     }
 
     /** A reader that is listed has not been followed by a writer, also when its sign is gone. */
-    static Decision<Boolean> delete(State listed, Key key) {
-        Owner owner = Owner.of(key);
+    static Decision<Boolean> delete(ItemState listed, Key key) {
+        OwnerHash owner = OwnerHash.of(key);
         if (listed.writer().filter(one -> one.owner().equals(owner)).isPresent()) {
-            return Decision.write(true, State.FREE);
+            return Decision.write(true, ItemState.FREE);
         }
-        List<State.Reader> others = without(listed.readers(), owner);
+        List<ItemState.Reader> others = without(listed.readers(), owner);
         if (others.size() == listed.readers().size()) {
             return Decision.leave(false);
         }
-        State rest = listed.withPromoter(listed.promoter().filter(one -> !one.equals(owner)))
+        ItemState rest = listed.withPromoter(listed.promoter().filter(one -> !one.equals(owner)))
                 .withReaders(others);
-        return Decision.write(true, rest).without(Set.of(new Sign(Sign.Kind.READS, owner)));
+        return Decision.write(true, rest).without(Set.of(new MarkerItem(MarkerItem.Kind.READS, owner)));
     }
 
-    private Owner owner() {
-        return Owner.of(request.key());
+    private OwnerHash owner() {
+        return OwnerHash.of(request.key());
     }
 
     private int seconds() {
-        return Seconds.lastingAtLeast(request.ttl());
+        return TtlSeconds.lastingAtLeast(request.ttl());
     }
 
     /** What is left of a hold the server does not tell: stored for as long as before, it does not end sooner. */
@@ -93,7 +93,7 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
     }
 
     private Optional<Own> own() {
-        Owner owner = owner();
+        OwnerHash owner = owner();
         Optional<Own> writes = live.writer()
                 .filter(one -> one.owner().equals(owner))
                 .map(one -> new Own(LockMode.EXCLUSIVE, one.seconds()));
@@ -113,15 +113,15 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
                 .orElse(true);
     }
 
-    private Attempt lost(Optional<Own> own) {
+    private Response lost(Optional<Own> own) {
         if (own.isPresent()) {
-            return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        return new Attempt.Lost(live.isFree() ? LossReason.EXPIRED : LossReason.TAKEN_OVER);
+        return new Response.Lost(live.isFree() ? LossReason.EXPIRED : LossReason.TAKEN_OVER);
     }
 
     private boolean admits() {
-        if (live.writer().isPresent() || live.readers().size() >= State.MOST_READERS) {
+        if (live.writer().isPresent() || live.readers().size() >= ItemState.MOST_READERS) {
             return false;
         }
         return request.mode() == LockMode.EXCLUSIVE ? live.readers().isEmpty() : !anotherPromotes();
@@ -131,41 +131,42 @@ record Rules(State live, Request request, long sinceNanos, Holdings holdings) {
         return live.promoter().filter(one -> !one.equals(owner())).isPresent();
     }
 
-    private List<State.Reader> otherReaders() {
+    private List<ItemState.Reader> otherReaders() {
         return without(live.readers(), owner());
     }
 
-    private static List<State.Reader> without(List<State.Reader> readers, Owner owner) {
+    private static List<ItemState.Reader> without(List<ItemState.Reader> readers, OwnerHash owner) {
         return readers.stream().filter(one -> !one.owner().equals(owner)).toList();
     }
 
-    private Decision<Attempt> hold(LockMode mode, int seconds) {
-        Attempt granted = new Attempt.Granted(mode, OptionalLong.empty(), Lease.timed(sinceNanos, request.ttl()));
+    private Decision<Response> hold(LockMode mode, int seconds) {
+        Response granted = new Response.Granted(mode, OptionalLong.empty(), Lease.timed(sinceNanos, request.ttl()));
         if (mode == LockMode.EXCLUSIVE) {
             // The sign of a reader that promotes ends by itself: deleted late, it would be missing after a demotion.
-            return Decision.write(granted, State.heldBy(new State.Writer(owner(), seconds, holdings.lasting(seconds))));
+            return Decision.write(
+                    granted, ItemState.heldBy(new ItemState.Writer(owner(), seconds, holdings.lasting(seconds))));
         }
-        List<State.Reader> readers = new ArrayList<>(otherReaders());
-        readers.add(new State.Reader(owner(), seconds));
-        Optional<Owner> promoter = live.promoter().filter(one -> !one.equals(owner()));
-        return Decision.write(granted, new State(Optional.empty(), readers, promoter))
-                .with(new Sign(Sign.Kind.READS, owner()), seconds);
+        List<ItemState.Reader> readers = new ArrayList<>(otherReaders());
+        readers.add(new ItemState.Reader(owner(), seconds));
+        Optional<OwnerHash> promoter = live.promoter().filter(one -> !one.equals(owner()));
+        return Decision.write(granted, new ItemState(Optional.empty(), readers, promoter))
+                .with(new MarkerItem(MarkerItem.Kind.READS, owner()), seconds);
     }
 
     /** Leaves a mark that keeps new readers out as long as the promoter asks again, and takes it away with the last try. */
-    private Decision<Attempt> promotionRefused() {
+    private Decision<Response> promotionRefused() {
         boolean marked = live.promoter().filter(one -> one.equals(owner())).isPresent();
-        if (request.patience() == Patience.ONCE) {
+        if (request.retryIntent() == RetryIntent.ONCE) {
             return marked
-                    ? Decision.write(Attempt.Conflicted.NO_HINT, live.withPromoter(Optional.empty()))
-                    : Decision.leave(Attempt.Conflicted.NO_HINT);
+                    ? Decision.write(Response.Conflicted.NO_HINT, live.withPromoter(Optional.empty()))
+                    : Decision.leave(Response.Conflicted.NO_HINT);
         }
         if (anotherPromotes()) {
-            return Decision.leave(new Attempt.Refused());
+            return Decision.leave(new Response.Refused());
         }
-        Decision<Attempt> refused = marked
-                ? Decision.leave(Attempt.Conflicted.NO_HINT)
-                : Decision.write(Attempt.Conflicted.NO_HINT, live.withPromoter(Optional.of(owner())));
-        return refused.with(new Sign(Sign.Kind.PROMOTES, owner()), MARK_SECONDS);
+        Decision<Response> refused = marked
+                ? Decision.leave(Response.Conflicted.NO_HINT)
+                : Decision.write(Response.Conflicted.NO_HINT, live.withPromoter(Optional.of(owner())));
+        return refused.with(new MarkerItem(MarkerItem.Kind.PROMOTES, owner()), MARK_SECONDS);
     }
 }

@@ -19,19 +19,19 @@ final class ServerClock {
     /** A reading of the clock, and when it was asked for and had. */
     private record Reading(String run, long second, long beforeNanos, long afterNanos) {}
 
-    private final Link link;
+    private final ServerCalls link;
     private volatile Optional<Reading> last = Optional.empty();
     private volatile OptionalLong askedAt = OptionalLong.empty();
 
-    ServerClock(Link link) {
+    ServerClock(ServerCalls link) {
         this.link = link;
     }
 
     /** The end of what lasts so many seconds from now, if it is stored now: rather too early than too late. */
-    End endIn(String resource, int seconds) {
+    LeaseEnd endIn(String resource, int seconds) {
         return reading(resource)
-                .map(then -> new End(then.run(), then.second() + certainlyPassed(then) + seconds))
-                .orElse(End.UNKNOWN);
+                .map(then -> new LeaseEnd(then.run(), then.second() + certainlyPassed(then) + seconds))
+                .orElse(LeaseEnd.UNKNOWN);
     }
 
     private static long certainlyPassed(Reading then) {
@@ -56,7 +56,7 @@ final class ServerClock {
     record Left(long sinceNanos, Duration time) {}
 
     /** What is certainly left until an end. */
-    Left leftUntil(String resource, End end) {
+    Left leftUntil(String resource, LeaseEnd end) {
         long now = System.nanoTime();
         Optional<Reading> reading = read(resource);
         last = reading;
@@ -64,7 +64,7 @@ final class ServerClock {
         return reading.filter(then -> then.run().equals(end.run()))
                 .map(then -> new Left(
                         then.beforeNanos(),
-                        Duration.ofSeconds(Math.max(0, end.second() - then.second() - Seconds.SLACK))))
+                        Duration.ofSeconds(Math.max(0, end.second() - then.second() - TtlSeconds.SLACK))))
                 .orElse(new Left(now, Duration.ZERO));
     }
 

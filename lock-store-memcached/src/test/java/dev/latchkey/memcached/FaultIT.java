@@ -106,7 +106,7 @@ class FaultIT {
                 LockFactory locks = LockFactory.connect(server.dsn())) {
             Lock lost = locks.createLock("s", LONG).acquireShared();
             Lock other = locks.createLock("s", LONG).acquireShared();
-            assertThat(server.call("delete lock:s~r" + Owner.of(lost.key()).id()))
+            assertThat(server.call("delete lock:s~r" + OwnerHash.of(lost.key()).id()))
                     .containsExactly("DELETED");
 
             assertThatThrownBy(lost::refresh).isInstanceOf(LockLostException.class);
@@ -167,7 +167,7 @@ class FaultIT {
             assertThatThrownBy(reader::refresh).isInstanceOf(LockStorageException.class);
 
             assertThat(server.call("get lock:w")).hasSize(3);
-            assertThat(server.call("get lock:s~r" + Owner.of(reader.key()).id()))
+            assertThat(server.call("get lock:s~r" + OwnerHash.of(reader.key()).id()))
                     .hasSize(3);
         }
     }

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MemcachedServer;
 import java.time.Duration;
@@ -38,7 +38,7 @@ class ManyReadersIT {
 
             assertThat(locks.createLock("s", LONG).tryAcquireShared()).isTrue();
 
-            assertThat(State.read(item).map(State::written)).hasValue(item);
+            assertThat(ItemState.read(item).map(ItemState::written)).hasValue(item);
         }
     }
 
@@ -48,24 +48,24 @@ class ManyReadersIT {
         try (MemcachedServer server = MemcachedServer.start();
                 MemcachedStore store = (MemcachedStore) Stores.open(server.dsn())) {
             Key last = Key.of("s");
-            List<Key> readers = IntStream.range(1, State.MOST_READERS)
+            List<Key> readers = IntStream.range(1, ItemState.MOST_READERS)
                     .mapToObj(i -> Key.of("s"))
                     .toList();
             readers.forEach(key -> assertThat(
-                            server.call("set lock:s~r" + Owner.of(key).id() + " 0 600 8", "L1 0@- a"))
+                            server.call("set lock:s~r" + OwnerHash.of(key).id() + " 0 600 8", "L1 0@- a"))
                     .containsExactly("STORED"));
             String item = "L1 S -"
                     + readers.stream()
-                            .map(key -> " " + Owner.of(key).id() + ":600")
+                            .map(key -> " " + OwnerHash.of(key).id() + ":600")
                             .collect(Collectors.joining());
             assertThat(server.call("set lock:s 0 600 " + item.length(), item)).containsExactly("STORED");
             granted(store.save(shared(last)));
 
-            assertThat(store.save(shared(Key.of("s")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(shared(Key.of("s")))).isInstanceOf(Response.Conflicted.class);
 
             assertThat(store.delete(last)).isTrue();
             granted(store.save(shared(Key.of("s"))));
-            assertThat(store.save(exclusive(Key.of("s")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(exclusive(Key.of("s")))).isInstanceOf(Response.Conflicted.class);
         }
     }
 

@@ -9,7 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.MemcachedServer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -65,10 +65,12 @@ class StoredIT {
 
             assertThat(item)
                     .startsWith("L1 S - ")
-                    .contains(Owner.of(one.key()).id(), Owner.of(other.key()).id())
+                    .contains(
+                            OwnerHash.of(one.key()).id(),
+                            OwnerHash.of(other.key()).id())
                     .doesNotContain(one.key().token(), other.key().token());
             String sign = server.call(
-                            "get lock:catalogue~r" + Owner.of(one.key()).id())
+                            "get lock:catalogue~r" + OwnerHash.of(one.key()).id())
                     .get(1);
             assertThat(sign).startsWith("L1 ").endsWith(ThisProcess.description());
         }
@@ -115,7 +117,7 @@ class StoredIT {
             assertThatThrownBy(() -> store.save(shared(Key.of("long"), Duration.ofDays(3_000))))
                     .isInstanceOf(IllegalArgumentException.class);
 
-            assertThat(store.save(exclusive(key, longest))).isInstanceOf(Attempt.Granted.class);
+            assertThat(store.save(exclusive(key, longest))).isInstanceOf(Response.Granted.class);
             assertThat(store.find(key).orElseThrow().lease().ttl()).isBetween(longest.minusSeconds(60), longest);
             assertThat(store.holders("long").get(0).remaining().orElseThrow()).isGreaterThan(Duration.ofDays(29));
             assertThat(store.delete(key)).isTrue();
@@ -130,11 +132,11 @@ class StoredIT {
             MemcachedStore store =
                     MemcachedStore.builder(client).keyPrefix("mine:").build();
             Key key = Key.of("r");
-            assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Granted.class);
+            assertThat(store.save(exclusive(key))).isInstanceOf(Response.Granted.class);
 
             store.close();
 
-            assertThat(client.get("mine:r", Text.PLAIN)).startsWith("L1 X ");
+            assertThat(client.get("mine:r", PlainText.PLAIN)).startsWith("L1 X ");
         } finally {
             client.shutdown();
         }

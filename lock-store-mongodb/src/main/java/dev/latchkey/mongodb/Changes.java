@@ -24,7 +24,7 @@ import org.bson.BsonElement;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
-/** What can become of a document, for the caller whose {@link Arguments} there are. */
+/** What can become of a document, for the caller whose {@link RuleArguments} there are. */
 final class Changes {
 
     /** A promoter asks again at least every second. */
@@ -39,7 +39,7 @@ final class Changes {
     private Changes() {}
 
     static BsonValue write() {
-        return write(Arguments.END);
+        return write(RuleArguments.END);
     }
 
     static BsonValue promote(LeaseChange change) {
@@ -48,16 +48,16 @@ final class Changes {
 
     /** A request that is late, repeated or overtaken must not end a lease sooner than its holder believes. */
     private static BsonValue end(LeaseChange change, BsonValue present) {
-        return change == LeaseChange.SET ? Arguments.END : greatest(present, Arguments.END);
+        return change == LeaseChange.SET ? RuleArguments.END : greatest(present, RuleArguments.END);
     }
 
     private static BsonValue write(BsonValue until) {
         BsonValue next = greatest(sum(lastFencingToken(), number(1)), product(toLong(NOW), number(1_000)));
         return changed(
                 format(),
-                to(Fields.TOKEN, Arguments.TOKEN),
-                to(Fields.REQUEST, Arguments.REQUEST),
-                to(Fields.HOLDER, Arguments.HOLDER),
+                to(Fields.TOKEN, RuleArguments.TOKEN),
+                to(Fields.REQUEST, RuleArguments.REQUEST),
+                to(Fields.HOLDER, RuleArguments.HOLDER),
                 to(Fields.RENEWED_AT, NOW),
                 to(Fields.EXPIRES_AT, until),
                 to(Fields.FENCING_TOKEN, next),
@@ -69,14 +69,14 @@ final class Changes {
     static BsonValue renewWriter(LeaseChange change) {
         BsonValue end = end(change, OWN_END);
         return changed(
-                to(Fields.REQUEST, Arguments.REQUEST),
+                to(Fields.REQUEST, RuleArguments.REQUEST),
                 to(Fields.RENEWED_AT, NOW),
                 to(Fields.EXPIRES_AT, end),
                 keptFrom(end));
     }
 
     static BsonValue read() {
-        return withReaders(Conditions.otherLiveReaders(), Arguments.END, Conditions.NOBODY);
+        return withReaders(Conditions.otherLiveReaders(), RuleArguments.END, Conditions.NOBODY);
     }
 
     static BsonValue demote(LeaseChange change) {
@@ -92,9 +92,9 @@ final class Changes {
 
     private static BsonValue withReaders(BsonValue others, BsonValue until, BsonValue mark) {
         BsonValue own = object(
-                to(Fields.TOKEN, Arguments.TOKEN),
-                to(Fields.REQUEST, Arguments.REQUEST),
-                to(Fields.HOLDER, Arguments.HOLDER),
+                to(Fields.TOKEN, RuleArguments.TOKEN),
+                to(Fields.REQUEST, RuleArguments.REQUEST),
+                to(Fields.HOLDER, RuleArguments.HOLDER),
                 to(Fields.EXPIRES_AT, until));
         BsonValue ends = concat(variable("others." + Fields.EXPIRES_AT), array(until));
         BsonValue changed = changed(
@@ -114,8 +114,8 @@ final class Changes {
     /** Keeps new readers out as long as the promoter asks again. */
     static BsonValue mark() {
         BsonValue mark = object(
-                to(Fields.TOKEN, Arguments.TOKEN),
-                to(Fields.REQUEST, Arguments.REQUEST),
+                to(Fields.TOKEN, RuleArguments.TOKEN),
+                to(Fields.REQUEST, RuleArguments.REQUEST),
                 to(Fields.UNTIL, sum(NOW, number(MARK_MILLIS))));
         return changed(to(Fields.PROMOTER, mark));
     }
@@ -148,7 +148,7 @@ final class Changes {
     }
 
     private static BsonElement keptFrom(BsonValue end) {
-        return to(Fields.KEPT_UNTIL, greatest(field(Fields.KEPT_UNTIL), sum(end, Arguments.RETENTION)));
+        return to(Fields.KEPT_UNTIL, greatest(field(Fields.KEPT_UNTIL), sum(end, RuleArguments.RETENTION)));
     }
 
     private static BsonElement format() {

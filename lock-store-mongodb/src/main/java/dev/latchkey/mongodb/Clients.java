@@ -26,7 +26,7 @@ final class Clients {
                     "a MongoDB URI has the form mongodb://user:password@host:port/database?collection=name, with special"
                             + " characters of user and password percent-encoded, and options of the MongoDB driver");
         } catch (MongoException e) {
-            throw Calls.failure("", e);
+            throw DriverCalls.failure("", e);
         }
     }
 

@@ -21,7 +21,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonValue;
 
-/** What can be the case with a document, for the caller whose {@link Arguments} there are. */
+/** What can be the case with a document, for the caller whose {@link RuleArguments} there are. */
 final class Conditions {
 
     static final BsonValue NOBODY = BsonNull.VALUE;
@@ -35,7 +35,7 @@ final class Conditions {
 
     /** For somebody else, whose router's clock may be ahead of that of the holder's. */
     static BsonValue isLiveForOthers() {
-        return atLeast(field(Fields.EXPIRES_AT), Arguments.OVER);
+        return atLeast(field(Fields.EXPIRES_AT), RuleArguments.OVER);
     }
 
     /** An upsert begins with nothing but the name. What is less than any date would be taken for an end in the past. */
@@ -57,12 +57,12 @@ final class Conditions {
 
     /** A hold that was released and taken anew elsewhere is another. */
     static BsonValue writesAsClaimed() {
-        return and(writes(), equal(field(Fields.FENCING_TOKEN), Arguments.CLAIM));
+        return and(writes(), equal(field(Fields.FENCING_TOKEN), RuleArguments.CLAIM));
     }
 
     /** Also when the lease has ended. */
     static BsonValue ownToken() {
-        return equal(field(Fields.TOKEN), Arguments.TOKEN);
+        return equal(field(Fields.TOKEN), RuleArguments.TOKEN);
     }
 
     static BsonValue reads() {
@@ -75,7 +75,7 @@ final class Conditions {
 
     static BsonValue otherLiveReaders() {
         return filter(
-                readers(), and(not(isOwnReader()), atLeast(variable("one." + Fields.EXPIRES_AT), Arguments.OVER)));
+                readers(), and(not(isOwnReader()), atLeast(variable("one." + Fields.EXPIRES_AT), RuleArguments.OVER)));
     }
 
     static BsonValue ownReaders() {
@@ -88,7 +88,7 @@ final class Conditions {
     }
 
     static BsonValue promotes() {
-        return equal(field(Fields.PROMOTER + "." + Fields.TOKEN), Arguments.TOKEN);
+        return equal(field(Fields.PROMOTER + "." + Fields.TOKEN), RuleArguments.TOKEN);
     }
 
     static BsonValue anotherPromotes() {
@@ -100,7 +100,7 @@ final class Conditions {
     }
 
     private static BsonValue isOwnReader() {
-        return equal(variable("one." + Fields.TOKEN), Arguments.TOKEN);
+        return equal(variable("one." + Fields.TOKEN), RuleArguments.TOKEN);
     }
 
     private static BsonValue isLiveReader() {

@@ -21,11 +21,11 @@ final class Deployment {
     private static final int COMMAND_NOT_FOUND = 59;
 
     private final MongoDatabase database;
-    private final Calls calls;
+    private final DriverCalls calls;
     private final Optional<Duration> allowedClockSkew;
     private volatile boolean isKnown;
 
-    Deployment(MongoDatabase database, Calls calls, Optional<Duration> allowedClockSkew) {
+    Deployment(MongoDatabase database, DriverCalls calls, Optional<Duration> allowedClockSkew) {
         this.database = database;
         this.calls = calls;
         this.allowedClockSkew = allowedClockSkew;

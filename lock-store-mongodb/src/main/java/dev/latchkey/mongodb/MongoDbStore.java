@@ -6,19 +6,19 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.ReleaseSubscription;
+import dev.latchkey.spi.ReleaseSubscriptions;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
-import dev.latchkey.spi.Wakeup;
-import dev.latchkey.spi.Wakeups;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -49,26 +49,26 @@ import org.bson.BsonDocument;
  */
 public final class MongoDbStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, IndexStore {
 
-    private final Calls calls;
+    private final DriverCalls calls;
     private final Holds holds;
     private final StateIndexes stateIndexes;
-    private final Index index;
-    private final Wakeups wakeups;
+    private final CleanupIndex index;
+    private final ReleaseSubscriptions wakeups;
     private final Runnable end;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
     private MongoDbStore(Builder builder) {
         builder.checkSkew();
-        this.calls = new Calls();
+        this.calls = new DriverCalls();
         // The driver makes no client on a thread that is interrupted.
-        Place place = calls.apart(() -> builder.source.place(builder.database, builder.collection));
+        CollectionLocation place = calls.apart(() -> builder.source.place(builder.database, builder.collection));
         Deployment deployment = new Deployment(place.database(), calls, builder.allowedClockSkew);
-        MongoCollection<BsonDocument> collection = Documents.of(place.collection(), builder.writeConcern);
-        Documents documents = new Documents(collection, calls);
+        MongoCollection<BsonDocument> collection = LockCommands.of(place.collection(), builder.writeConcern);
+        LockCommands documents = new LockCommands(collection, calls);
         this.holds = new Holds(documents, deployment, builder.retention);
         this.stateIndexes = new StateIndexes(collection, calls);
-        this.index = new Index(documents, builder.indexOwner);
-        this.wakeups = new Wakeups("latchkey-mongodb-listener", new Listener(documents));
+        this.index = new CleanupIndex(documents, builder.indexOwner);
+        this.wakeups = new ReleaseSubscriptions("latchkey-mongodb-listener", new ChangeStreamListener(documents));
         this.end = place.end();
     }
 
@@ -80,7 +80,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
      * @return a builder
      */
     public static Builder builder(MongoDatabase database) {
-        return new Builder(Place.of(Objects.requireNonNull(database, "database")));
+        return new Builder(CollectionLocation.of(Objects.requireNonNull(database, "database")));
     }
 
     /**
@@ -90,7 +90,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
      * @return a builder
      */
     public static Builder builder(MongoClient client) {
-        return new Builder(Place.of(Objects.requireNonNull(client, "client")));
+        return new Builder(CollectionLocation.of(Objects.requireNonNull(client, "client")));
     }
 
     /**
@@ -104,7 +104,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
      */
     public static Builder builder(String uri) {
         Uri parsed = Uri.parse(uri);
-        Builder builder = new Builder(Place.of(parsed));
+        Builder builder = new Builder(CollectionLocation.of(parsed));
         parsed.allowedClockSkew().ifPresent(builder::allowedClockSkew);
         return builder;
     }
@@ -122,12 +122,12 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return holds.save(request);
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         return holds.refresh(request);
     }
 
@@ -139,7 +139,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return holds.find(key);
     }
 
@@ -160,7 +160,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     @Override
-    public Wakeup watch(String resource) {
+    public ReleaseSubscription watch(String resource) {
         return wakeups.watch(ResourceName.of(resource));
     }
 
@@ -189,16 +189,16 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
         private static final int ACKNOWLEDGED_SECONDS = 5;
 
-        private final Place.Source source;
+        private final CollectionLocation.Source source;
         private Optional<String> database = Optional.empty();
         private Optional<String> collection = Optional.empty();
         private WriteConcern writeConcern =
                 WriteConcern.MAJORITY.withJournal(true).withWTimeout(ACKNOWLEDGED_SECONDS, TimeUnit.SECONDS);
         private Duration retention = RETENTION;
-        private Index.Owner indexOwner = Index.Owner.STORE;
+        private CleanupIndex.Owner indexOwner = CleanupIndex.Owner.STORE;
         private Optional<Duration> allowedClockSkew = Optional.empty();
 
-        private Builder(Place.Source source) {
+        private Builder(CollectionLocation.Source source) {
             this.source = source;
         }
 
@@ -296,7 +296,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
          * @return this
          */
         public Builder existingIndex() {
-            this.indexOwner = Index.Owner.APPLICATION;
+            this.indexOwner = CleanupIndex.Owner.APPLICATION;
             return this;
         }
 

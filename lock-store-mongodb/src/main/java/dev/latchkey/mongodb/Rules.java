@@ -8,8 +8,8 @@ import static dev.latchkey.mongodb.Expressions.not;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.RetryIntent;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -51,7 +51,7 @@ final class Rules {
         EXCLUSIVE
     }
 
-    private record Case(Wish wish, Claim claim, Patience patience, LeaseChange leaseChange) {}
+    private record Case(Wish wish, Claim claim, RetryIntent retryIntent, LeaseChange leaseChange) {}
 
     private static final Map<Case, BsonDocument> KNOWN = new ConcurrentHashMap<>();
 
@@ -59,12 +59,12 @@ final class Rules {
             bytes(cond(Conditions.ownToken(), Changes.withoutWriter(), Changes.withoutReader()));
 
     private final Claim claim;
-    private final Patience patience;
+    private final RetryIntent retryIntent;
     private final LeaseChange leaseChange;
 
     private Rules(Case of) {
         this.claim = of.claim();
-        this.patience = of.patience();
+        this.retryIntent = of.retryIntent();
         this.leaseChange = of.leaseChange();
     }
 
@@ -84,7 +84,7 @@ final class Rules {
 
     private static BsonDocument rule(Wish wish, Request request) {
         return KNOWN.computeIfAbsent(
-                new Case(wish, claim(request.key()), request.patience(), request.leaseChange()), Rules::build);
+                new Case(wish, claim(request.key()), request.retryIntent(), request.leaseChange()), Rules::build);
     }
 
     private static BsonDocument build(Case of) {
@@ -132,7 +132,7 @@ final class Rules {
 
     /** The last try takes the mark away. */
     private BsonValue promotionRefused() {
-        return patience == Patience.ONCE
+        return retryIntent == RetryIntent.ONCE
                 ? cond(Conditions.promotes(), Changes.unmark(), UNCHANGED)
                 : cond(Conditions.anotherPromotes(), UNCHANGED, Changes.mark());
     }

@@ -20,10 +20,10 @@ final class ServerClock {
         }
     }
 
-    private final Documents documents;
+    private final LockCommands documents;
     private volatile @Nullable Look last;
 
-    ServerClock(Documents documents) {
+    ServerClock(LockCommands documents) {
         this.documents = documents;
     }
 

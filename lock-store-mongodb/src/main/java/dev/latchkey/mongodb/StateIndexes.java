@@ -29,9 +29,9 @@ final class StateIndexes {
     private static final int MOST_AT_ONCE = 10_000;
 
     private final MongoCollection<BsonDocument> collection;
-    private final Calls calls;
+    private final DriverCalls calls;
 
-    StateIndexes(MongoCollection<BsonDocument> collection, Calls calls) {
+    StateIndexes(MongoCollection<BsonDocument> collection, DriverCalls calls) {
         this.collection = collection;
         this.calls = calls;
     }
@@ -54,7 +54,7 @@ final class StateIndexes {
                 resources.get(0),
                 () -> collection
                         .find(filter)
-                        .collation(Documents.BINARY)
+                        .collation(LockCommands.BINARY)
                         // One more than there can be: the server sends all at once, and keeps no cursor.
                         .batchSize(ids.size() + 1)
                         .into(new ArrayList<>()));
@@ -67,8 +67,8 @@ final class StateIndexes {
     }
 
     private StateIndex index(String resource, BsonDocument document) {
-        if (!Format.isStateIndex(document)) {
-            throw Documents.foreign(resource, collection);
+        if (!DocumentFormat.isStateIndex(document)) {
+            throw LockCommands.foreign(resource, collection);
         }
         return new StateIndex(
                 document.getInt64(Fields.EXCLUSIVE).getValue(),
@@ -84,7 +84,7 @@ final class StateIndexes {
         raised.forEach((resource, index) -> updates.add(new UpdateOneModel<>(
                 new BsonDocument(Fields.RESOURCE, id(resource)),
                 raisedTo(index),
-                new UpdateOptions().upsert(true).collation(Documents.BINARY))));
+                new UpdateOptions().upsert(true).collation(LockCommands.BINARY))));
         String first = new TreeSet<>(raised.keySet()).first();
         boolean unused = calls.repeated(first, () -> write(updates));
     }
@@ -96,7 +96,7 @@ final class StateIndexes {
                         .bulkWrite(updates, new BulkWriteOptions().ordered(false))
                         .wasAcknowledged();
             } catch (MongoBulkWriteException e) {
-                if (!isCollision(e) || collisions == Documents.COLLISIONS) {
+                if (!isCollision(e) || collisions == LockCommands.COLLISIONS) {
                     throw e;
                 }
             }

@@ -37,13 +37,13 @@ record Uri(String driver, Optional<String> collection, Optional<Duration> allowe
             int equals = option.indexOf('=');
             String name = equals < 0 ? option : option.substring(0, equals);
             String value = equals < 0 ? "" : decoded(option.substring(equals + 1));
-            if (name.equals(Options.COLLECTION)) {
+            if (name.equals(UriOptions.COLLECTION)) {
                 collection = Optional.of(value).filter(named -> !named.isEmpty());
-            } else if (name.equals(Options.ALLOWED_CLOCK_SKEW)) {
+            } else if (name.equals(UriOptions.ALLOWED_CLOCK_SKEW)) {
                 skew = Optional.of(millis(name, value));
             } else {
                 if (!option.isEmpty()) {
-                    Options.check(name);
+                    UriOptions.check(name);
                 }
                 kept.add(option);
             }

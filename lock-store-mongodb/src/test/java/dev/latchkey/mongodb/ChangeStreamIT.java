@@ -7,8 +7,8 @@ import com.mongodb.client.MongoClient;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.StateIndex;
-import dev.latchkey.spi.Wakeup;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.SharedNotifyingContract;
@@ -87,7 +87,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
                         .collection("weaker")
                         .writeConcern(WriteConcern.W1)
                         .build();
-                Wakeup wakeup = weaker.watch("a")) {
+                ReleaseSubscription wakeup = weaker.watch("a")) {
             awaitWatching(wakeup);
 
             assertThat(commands.sent("aggregate"))
@@ -101,14 +101,14 @@ class ChangeStreamIT implements SharedNotifyingContract {
     void givenAWatch_whenAnotherProcessReleases_thenWokenAndNotByOtherChanges() throws Exception {
         Lock held = locks.createLock("watched", LONG).acquire();
         Lock other = locks.createLock("other", LONG).acquire();
-        try (Wakeup wakeup = store.watch("watched")) {
+        try (ReleaseSubscription wakeup = store.watch("watched")) {
             awaitWatching(wakeup);
             CompletionStage<?> next = wakeup.next();
             other.release();
             held.refresh();
             assertThat(locks.createLock("watched").tryAcquire()).isFalse();
             // One that is told of both, in their order.
-            try (Wakeup last = store.watch("last")) {
+            try (ReleaseSubscription last = store.watch("last")) {
                 CompletionStage<?> end = last.next();
                 locks.createLock("last").acquire().release();
                 end.toCompletableFuture().get();
@@ -127,7 +127,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
     void givenAWatch_whenAStateIndexIsDeleted_thenReleasesAreToldStill() throws Exception {
         store.raise(Map.of("indexed", new StateIndex(1, 0)));
         Lock held = locks.createLock("indexed", LONG).acquire();
-        try (Wakeup wakeup = store.watch("indexed")) {
+        try (ReleaseSubscription wakeup = store.watch("indexed")) {
             awaitWatching(wakeup);
             CompletionStage<?> next = wakeup.next();
             client.getDatabase("changes")
@@ -185,7 +185,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
     void givenNoReplicaSet_whenWatched_thenItSaysThatItIsNotTold() {
         try (MongoDbServer single = MongoDbServer.start();
                 MongoDbStore polling = MongoDbStore.builder(single.dsn("lock")).build();
-                Wakeup wakeup = polling.watch("a")) {
+                ReleaseSubscription wakeup = polling.watch("a")) {
             Awaitility.await()
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> wakeup.next().toCompletableFuture().isDone() || !isListening());
@@ -202,7 +202,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
                 .anyMatch(thread -> thread.getName().equals("latchkey-mongodb-listener"));
     }
 
-    private static void awaitWatching(Wakeup wakeup) {
+    private static void awaitWatching(ReleaseSubscription wakeup) {
         Awaitility.await().atMost(Duration.ofSeconds(30)).until(wakeup::isWatching);
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.Requests;
 import java.time.Duration;
@@ -45,9 +45,9 @@ class ClockIT {
                 LockFactory locks = new LockFactory(store)) {
             locks.createLock("a", Duration.ofMinutes(10)).acquire();
 
-            Attempt answer = store.save(Requests.exclusive(Key.of("a")));
+            Response answer = store.save(Requests.exclusive(Key.of("a")));
 
-            assertThat(((Attempt.Conflicted) answer).retryAfter())
+            assertThat(((Response.Conflicted) answer).retryAfter())
                     .isBetween(Duration.ofMinutes(9), Duration.ofMinutes(10));
         }
     }

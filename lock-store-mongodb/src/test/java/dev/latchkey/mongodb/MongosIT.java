@@ -11,7 +11,7 @@ import com.mongodb.client.model.Updates;
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.Requests;
 import java.time.Duration;
@@ -81,9 +81,9 @@ class MongosIT {
 
             assertThat(store.save(Requests.exclusive(Key.of("a"))))
                     .isInstanceOfSatisfying(
-                            Attempt.Conflicted.class,
+                            Response.Conflicted.class,
                             refused -> assertThat(refused.retryAfter()).isPositive());
-            assertThat(store.save(Requests.shared(Key.of("a")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(Requests.shared(Key.of("a")))).isInstanceOf(Response.Conflicted.class);
 
             setBack(stored, Duration.ofMinutes(2));
             Requests.granted(store.save(Requests.exclusive(Key.of("a"))));
@@ -100,7 +100,7 @@ class MongosIT {
             Key other = Key.of("a");
 
             Requests.granted(store.save(Requests.shared(other)));
-            assertThat(store.save(Requests.exclusive(other))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(Requests.exclusive(other))).isInstanceOf(Response.Conflicted.class);
             assertThat(store.delete(reader)).as("it is there still").isTrue();
             Requests.granted(store.save(Requests.exclusive(other)));
         }

@@ -3,7 +3,7 @@ package dev.latchkey.mongodb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.Requests;
@@ -45,11 +45,11 @@ class RaceIT {
         List<Integer> won = new ArrayList<>();
         for (int i = 0; i < ROUNDS; i++) {
             start.await();
-            Attempt attempt = store.save(Requests.exclusive(Key.of("round-" + i)));
-            if (attempt instanceof Attempt.Granted) {
+            Response attempt = store.save(Requests.exclusive(Key.of("round-" + i)));
+            if (attempt instanceof Response.Granted) {
                 won.add(i);
             } else {
-                assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+                assertThat(attempt).isInstanceOf(Response.Conflicted.class);
             }
         }
         return won;

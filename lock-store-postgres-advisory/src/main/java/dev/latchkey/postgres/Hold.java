@@ -3,8 +3,8 @@ package dev.latchkey.postgres;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
@@ -83,7 +83,7 @@ final class Hold {
         lost.complete(reason);
     }
 
-    Attempt.Granted answer() {
-        return new Attempt.Granted(mode, fencingToken, lease);
+    Response.Granted answer() {
+        return new Response.Granted(mode, fencingToken, lease);
     }
 }

@@ -3,7 +3,7 @@ package dev.latchkey.postgres;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.HashMap;
@@ -80,7 +80,7 @@ final class Holds {
     }
 
     /** Takes for one who holds nothing and whom those here admit. */
-    Attempt take(Key key, LockMode mode) throws SQLException {
+    Response take(Key key, LockMode mode) throws SQLException {
         Session session = sessions.shared();
         try {
             return take(key, mode, session);
@@ -94,19 +94,20 @@ final class Holds {
     }
 
     /** Unless the server has not noticed yet that it is gone: what it took then excludes us as well. */
-    private Attempt takeAgain(Key key, LockMode mode, Session ended, SQLException failure) throws SQLException {
+    private Response takeAgain(Key key, LockMode mode, Session ended, SQLException failure) throws SQLException {
         Session session = sessions.shared();
-        Attempt attempt = take(key, mode, session);
-        if (attempt instanceof Attempt.Conflicted && session.yes(Sql.IS_HELD_BY, ended.pid(), id.hold(), id.hold())) {
+        Response attempt = take(key, mode, session);
+        if (attempt instanceof Response.Conflicted
+                && session.yes(Statements.IS_HELD_BY, ended.pid(), id.hold(), id.hold())) {
             throw new StillHeldException(failure);
         }
         return attempt;
     }
 
-    private Attempt take(Key key, LockMode mode, Session session) throws SQLException {
+    private Response take(Key key, LockMode mode, Session session) throws SQLException {
         Hold taken = mode == LockMode.EXCLUSIVE ? takeExclusive(key, session) : takeShared(key, session);
         if (taken == null) {
-            return Attempt.Conflicted.NO_HINT;
+            return Response.Conflicted.NO_HINT;
         }
         put(taken);
         return taken.answer();
@@ -114,7 +115,7 @@ final class Holds {
 
     private @Nullable Hold takeExclusive(Key key, Session session) throws SQLException {
         try {
-            OptionalLong token = session.token(Sql.TRY_EXCLUSIVE, id.hold());
+            OptionalLong token = session.token(Statements.TRY_EXCLUSIVE, id.hold());
             return token.isEmpty() ? null : Hold.exclusive(key, token, session);
         } catch (SQLException e) {
             undo(session, LockMode.EXCLUSIVE);
@@ -127,8 +128,8 @@ final class Holds {
         boolean joins = holds.values().stream().anyMatch(hold -> hold.session() == session);
         try {
             boolean taken = joins
-                    ? session.yes(Sql.JOIN_SHARED, id.hold(), id.hold(), id.hold())
-                    : session.yes(Sql.TRY_SHARED, id.hold());
+                    ? session.yes(Statements.JOIN_SHARED, id.hold(), id.hold(), id.hold())
+                    : session.yes(Statements.TRY_SHARED, id.hold());
             return taken ? Hold.shared(key, session) : null;
         } catch (SQLException e) {
             if (joins) {
@@ -144,7 +145,8 @@ final class Holds {
     private void undo(Session session, LockMode mode) {
         try {
             if (!session.isEnded() && isHeldBy(session, mode)) {
-                session.yes(mode == LockMode.EXCLUSIVE ? Sql.UNLOCK_EXCLUSIVE : Sql.UNLOCK_SHARED, id.hold());
+                session.yes(
+                        mode == LockMode.EXCLUSIVE ? Statements.UNLOCK_EXCLUSIVE : Statements.UNLOCK_SHARED, id.hold());
             }
         } catch (SQLException e) {
             session.end(LossReason.SESSION_LOST);
@@ -169,25 +171,25 @@ final class Holds {
     }
 
     boolean isHeldBy(Session session, LockMode mode) throws SQLException {
-        return session.yes(Sql.HOLDS, id.hold(), id.hold(), mode == LockMode.EXCLUSIVE ? 1 : 0);
+        return session.yes(Statements.HOLDS, id.hold(), id.hold(), mode == LockMode.EXCLUSIVE ? 1 : 0);
     }
 
     /** Promotes without waiting; the shared hold stays if that cannot be. */
-    Attempt promote(Hold own) throws SQLException {
+    Response promote(Hold own) throws SQLException {
         if (!isOnlyOne()) {
-            return Attempt.Conflicted.NO_HINT;
+            return Response.Conflicted.NO_HINT;
         }
         long number = id.hold();
         try {
-            OptionalLong token = own.session().token(Sql.PROMOTE, number, number, number, number, number);
+            OptionalLong token = own.session().token(Statements.PROMOTE, number, number, number, number, number);
             if (token.isEmpty()) {
-                return Attempt.Conflicted.NO_HINT;
+                return Response.Conflicted.NO_HINT;
             }
             own.promoted(token);
             return own.answer();
         } catch (SQLException e) {
             if (Failures.isLockTimeout(e) && sharesAgain(own.session())) {
-                return Attempt.Conflicted.NO_HINT;
+                return Response.Conflicted.NO_HINT;
             }
             own.session().end(LossReason.SESSION_LOST);
             throw e;
@@ -208,16 +210,16 @@ final class Holds {
         if (isHeldBy(session, LockMode.EXCLUSIVE)) {
             boolean shares = isHeldBy(session, LockMode.SHARED);
             if (shares) {
-                session.yes(Sql.UNLOCK_EXCLUSIVE, id.hold());
+                session.yes(Statements.UNLOCK_EXCLUSIVE, id.hold());
             } else {
-                session.yes(Sql.DEMOTE, id.hold(), id.hold());
+                session.yes(Statements.DEMOTE, id.hold(), id.hold());
             }
         }
     }
 
-    Attempt demote(Hold own) throws SQLException {
+    Response demote(Hold own) throws SQLException {
         try {
-            if (own.session().yes(Sql.DEMOTE, id.hold(), id.hold())) {
+            if (own.session().yes(Statements.DEMOTE, id.hold(), id.hold())) {
                 own.demoted();
                 return own.answer();
             }
@@ -226,7 +228,7 @@ final class Holds {
             throw e;
         }
         own.session().end(LossReason.SESSION_LOST);
-        return Room.SESSION_LOST;
+        return LockEntry.SESSION_LOST;
     }
 
     /** Gives up; false if the session did not hold it any more. */
@@ -238,7 +240,9 @@ final class Holds {
         }
         boolean held = false;
         try {
-            held = session.yes(own.mode() == LockMode.EXCLUSIVE ? Sql.UNLOCK_EXCLUSIVE : Sql.UNLOCK_SHARED, id.hold());
+            held = session.yes(
+                    own.mode() == LockMode.EXCLUSIVE ? Statements.UNLOCK_EXCLUSIVE : Statements.UNLOCK_SHARED,
+                    id.hold());
             return held;
         } finally {
             session.drop(own);

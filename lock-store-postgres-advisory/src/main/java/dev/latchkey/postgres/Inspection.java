@@ -27,7 +27,7 @@ final class Inspection {
                     Optional.of("this process, server process " + hold.session().pid())));
         }
         Set<Integer> ours = sessions.open().stream().map(Session::pid).collect(Collectors.toSet());
-        sessions.shared().askForRows(Sql.HOLDERS, rows -> addOthers(all, ours, rows), id.hold(), id.hold());
+        sessions.shared().askForRows(Statements.HOLDERS, rows -> addOthers(all, ours, rows), id.hold(), id.hold());
         return List.copyOf(all);
     }
 

@@ -2,13 +2,13 @@ package dev.latchkey.postgres;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.sql.Connection;
@@ -42,9 +42,9 @@ import javax.sql.DataSource;
 public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
     private final Sessions sessions;
-    private final Threads threads = new Threads();
-    private final Rooms rooms;
-    private final Watch watch;
+    private final StoreThreads threads = new StoreThreads();
+    private final LockTable rooms;
+    private final SessionMonitor watch;
 
     /**
      * Uses connections from a source, opened when first needed.
@@ -55,12 +55,12 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      */
     public PostgresAdvisoryStore(DataSource source) {
         this.sessions = new Sessions(Objects.requireNonNull(source, "source"));
-        this.rooms = new Rooms(sessions, threads);
-        this.watch = new Watch(sessions, rooms, threads);
+        this.rooms = new LockTable(sessions, threads);
+        this.watch = new SessionMonitor(sessions, rooms, threads);
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         String resource = request.key().resource();
         try {
             checkOpen(resource);
@@ -71,7 +71,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         long endNanos = System.nanoTime() + maxWait.toNanos();
         if (Thread.interrupted()) {
@@ -89,8 +89,8 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         }
     }
 
-    private Attempt watched(Attempt attempt) {
-        if (attempt instanceof Attempt.Granted) {
+    private Response watched(Response attempt) {
+        if (attempt instanceof Response.Granted) {
             watch.needed();
         }
         return attempt;
@@ -113,7 +113,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         try {
             return threads.work(() -> rooms.in(key.resource(), room -> room.find(key)));
         } catch (SQLException e) {
@@ -157,7 +157,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      * @throws LockStorageException if the statement failed in another way
      */
     public void transactionLock(Connection connection, String resource) {
-        TransactionLocks.await(connection, resource, Sql.TRANSACTION_EXCLUSIVE);
+        TransactionLocks.await(connection, resource, Statements.TRANSACTION_EXCLUSIVE);
     }
 
     /**
@@ -167,7 +167,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      * @param resource what is protected
      */
     public void transactionLockShared(Connection connection, String resource) {
-        TransactionLocks.await(connection, resource, Sql.TRANSACTION_SHARED);
+        TransactionLocks.await(connection, resource, Statements.TRANSACTION_SHARED);
     }
 
     /**
@@ -178,7 +178,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      * @return false if somebody else holds it, or waits for it; the transaction is as it was
      */
     public boolean tryTransactionLock(Connection connection, String resource) {
-        return TransactionLocks.attempt(connection, resource, Sql.TRANSACTION_TRY_EXCLUSIVE);
+        return TransactionLocks.attempt(connection, resource, Statements.TRANSACTION_TRY_EXCLUSIVE);
     }
 
     /**
@@ -189,7 +189,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      * @return false if somebody else holds it exclusively, or waits to; the transaction is as it was
      */
     public boolean tryTransactionLockShared(Connection connection, String resource) {
-        return TransactionLocks.attempt(connection, resource, Sql.TRANSACTION_TRY_SHARED);
+        return TransactionLocks.attempt(connection, resource, Statements.TRANSACTION_TRY_SHARED);
     }
 
     /**
@@ -243,12 +243,12 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
 
         @Override
         public Set<String> schemes() {
-            return Set.of(Address.SCHEME);
+            return Set.of(ConnectionSettings.SCHEME);
         }
 
         @Override
         public PersistingStore open(String dsn) {
-            return new PostgresAdvisoryStore(Address.parse(dsn).source());
+            return new PostgresAdvisoryStore(ConnectionSettings.parse(dsn).source());
         }
     }
 }

@@ -2,7 +2,7 @@ package dev.latchkey.postgres;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.sql.SQLException;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
@@ -28,7 +28,7 @@ final class Promotion {
     private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
     private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
-    /** As {@link Sql#WAIT_PROMOTION} says. */
+    /** As {@link Statements#WAIT_PROMOTION} says. */
     private static final int WAIT_MILLIS = 5_000;
 
     private final LockId id;
@@ -64,15 +64,15 @@ final class Promotion {
         return hold;
     }
 
-    Attempt await(long endNanos) throws SQLException, InterruptedException {
+    Response await(long endNanos) throws SQLException, InterruptedException {
         Session session = ownSession();
         // Else a deletion of the hold would give it back, and the next who waits would keep us waiting.
         session.keep();
         boolean wanted = false;
         try {
-            String prepared = session.text(Sql.PREPARE_PROMOTION, id.promotion(), id.hold());
+            String prepared = session.text(Statements.PREPARE_PROMOTION, id.promotion(), id.hold());
             if (prepared.equals("REFUSED")) {
-                return Room.REFUSED;
+                return LockEntry.REFUSED;
             }
             try {
                 if (prepared.equals("QUEUED")) {
@@ -95,20 +95,20 @@ final class Promotion {
         return outcome(wanted);
     }
 
-    private Attempt outcome(boolean wanted) throws SQLException {
+    private Response outcome(boolean wanted) throws SQLException {
         if (abandoned) {
-            return Room.RELEASED;
+            return LockEntry.RELEASED;
         }
         if (!hold.isLive()) {
-            return Room.SESSION_LOST;
+            return LockEntry.SESSION_LOST;
         }
         if (deadlocked) {
-            return Room.REFUSED;
+            return LockEntry.REFUSED;
         }
         if (waiter.failure() != null) {
             throw waiter.failure();
         }
-        return wanted && waiter.granted() != null ? hold.answer() : Attempt.Conflicted.NO_HINT;
+        return wanted && waiter.granted() != null ? hold.answer() : Response.Conflicted.NO_HINT;
     }
 
     /** The session of the hold if nothing else needs it, else another. */
@@ -129,7 +129,7 @@ final class Promotion {
     /** Shares with the given session alone, which does already; false if the hold was lost or given up before. */
     private boolean move(Session session) throws SQLException {
         if (abandoned || !hold.isLive()) {
-            session.yes(Sql.UNLOCK_SHARED, id.hold());
+            session.yes(Statements.UNLOCK_SHARED, id.hold());
             return false;
         }
         Session before = hold.session();
@@ -148,7 +148,7 @@ final class Promotion {
     /** Without an answer it is open whether the session still shares: the hold must not be believed in. */
     private boolean stopsSharing(Session session) throws SQLException {
         try {
-            return session.yes(Sql.UNLOCK_SHARED, id.hold());
+            return session.yes(Statements.UNLOCK_SHARED, id.hold());
         } catch (SQLException e) {
             session.end(LossReason.SESSION_LOST);
             throw e;
@@ -174,7 +174,7 @@ final class Promotion {
     private OptionalLong awaitOn(Session session) throws SQLException {
         while (true) {
             try {
-                return session.awaitTokenFor(WAIT_MILLIS, Sql.WAIT_PROMOTION, id.hold(), id.hold());
+                return session.awaitTokenFor(WAIT_MILLIS, Statements.WAIT_PROMOTION, id.hold(), id.hold());
             } catch (SQLException e) {
                 if (!Failures.isLockTimeout(e)) {
                     throw e;
@@ -193,7 +193,7 @@ final class Promotion {
                 ServerWait begun = ServerWait.begin(
                         threads,
                         guard,
-                        new Line.Connecting(sessions),
+                        new WaitQueue.Connecting(sessions),
                         ServerWait.statement(LockMode.EXCLUSIVE, id),
                         (wait, session, token, failure) -> barrierEnded(session));
                 barrier = begun.refusal() == null ? begun : null;
@@ -237,11 +237,11 @@ final class Promotion {
     private void lookAgain(Session session, long endNanos) throws SQLException, InterruptedException {
         long pauseNanos = SHORTEST_PAUSE_NANOS;
         while (!waiter.isOver() && !abandoned && hold.isLive()) {
-            if (holds.promote(hold) instanceof Attempt.Granted) {
+            if (holds.promote(hold) instanceof Response.Granted) {
                 waiter.grant(hold);
                 return;
             }
-            if (session.yes(Sql.TRY_SHARED, id.hold())) {
+            if (session.yes(Statements.TRY_SHARED, id.hold())) {
                 // The writer has gone without the lock: from now on nobody but us keeps new readers out.
                 if (move(session)) {
                     awaitOn(session, endNanos);
@@ -286,7 +286,7 @@ final class Promotion {
             holds.demote(hold);
         }
         if (!session.isEnded()) {
-            session.yes(Sql.UNLOCK_EXCLUSIVE, id.promotion());
+            session.yes(Statements.UNLOCK_EXCLUSIVE, id.promotion());
         }
     }
 }

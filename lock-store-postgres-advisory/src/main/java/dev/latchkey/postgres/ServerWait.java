@@ -103,9 +103,9 @@ final class ServerWait implements Runnable {
 
     static Statement statement(LockMode mode, LockId id) {
         return mode == LockMode.EXCLUSIVE
-                ? session -> session.awaitToken(Sql.WAIT_EXCLUSIVE, id.hold())
+                ? session -> session.awaitToken(Statements.WAIT_EXCLUSIVE, id.hold())
                 : session -> {
-                    session.awaitYes(Sql.WAIT_SHARED, id.hold());
+                    session.awaitYes(Statements.WAIT_SHARED, id.hold());
                     return OptionalLong.empty();
                 };
     }

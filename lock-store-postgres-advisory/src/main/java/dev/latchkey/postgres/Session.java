@@ -277,7 +277,7 @@ final class Session {
 
     private void giveUpAll() throws SQLException {
         if (!holds.isEmpty()) {
-            text(Sql.UNLOCK_ALL);
+            text(Statements.UNLOCK_ALL);
         }
         connection.close();
     }

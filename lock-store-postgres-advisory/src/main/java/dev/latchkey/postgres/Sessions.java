@@ -117,7 +117,7 @@ final class Sessions {
             return;
         }
         try {
-            session.text(Sql.UNLOCK_ALL);
+            session.text(Statements.UNLOCK_ALL);
             giveBack(session);
         } catch (SQLException e) {
             discard(session);
@@ -190,7 +190,7 @@ final class Sessions {
 
     private static Session prepared(Connection connection, PGConnection driver) throws SQLException {
         Session session = new Session(connection, driver, 0);
-        session.ask(Sql.PREPARE_SESSION, row -> {
+        session.ask(Statements.PREPARE_SESSION, row -> {
             refuse(
                     driver.getBackendPID() != row.getInt(1),
                     "a connection pooler stands between us and the server, and"
@@ -202,7 +202,7 @@ final class Sessions {
             refuse(row.getInt(3) < OLDEST_SERVER, "the server is older than PostgreSQL 13");
             return "";
         });
-        return new Session(connection, driver, session.ask(Sql.PREPARE_TOKENS, row -> row.getLong(1)));
+        return new Session(connection, driver, session.ask(Statements.PREPARE_TOKENS, row -> row.getLong(1)));
     }
 
     private static void refuse(boolean unfit, String problem) throws SQLException {
@@ -225,7 +225,7 @@ final class Sessions {
 
     private boolean isThere(Session session) {
         try {
-            return shared().yes(Sql.IS_THERE, session.pid());
+            return shared().yes(Statements.IS_THERE, session.pid());
         } catch (SQLException e) {
             // One that answers, and has no connection for us, has said nothing about this one.
             return !Failures.endsSession(e);

@@ -13,7 +13,7 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.PostgresServer;
 import java.io.FilterInputStream;
@@ -114,7 +114,7 @@ class DriverFailuresIT {
                 }
             });
 
-            assertThat(store.save(shared(Key.of("report")))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(shared(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
 
             Awaitility.await().untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
             assertThat(locks.createLock("kept").tryAcquire()).isTrue();
@@ -128,13 +128,13 @@ class DriverFailuresIT {
                 PostgresAdvisoryStore store = Stores.open(
                         "postgresql://u@127.0.0.1:" + silent.getLocalPort() + "/db?connectTimeout=3&loginTimeout=3")) {
             long start = System.nanoTime();
-            List<BackgroundCall<Attempt>> asked = new ArrayList<>();
+            List<BackgroundCall<Response>> asked = new ArrayList<>();
             for (int i = 0; i < 12; i++) {
                 Key key = Key.of("unheard-" + i);
                 asked.add(BackgroundCall.start(() -> store.save(exclusive(key))));
             }
 
-            for (BackgroundCall<Attempt> one : asked) {
+            for (BackgroundCall<Response> one : asked) {
                 assertThatThrownBy(one::result).isInstanceOf(LockStorageException.class);
             }
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
@@ -163,7 +163,7 @@ class DriverFailuresIT {
             store.close();
 
             assertThat(sessions).hasSize(2).contains(idle).allMatch(Session::isEnded);
-            Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Attempt.Granted);
+            Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Response.Granted);
         }
     }
 
@@ -231,7 +231,7 @@ class DriverFailuresIT {
 
                 assertThat(fails).isFalse();
                 assertThat(promoter.isExpired()).isTrue();
-                Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Attempt.Granted);
+                Awaitility.await().until(() -> rivals.save(exclusive(Key.of("report"))) instanceof Response.Granted);
             }
         }
     }

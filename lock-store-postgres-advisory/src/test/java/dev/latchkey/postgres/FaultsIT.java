@@ -330,7 +330,7 @@ class FaultsIT {
         Lock beside = watched("beside");
         assertThat(lock.tryAcquire()).isTrue();
         assertThat(beside.tryAcquire()).isTrue();
-        store.sessions().shared().text(Sql.UNLOCK_ALL);
+        store.sessions().shared().text(Statements.UNLOCK_ALL);
 
         assertThat(lock.release()).isFalse();
 
@@ -342,7 +342,7 @@ class FaultsIT {
     void givenTheSessionLostTheLock_whenAsked_thenNotAcquired() throws Exception {
         Lock lock = locks.createLock("report");
         assertThat(lock.tryAcquire()).isTrue();
-        store.sessions().shared().text(Sql.UNLOCK_ALL);
+        store.sessions().shared().text(Statements.UNLOCK_ALL);
 
         assertThat(lock.isAcquired()).isFalse();
     }

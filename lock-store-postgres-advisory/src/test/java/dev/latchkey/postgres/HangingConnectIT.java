@@ -5,7 +5,7 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.PostgresServer;
 import java.sql.Connection;
@@ -42,7 +42,7 @@ class HangingConnectIT {
             try {
                 terminate("first", store, server);
                 awaitLost("first");
-                BackgroundCall<Attempt> late = BackgroundCall.start(() -> store.save(exclusive(Key.of("late"))));
+                BackgroundCall<Response> late = BackgroundCall.start(() -> store.save(exclusive(Key.of("late"))));
                 connecting.await();
                 terminate("second", store, server);
                 awaitLost("first", "second");
@@ -86,19 +86,19 @@ class HangingConnectIT {
     }
 
     /** Who has waited is carried by a connection of its own. */
-    private static Attempt.Granted waitFor(
+    private static Response.Granted waitFor(
             String resource, PostgresAdvisoryStore store, PostgresAdvisoryStore rivals, PostgresServer server)
             throws Exception {
         Key rival = Key.of(resource);
         granted(rivals.save(exclusive(rival)));
-        BackgroundCall<Attempt> waiting = BackgroundCall.start(() ->
+        BackgroundCall<Response> waiting = BackgroundCall.start(() ->
                 store.waitAndSave(exclusive(Key.of(resource)), Duration.ofSeconds(60), new CompletableFuture<>()));
         Awaitility.await().until(() -> Raw.waiting(server) == 1);
         assertThat(rivals.delete(rival)).isTrue();
         return granted(waiting.result());
     }
 
-    private void watch(Attempt.Granted granted, String resource) {
+    private void watch(Response.Granted granted, String resource) {
         granted.lease().lost().orElseThrow().thenRun(() -> lost.add(resource));
     }
 

@@ -50,7 +50,7 @@ class NoThreadsIT {
     /** It stayed in line, and whoever came after it waited behind nobody. */
     @Test
     void givenOneHolds_whenAnotherWaits_thenItFailsAndIsInLineNoMore() throws Exception {
-        Rooms rooms = new Rooms(sessions, threads);
+        LockTable rooms = new LockTable(sessions, threads);
         Key holder = Key.of("report");
         granted(rooms.in("report", room -> room.save(exclusive(holder))));
 
@@ -69,8 +69,8 @@ class NoThreadsIT {
     /** The thread that looks ended with the first probe that it could not start, and no loss was noticed any more. */
     @Test
     void givenAProbeCannotBeStarted_whenTheServerEndsTheSession_thenTheHolderIsTold() throws Exception {
-        Rooms rooms = new Rooms(sessions, threads);
-        Watch watch = new Watch(sessions, rooms, threads);
+        LockTable rooms = new LockTable(sessions, threads);
+        SessionMonitor watch = new SessionMonitor(sessions, rooms, threads);
         List<LossReason> losses = new CopyOnWriteArrayList<>();
         granted(rooms.in("report", room -> room.save(exclusive(Key.of("report")))))
                 .lease()

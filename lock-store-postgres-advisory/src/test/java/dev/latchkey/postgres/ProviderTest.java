@@ -13,7 +13,7 @@ class ProviderTest {
 
     @Test
     void givenWholeDsn_whenRead_thenTheDriverGetsAllOfIt() {
-        PGSimpleDataSource source = Address.parse(
+        PGSimpleDataSource source = ConnectionSettings.parse(
                         "postgresql+advisory://me:p%40ss+w%2Fd@db1:5433,db2/orders?targetServerType=primary&sslmode=require")
                 .source();
 
@@ -28,8 +28,8 @@ class ProviderTest {
 
     @Test
     void givenDsnWithoutUser_whenRead_thenItIsLeftToTheDriver() {
-        PGSimpleDataSource source =
-                Address.parse("postgresql+advisory://[::1]:5432/orders").source();
+        PGSimpleDataSource source = ConnectionSettings.parse("postgresql+advisory://[::1]:5432/orders")
+                .source();
 
         assertThat(source.getUser()).isNull();
         assertThat(source.getServerNames()).containsExactly("[::1]");

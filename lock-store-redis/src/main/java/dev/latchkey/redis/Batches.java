@@ -2,10 +2,10 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StateRule;
@@ -32,13 +32,13 @@ final class Batches {
     private static final int LOST = -3;
     private static final int STALE = -4;
 
-    private final Names names;
+    private final KeyNames names;
     private final Requests requests;
-    private final Server server;
+    private final ScriptRunner server;
     private final Replicas replicas;
     private final boolean isOneServer;
 
-    Batches(Names names, Requests requests, Server server, Replicas replicas, boolean isOneServer) {
+    Batches(KeyNames names, Requests requests, ScriptRunner server, Replicas replicas, boolean isOneServer) {
         this.names = names;
         this.requests = requests;
         this.server = server;
@@ -60,7 +60,7 @@ final class Batches {
     }
 
     private BatchAttempt renewed(List<Request> all) {
-        List<Attempt.Granted> grants = new ArrayList<>();
+        List<Response.Granted> grants = new ArrayList<>();
         for (List<Request> some : parts(all)) {
             BatchAttempt attempt = saveAtOnce(some, Optional.empty());
             if (!(attempt instanceof BatchAttempt.Granted granted)) {
@@ -89,7 +89,7 @@ final class Batches {
         args.add(requests.retention());
         args.add(Requests.ascii(check.map(Batches::text).orElse("-")));
         all.forEach(one -> args.add(Requests.batched(one)));
-        Link.Session session = server.link().session(resources.get(0));
+        SharedConnection.Session session = server.link().session(resources.get(0));
         long since = System.nanoTime();
         List<Long> reply = ask(resources, script(all), keys, args);
         return answer(reply, all, resources, session, since);
@@ -106,7 +106,7 @@ final class Batches {
     }
 
     private BatchAttempt answer(
-            List<Long> reply, List<Request> all, List<String> resources, Link.Session session, long since) {
+            List<Long> reply, List<Request> all, List<String> resources, SharedConnection.Session session, long since) {
         return switch (reply.get(0).intValue()) {
             case CONFLICT -> {
                 Set<String> blocked = new TreeSet<>();
@@ -115,7 +115,7 @@ final class Batches {
             }
             case LOST -> {
                 Map<String, LossReason> reasons = new TreeMap<>();
-                pairs(reply, resources, (resource, why) -> reasons.put(resource, Replies.reason(why)));
+                pairs(reply, resources, (resource, why) -> reasons.put(resource, ReplyParser.reason(why)));
                 yield new BatchAttempt.Lost(reasons);
             }
             case STALE -> {
@@ -133,14 +133,14 @@ final class Batches {
         }
     }
 
-    private BatchAttempt granted(List<Long> reply, List<Request> all, Link.Session session, long since) {
-        List<Attempt.Granted> grants = new ArrayList<>();
+    private BatchAttempt granted(List<Long> reply, List<Request> all, SharedConnection.Session session, long since) {
+        List<Response.Granted> grants = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
             Request request = all.get(i);
-            grants.add(Replies.granted(
+            grants.add(ReplyParser.granted(
                     request.mode(), reply.get(i + 1), since, Duration.ofMillis(Requests.ttlMillis(request))));
         }
-        Attempt unused = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
+        Response unused = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
         return new BatchAttempt.Granted(grants);
     }
 
@@ -178,7 +178,7 @@ final class Batches {
             return;
         }
         List<String> all = List.copyOf(raised.keySet());
-        Link.Session session = server.link().session(all.get(0));
+        SharedConnection.Session session = server.link().session(all.get(0));
         parts(all).forEach(resources -> raiseAtOnce(resources, raised));
         replicas.acknowledge(all.get(0), session);
     }

@@ -74,7 +74,7 @@ final class Clients {
         } catch (LinkageError e) {
             // Lettuce 6 knows of no such notifications.
         }
-        return options.replayFilter(Call::endIfNotRepeatable)
+        return options.replayFilter(ScriptCall::endIfNotRepeatable)
                 // Kept until the connection is back, those that were given up would fill the memory in a long outage.
                 // What is
                 // still waited for is sent again by us; what was under way when the connection was lost, by the driver.

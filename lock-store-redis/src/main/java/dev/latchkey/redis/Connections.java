@@ -22,7 +22,7 @@ interface Connections {
      *
      * @param limit how long the server's answer is waited for
      */
-    Inbox inbox(Names names, String id, Mail mail, Duration limit);
+    NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit);
 
     /** Whether all commands go to the same server. */
     boolean isOneServer();
@@ -55,9 +55,9 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
+            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
                 StatefulRedisPubSubConnection<String, String> connection = client.connectPubSub(StringCodec.UTF8);
-                return PlainInbox.open(connection, names.channel(id), mail, () -> end(connection), limit);
+                return PubSubChannel.open(connection, names.channel(id), mail, () -> end(connection), limit);
             }
 
             @Override
@@ -89,9 +89,10 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
+            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
                 client.getPartitions();
-                return new ShardedInbox(Connecting.await(client.connectPubSubAsync(StringCodec.UTF8)), names, id, mail);
+                return new ShardedPubSubChannel(
+                        TimedConnect.await(client.connectPubSubAsync(StringCodec.UTF8)), names, id, mail);
             }
 
             @Override
@@ -125,8 +126,8 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
-                return PlainInbox.open(messages, names.channel(id), mail, () -> {}, limit);
+            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
+                return PubSubChannel.open(messages, names.channel(id), mail, () -> {}, limit);
             }
 
             @Override
@@ -182,7 +183,7 @@ interface Connections {
             }
 
             @Override
-            public Inbox inbox(Names names, String id, Mail mail, Duration limit) {
+            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
                 return connections.inbox(names, id, mail, limit);
             }
 

@@ -22,14 +22,14 @@ final class Failures {
     private static final int DEEPEST = 10;
 
     private final String server;
-    private final Names names;
+    private final KeyNames names;
 
     /**
      * Describes failures of one server.
      *
      * @param server what to call it: an address without credentials
      */
-    Failures(String server, Names names) {
+    Failures(String server, KeyNames names) {
         this.server = server;
         this.names = names;
     }

@@ -95,7 +95,7 @@ enum MemoryPolicy {
 
     private static byte[] await(AsyncCommand<byte[], byte[], byte[]> info, Duration limit) {
         try {
-            return Uninterrupted.await(info, limit);
+            return Uninterruptibles.await(info, limit);
         } catch (ExecutionException e) {
             throw unknown(String.valueOf(Failures.unwrapped(e).getMessage()));
         } catch (TimeoutException e) {

@@ -3,18 +3,18 @@ package dev.latchkey.redis;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
-import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -56,7 +56,7 @@ public final class RedisStore
         implements ExpiringStore,
                 SharedStore,
                 BlockingStore,
-                FenceStore,
+                FencingStore,
                 AsyncStore,
                 InspectableStore,
                 IndexedBatchStore {
@@ -64,13 +64,13 @@ public final class RedisStore
     /** A script can add one to it: its numbers are doubles. */
     private static final long LARGEST_FENCE = (1L << 53) - 2;
 
-    private final Names names;
+    private final KeyNames names;
     private final Requests requests;
-    private final Server server;
-    private final Waits waits;
-    private final LazyInbox inbox;
+    private final ScriptRunner server;
+    private final WaiterRegistry waits;
+    private final LazyNotificationChannel inbox;
     private final Replicas replicas;
-    private final Sending sending;
+    private final AsyncRequests sending;
     private final Batches batches;
 
     /**
@@ -87,9 +87,9 @@ public final class RedisStore
         requests = new Requests(options.retention);
         Connections connections =
                 options.memoryPolicy.watching(options.connections, options.server, options.commandTimeout);
-        server = new Server(connections, new Failures(options.server, names), options.commandTimeout);
-        waits = new Waits(server);
-        inbox = new LazyInbox(
+        server = new ScriptRunner(connections, new Failures(options.server, names), options.commandTimeout);
+        waits = new WaiterRegistry(server);
+        inbox = new LazyNotificationChannel(
                 () -> options.connections.inbox(names, waits.id(), waits, options.commandTimeout),
                 options.server,
                 names.channel(waits.id()));
@@ -97,7 +97,7 @@ public final class RedisStore
             server.link().whenMoved(() -> inbox.renew(waits::missed));
         }
         replicas = new Replicas(server, options.replicas, options.replicaWait);
-        sending = new Sending(server, names, requests);
+        sending = new AsyncRequests(server, names, requests);
         batches = new Batches(names, requests, server, replicas, options.connections.isOneServer());
     }
 
@@ -137,23 +137,23 @@ public final class RedisStore
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return save(request, 0);
     }
 
     @Override
-    public Attempt save(Request request, long proposal) {
+    public Response save(Request request, long proposal) {
         String resource = request.key().resource();
-        Link.Session session = server.link().session(resource);
+        SharedConnection.Session session = server.link().session(resource);
         long since = System.nanoTime();
         byte[] key = names.key(resource);
         Script script = Requests.script(Script.ACQUIRE, request);
         List<Long> reply = server.ask(resource, script, key, requests.acquire(request, proposal));
-        return replicas.acknowledged(resource, session, Replies.attempt(reply, request, since));
+        return replicas.acknowledged(resource, session, ReplyParser.attempt(reply, request, since));
     }
 
     @Override
-    public CompletionStage<Attempt> saveAsync(Request request, long proposal) {
+    public CompletionStage<Response> saveAsync(Request request, long proposal) {
         return sending.save(request, proposal, () -> save(request, proposal));
     }
 
@@ -171,43 +171,43 @@ public final class RedisStore
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
         byte[] key = names.key(request.key().resource());
-        Questions questions = new Questions(server, requests, key, request, waits.newAttempt());
-        Attempt attempt = new Waiting(waits, inbox, questions, maxWait).await(withdrawn);
-        return replicas.areWanted() && attempt instanceof Attempt.Granted ? written(request) : attempt;
+        QueueRequests questions = new QueueRequests(server, requests, key, request, waits.newAttempt());
+        Response attempt = new QueuedWait(waits, inbox, questions, maxWait).await(withdrawn);
+        return replicas.areWanted() && attempt instanceof Response.Granted ? written(request) : attempt;
     }
 
     /**
      * Replicas acknowledge what this connection wrote, and the grant may have been written by who handed it over. What was
      * promoted must not end sooner by it: its holder believes in the shared hold until it is told.
      */
-    private Attempt written(Request request) {
+    private Response written(Request request) {
         return request.key().held().isPresent() ? save(request) : refresh(request);
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         String resource = request.key().resource();
-        Link.Session session = server.link().session(resource);
+        SharedConnection.Session session = server.link().session(resource);
         long since = System.nanoTime();
         Script script = Requests.script(Script.REFRESH, request);
         List<Long> reply = server.ask(resource, script, names.key(resource), requests.refresh(request));
-        return replicas.acknowledged(resource, session, Replies.refreshed(reply, request, since));
+        return replicas.acknowledged(resource, session, ReplyParser.refreshed(reply, request, since));
     }
 
     /** {@inheritDoc} Sends all before it waits for the first answer. */
     @Override
-    public List<Outcome> refreshAll(List<Request> requests) {
+    public List<RefreshResult> refreshAll(List<Request> requests) {
         return refreshAll(requests, server.limit());
     }
 
     @Override
-    public List<Outcome> refreshAll(List<Request> requests, Duration within) {
+    public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         return new Refreshes(server, names, this.requests, replicas).all(requests, within);
     }
 
@@ -220,16 +220,16 @@ public final class RedisStore
     @Override
     public boolean delete(Key key) {
         return waits.wasGrantedInTurn(key.token())
-                ? handOver(key)
+                ? transferKey(key)
                 : release(key, requests.release(key)).get(0) == 1;
     }
 
     /** Others may wait for it. Those of them who wait in this store learn from the reply that it is theirs. */
-    private boolean handOver(Key key) {
+    private boolean transferKey(Key key) {
         try {
             server.link().connected(key.resource());
             long since = System.nanoTime();
-            List<Long> reply = release(key, requests.handOver(key, waits.id()));
+            List<Long> reply = release(key, requests.transferKey(key, waits.id()));
             waits.handedOver(reply, since);
             boolean wasOurs = reply.get(0) == 1;
             if (!wasOurs) {
@@ -249,11 +249,11 @@ public final class RedisStore
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         String resource = key.resource();
         server.link().connected(resource);
         long since = System.nanoTime();
-        return Replies.found(
+        return ReplyParser.found(
                 server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
     }
 
@@ -266,7 +266,7 @@ public final class RedisStore
         }
         byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
         byte[] token = Requests.ascii(key.token());
-        Link.Session session = server.link().session(resource);
+        SharedConnection.Session session = server.link().session(resource);
         boolean isRaised = server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
                         .get(0)
                 == 1;
@@ -284,7 +284,7 @@ public final class RedisStore
 
     @Override
     public List<Holder> holders(String resource) {
-        return Replies.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
+        return ReplyParser.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
     }
 
     /** {@inheritDoc} By one command, renewals of many holds by several; on a cluster, of resources in one slot. */
@@ -340,7 +340,7 @@ public final class RedisStore
 
         private final Connections connections;
         private String server = "the Redis server";
-        private Names names = new Names("lock:");
+        private KeyNames names = new KeyNames("lock:");
         private Duration retention = Duration.ofMinutes(10);
         private Duration commandTimeout = Duration.ofSeconds(3);
         private MemoryPolicy memoryPolicy = MemoryPolicy.WARN;

@@ -1,16 +1,16 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 
 /** Waits for replicas to acknowledge what was granted, where that is asked for. */
 final class Replicas {
 
-    private final Server server;
+    private final ScriptRunner server;
     private final int count;
     private final Duration maxWait;
 
-    Replicas(Server server, int count, Duration maxWait) {
+    Replicas(ScriptRunner server, int count, Duration maxWait) {
         this.server = server;
         this.count = count;
         this.maxWait = maxWait;
@@ -26,8 +26,8 @@ final class Replicas {
      * @param session the connection before it was asked for
      * @throws dev.latchkey.LockStorageException as {@link #acknowledge}
      */
-    Attempt acknowledged(String resource, Link.Session session, Attempt attempt) {
-        if (attempt instanceof Attempt.Granted) {
+    Response acknowledged(String resource, SharedConnection.Session session, Response attempt) {
+        if (attempt instanceof Response.Granted) {
             acknowledge(resource, session);
         }
         return attempt;
@@ -40,7 +40,7 @@ final class Replicas {
      * @throws dev.latchkey.LockStorageException if it has not, or the connection is another one by now: its server knows only
      *     of what was written over it
      */
-    void acknowledge(String resource, Link.Session session) {
+    void acknowledge(String resource, SharedConnection.Session session) {
         if (!areWanted()) {
             return;
         }

@@ -68,7 +68,7 @@ final class Requests {
     }
 
     /** Asks for a place in the queue, or to keep the one of the ticket. */
-    byte[][] acquire(Request request, String attempt, long ticket, Inbox.Push push) {
+    byte[][] acquire(Request request, String attempt, long ticket, NotificationChannel.GrantMessage push) {
         long ttl = ttlMillis(request);
         return new byte[][] {
             ascii(request.key().token()),
@@ -87,10 +87,10 @@ final class Requests {
     }
 
     /** The same of one that stands in the queue as one that polls, and can be sent messages from now on. */
-    byte[][] acquireListening(Request request, String attempt, long ticket, Inbox.Push push) {
+    byte[][] acquireListening(Request request, String attempt, long ticket, NotificationChannel.GrantMessage push) {
         byte[][] args = acquire(request, attempt, ticket, push);
         byte[][] more = Arrays.copyOf(args, args.length + 1);
-        more[args.length] = ascii(standing(request, Inbox.Push.NONE));
+        more[args.length] = ascii(standing(request, NotificationChannel.GrantMessage.NONE));
         return more;
     }
 
@@ -98,13 +98,14 @@ final class Requests {
         String token = request.key().token();
         String want = request.key().held().isPresent() ? "p" : want(request);
         String stem = String.join(" ", token, attempt, want, Long.toString(ttlMillis(request)), "");
-        Stream<byte[]> entries = Stream.of(Inbox.Push.values()).map(push -> ascii(stem + standing(request, push)));
+        Stream<byte[]> entries =
+                Stream.of(NotificationChannel.GrantMessage.values()).map(push -> ascii(stem + standing(request, push)));
         return Stream.concat(Stream.of(ascii(token), ascii(attempt), retention), entries)
                 .toArray(byte[][]::new);
     }
 
     /** How the queue knows one that waits, behind who it is and what it wants. */
-    private static String standing(Request request, Inbox.Push push) {
+    private static String standing(Request request, NotificationChannel.GrantMessage push) {
         return pollMillis(request, push) + " " + push.letter();
     }
 
@@ -112,8 +113,8 @@ final class Requests {
      * How often one who waits asks by itself. Who is sent messages asks seldom. Whoever is not heard of for three times as long and
      * a second is taken for dead, so that one who cannot be sent any must not be said to be as slow.
      */
-    static long pollMillis(Request request, Inbox.Push push) {
-        return push == Inbox.Push.NONE
+    static long pollMillis(Request request, NotificationChannel.GrantMessage push) {
+        return push == NotificationChannel.GrantMessage.NONE
                 ? MIN_POLL_MILLIS
                 : Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, ttlMillis(request) / 3));
     }
@@ -133,7 +134,7 @@ final class Requests {
     }
 
     /** Gives up what others may wait for. Those who wait in an inbox of this JVM are not sent what the reply can tell. */
-    byte[][] handOver(Key key, String inbox) {
+    byte[][] transferKey(Key key, String inbox) {
         return new byte[][] {ascii(key.token()), ascii(""), retention, ascii(inbox)};
     }
 

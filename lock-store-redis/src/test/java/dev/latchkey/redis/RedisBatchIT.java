@@ -8,8 +8,8 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisServer;
@@ -134,7 +134,7 @@ class RedisBatchIT {
     @Test
     void givenAReaderWaitsBehindAWriterInABatch_whenThatIsDemoted_thenTheReaderIsServed() throws Exception {
         Key key = Key.of("one");
-        Attempt.Granted granted = Requests.granted(store.save(Requests.exclusive(key)));
+        Response.Granted granted = Requests.granted(store.save(Requests.exclusive(key)));
         BackgroundCall<Lock> waiting = waitShared("one");
 
         BatchAttempt attempt = store.saveAll(List.of(Requests.shared(Requests.holding(key, granted))));

@@ -300,7 +300,7 @@ class RedisFailureIT {
         RedisClient client = RedisClient.create(server.dsn());
         try (RedisStore replicated =
                 RedisStore.builder(client).replicas(1, Duration.ofMillis(20)).build()) {
-            Lock promoted = new LockFactory(replicated).createLock(reader.handOver(), Duration.ofSeconds(1));
+            Lock promoted = new LockFactory(replicated).createLock(reader.transferKey(), Duration.ofSeconds(1));
 
             assertThatThrownBy(() -> promoted.acquire(Duration.ofSeconds(5))).isInstanceOf(LockStorageException.class);
 

@@ -12,7 +12,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisServer;
 import java.util.List;
@@ -76,7 +76,7 @@ class RedisLargestTokenIT {
         last(LARGEST - 1);
         Key first = Key.of("r");
         assertThat(token(store.save(exclusive(first)))).isEqualTo(LARGEST);
-        assertThat(store.refresh(exclusive(first))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.refresh(exclusive(first))).isInstanceOf(Response.Granted.class);
         assertThat(token(store.save(exclusive(first)))).isEqualTo(LARGEST);
         assertThat(store.delete(first)).isTrue();
 
@@ -92,7 +92,7 @@ class RedisLargestTokenIT {
     void givenTheLargestTokenAndAReader_whenPromoted_thenItFailsAndTheReaderStays() {
         last(LARGEST);
         Key reader = Key.of("r");
-        Attempt.Granted read = granted(store.save(shared(reader)));
+        Response.Granted read = granted(store.save(shared(reader)));
 
         assertUsedUp(() -> store.save(exclusive(holding(reader, read))));
         assertUsedUp(() -> store.saveAll(List.of(exclusive(holding(reader, read)))));
@@ -123,7 +123,7 @@ class RedisLargestTokenIT {
         server.call("SET", "lock:{r}", "L1F0 " + token, "PX", "600000");
     }
 
-    private static long token(Attempt attempt) {
+    private static long token(Response attempt) {
         return granted(attempt).fencingToken().orElseThrow();
     }
 

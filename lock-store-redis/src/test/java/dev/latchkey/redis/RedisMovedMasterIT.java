@@ -9,7 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisConnection;
 import dev.latchkey.testkit.RedisServer;
@@ -112,7 +112,7 @@ class RedisMovedMasterIT {
             Lock holder = rivals.createLock(RESOURCE, TTL);
             assertThat(holder.tryAcquire()).isTrue();
             RedisKeys keys = new RedisKeys(first);
-            BackgroundCall<Attempt> waiting = BackgroundCall.start(
+            BackgroundCall<Response> waiting = BackgroundCall.start(
                     () -> store.waitAndSave(exclusive(Key.of(RESOURCE)), TTL, new CompletableFuture<>()));
             Awaitility.await().atMost(LIMIT).until(() -> keys.listening().size() == 1);
             String attempt = keys.listening().get(0).split(" ", -1)[2];
@@ -210,10 +210,10 @@ class RedisMovedMasterIT {
             granted(store.save(exclusive(released)));
             first.call("REPLICAOF", "127.0.0.1", "1");
 
-            BackgroundCall<Attempt> taking = BackgroundCall.start(() -> store.save(exclusive(Key.of("taken"))));
-            BackgroundCall<Attempt> renewing = BackgroundCall.start(() -> store.refresh(exclusive(renewed)));
+            BackgroundCall<Response> taking = BackgroundCall.start(() -> store.save(exclusive(Key.of("taken"))));
+            BackgroundCall<Response> renewing = BackgroundCall.start(() -> store.refresh(exclusive(renewed)));
             BackgroundCall<Boolean> releasing = BackgroundCall.start(() -> store.delete(released));
-            BackgroundCall<Attempt> waiting = BackgroundCall.start(() ->
+            BackgroundCall<Response> waiting = BackgroundCall.start(() ->
                     store.waitAndSave(exclusive(Key.of("awaited")), Duration.ofMinutes(1), new CompletableFuture<>()));
             Awaitility.await("all are refused").atMost(LIMIT).until(() -> refusals(first) >= 8);
             first.call("REPLICAOF", "NO", "ONE");
@@ -269,7 +269,7 @@ class RedisMovedMasterIT {
                 .build()) {
             granted(store.save(exclusive(Key.of("warm-up"))));
             second.freeze();
-            BackgroundCall<Attempt> saving = BackgroundCall.start(() -> store.save(exclusive(Key.of(RESOURCE))));
+            BackgroundCall<Response> saving = BackgroundCall.start(() -> store.save(exclusive(Key.of(RESOURCE))));
             Awaitility.await()
                     .atMost(LIMIT)
                     .until(() -> first.text("INFO", "clients").contains("blocked_clients:1"));

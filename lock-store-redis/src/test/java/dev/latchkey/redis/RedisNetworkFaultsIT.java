@@ -9,7 +9,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -148,7 +148,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
     void givenTheStoreIsBeingClosed_whenAnotherBeginsToWait_thenItFailsAtOnce() throws Exception {
         assertThat(rivals.createLock(RESOURCE, LONG_TTL).tryAcquire()).isTrue();
         RedisStore store = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address() + "?timeout=20s");
-        BackgroundCall<Attempt> first = BackgroundCall.start(() -> waitWith(store));
+        BackgroundCall<Response> first = BackgroundCall.start(() -> waitWith(store));
         RedisKeys keys = new RedisKeys(server);
         Awaitility.await().until(() -> keys.listening().size() == 1);
         proxy.silence();
@@ -158,7 +158,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         });
         closing.awaitWaiting();
 
-        BackgroundCall<Attempt> second = BackgroundCall.start(() -> waitWith(store));
+        BackgroundCall<Response> second = BackgroundCall.start(() -> waitWith(store));
 
         Awaitility.await().atMost(Duration.ofSeconds(10)).until(second::isDone);
         assertThatThrownBy(second::result).hasMessageContaining("closed");
@@ -169,7 +169,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         assertThat(keys.waiting()).isEmpty();
     }
 
-    private static Attempt waitWith(RedisStore store) throws InterruptedException {
+    private static Response waitWith(RedisStore store) throws InterruptedException {
         return store.waitAndSave(exclusive(Key.of(RESOURCE)), LONG_TTL, new CompletableFuture<>());
     }
 

@@ -33,8 +33,9 @@ class RedisOutageIT {
     void givenNoServer_whenAThousandCallsHaveTimedOut_thenTheDriverKeepsNoneOfThem() throws Exception {
         try (RedisServer server = RedisServer.start()) {
             RedisURI address = RedisURI.create(server.dsn());
-            Names names = new Names("lock:");
-            Server asked = new Server(Clients.server(address), new Failures("it", names), Duration.ofMillis(50));
+            KeyNames names = new KeyNames("lock:");
+            ScriptRunner asked =
+                    new ScriptRunner(Clients.server(address), new Failures("it", names), Duration.ofMillis(50));
             Awaitility.await()
                     .ignoreExceptionsInstanceOf(LockStorageException.class)
                     .until(() -> !asked.ask("r", Script.HOLDERS, names.key("r")).isEmpty());
@@ -73,7 +74,7 @@ class RedisOutageIT {
         }
     }
 
-    private static boolean askInVain(Server asked, Names names) {
+    private static boolean askInVain(ScriptRunner asked, KeyNames names) {
         for (int i = 0; i < CALLS / THREADS; i++) {
             assertThatThrownBy(() -> asked.ask("r", Script.HOLDERS, names.key("r")))
                     .isInstanceOf(LockStorageException.class);
@@ -82,7 +83,7 @@ class RedisOutageIT {
     }
 
     /** The driver tells nobody how much it keeps. */
-    private static int kept(Server asked) throws ReflectiveOperationException {
+    private static int kept(ScriptRunner asked) throws ReflectiveOperationException {
         Object writer = ((RedisChannelHandler<?, ?>) asked.link().connected("r")).getChannelWriter();
         while (!(writer instanceof DefaultEndpoint)) {
             writer = value(writer, writer.getClass(), "delegate");

@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.RedisServer;
 import java.nio.charset.StandardCharsets;
@@ -96,10 +96,10 @@ class RedisProtocolIT {
         Key holder = Key.of(resource);
         granted(store.save(exclusive(holder)));
         Key key = Key.of(resource);
-        CompletableFuture<Attempt> waiting = waiting(store, exclusive(key));
+        CompletableFuture<Response> waiting = waiting(store, exclusive(key));
         String attempt = queuedAttempt();
         assertThat(store.delete(holder)).isTrue();
-        Attempt.Granted granted = granted(waiting.join());
+        Response.Granted granted = granted(waiting.join());
 
         assertThat(publish(attempt, "x " + micros() + " 60000 " + fence(granted)))
                 .isEqualTo(1L);
@@ -115,14 +115,14 @@ class RedisProtocolIT {
         granted(store.save(exclusive(holder)));
         Key key = Key.of(resource);
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        CompletableFuture<Attempt> first = Background.supply(() -> wait(store, exclusive(key), withdrawn));
+        CompletableFuture<Response> first = Background.supply(() -> wait(store, exclusive(key), withdrawn));
         String ended = queuedAttempt();
         withdrawn.complete(null);
-        assertThat(first.join()).isInstanceOf(Attempt.Conflicted.class);
-        CompletableFuture<Attempt> second = waiting(store, exclusive(key));
+        assertThat(first.join()).isInstanceOf(Response.Conflicted.class);
+        CompletableFuture<Response> second = waiting(store, exclusive(key));
         queuedAttempt();
         assertThat(store.delete(holder)).isTrue();
-        Attempt.Granted granted = granted(second.join());
+        Response.Granted granted = granted(second.join());
 
         publish(ended, "x " + micros() + " 60000 " + fence(granted));
         awaitMessagesRead();
@@ -146,7 +146,7 @@ class RedisProtocolIT {
         Key reader = holding(key, store.save(shared(key, LONG_TTL)));
         Key other = Key.of(resource);
         granted(store.save(shared(other)));
-        CompletableFuture<Attempt> waiting = waiting(store, exclusive(reader, Duration.ofSeconds(2)));
+        CompletableFuture<Response> waiting = waiting(store, exclusive(reader, Duration.ofSeconds(2)));
         queuedAttempt();
 
         assertThat(store.delete(other)).isTrue();
@@ -162,7 +162,7 @@ class RedisProtocolIT {
         Key reader = holding(key, store.save(shared(key)));
         Key other = Key.of(resource);
         granted(store.save(shared(other)));
-        CompletableFuture<Attempt> waiting = waiting(store, exclusive(reader));
+        CompletableFuture<Response> waiting = waiting(store, exclusive(reader));
         String attempt = queuedAttempt();
         assertThat(store.delete(other)).isTrue();
         granted(waiting.join());
@@ -180,7 +180,7 @@ class RedisProtocolIT {
         Key reader = holding(key, store.save(shared(key)));
         Key other = Key.of(resource);
         granted(store.save(shared(other)));
-        CompletableFuture<Attempt> waiting = waiting(store, exclusive(reader));
+        CompletableFuture<Response> waiting = waiting(store, exclusive(reader));
         String attempt = queuedAttempt();
         assertThat(store.delete(other)).isTrue();
         granted(waiting.join());
@@ -195,10 +195,10 @@ class RedisProtocolIT {
     @Test
     void givenWaiterWasDropped_whenItAsksAgain_thenItHasItsOldPlace() throws Exception {
         granted(store.save(exclusive(Key.of(resource))));
-        CompletableFuture<Attempt> first = waiting(store, exclusive(Key.of(resource)));
+        CompletableFuture<Response> first = waiting(store, exclusive(Key.of(resource)));
         String attempt = queuedAttempt();
         String member = queue().get(0);
-        CompletableFuture<Attempt> second = waiting(store, exclusive(Key.of(resource)));
+        CompletableFuture<Response> second = waiting(store, exclusive(Key.of(resource)));
         Awaitility.await().until(() -> queue().size() == 2);
         server.call("ZREM", state + ":q", member);
 
@@ -217,7 +217,7 @@ class RedisProtocolIT {
         granted(store.save(exclusive(holder)));
         String gone = Key.of(resource).token() + " nobody.1 x 60000 5000 1";
         server.call("ZADD", state + ":q", micros(), gone);
-        CompletableFuture<Attempt> waiting = waiting(store, exclusive(Key.of(resource)));
+        CompletableFuture<Response> waiting = waiting(store, exclusive(Key.of(resource)));
         Awaitility.await().until(() -> queue().size() == 2);
 
         assertThat(store.delete(holder)).isTrue();
@@ -235,17 +235,17 @@ class RedisProtocolIT {
                 Key holder = Key.of(resource);
                 granted(store.save(exclusive(holder)));
                 Key key = Key.of(resource);
-                CompletableFuture<Attempt> waiting = waiting(slow, exclusive(key, ttl));
+                CompletableFuture<Response> waiting = waiting(slow, exclusive(key, ttl));
                 queuedAttempt();
                 proxy.delay(Duration.ofMillis(delay));
 
                 assertThat(store.delete(holder)).isTrue();
-                Attempt.Granted granted = granted(waiting.join());
+                Response.Granted granted = granted(waiting.join());
 
                 long believed = granted.lease().since().orElseThrow()
                         + granted.lease().ttl().toNanos();
                 long before = System.nanoTime();
-                Attempt.Granted kept = store.find(key).orElseThrow();
+                Response.Granted kept = store.find(key).orElseThrow();
                 assertThat(believed - before)
                         .isLessThanOrEqualTo(kept.lease().ttl().toNanos() + (System.nanoTime() - before));
                 proxy.delay(Duration.ZERO);
@@ -258,11 +258,11 @@ class RedisProtocolIT {
         return (RedisStore) new RedisStore.Provider().open(server.dsn());
     }
 
-    private static CompletableFuture<Attempt> waiting(RedisStore store, Request request) {
+    private static CompletableFuture<Response> waiting(RedisStore store, Request request) {
         return Background.supply(() -> wait(store, request, new CompletableFuture<>()));
     }
 
-    private static Attempt wait(RedisStore store, Request request, CompletableFuture<Void> withdrawn) {
+    private static Response wait(RedisStore store, Request request, CompletableFuture<Void> withdrawn) {
         try {
             return store.waitAndSave(request, LONG_WAIT, withdrawn);
         } catch (InterruptedException e) {
@@ -295,7 +295,7 @@ class RedisProtocolIT {
         String other = resource + "-other";
         Key holder = Key.of(other);
         granted(store.save(exclusive(holder)));
-        CompletableFuture<Attempt> waiting = waiting(store, exclusive(Key.of(other)));
+        CompletableFuture<Response> waiting = waiting(store, exclusive(Key.of(other)));
         Awaitility.await().until(() -> Objects.equals(server.call("ZCARD", "lock:{" + other + "}:q"), 1L));
         assertThat(store.delete(holder)).isTrue();
         granted(waiting.join());
@@ -314,7 +314,7 @@ class RedisProtocolIT {
                 + Long.parseLong(parts.get(1).toString()));
     }
 
-    private static long fence(Attempt.Granted granted) {
+    private static long fence(Response.Granted granted) {
         return granted.fencingToken().orElseThrow();
     }
 }

@@ -13,9 +13,9 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateRule;
 import dev.latchkey.testkit.BackgroundCall;
@@ -98,7 +98,7 @@ class RedisQueueIT {
         return store.find(key).orElseThrow().lease().ttl().toMillis();
     }
 
-    private CompletableFuture<Attempt> waiting(RedisStore from, Key key, Duration ttl) {
+    private CompletableFuture<Response> waiting(RedisStore from, Key key, Duration ttl) {
         return Background.supply(() -> {
             try {
                 return from.waitAndSave(exclusive(key, ttl), LONG_WAIT, new CompletableFuture<>());
@@ -165,7 +165,7 @@ class RedisQueueIT {
 
         assertThat(cancelled).isEqualTo(0L);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
-        assertThat(store.save(shared(Key.of(RESOURCE)))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(shared(Key.of(RESOURCE)))).isInstanceOf(Response.Conflicted.class);
     }
 
     /** B1: the server did not know the script, and was sent its text when the wait had been cancelled. */
@@ -181,10 +181,10 @@ class RedisQueueIT {
             server.call("CONFIG", "RESETSTAT");
             proxy.delay(Duration.ofMillis(150));
 
-            Attempt attempt = slow.waitAndSave(
+            Response attempt = slow.waitAndSave(
                     exclusive(Key.of(RESOURCE)), LONG_WAIT, CompletableFuture.completedFuture("withdrawn"));
 
-            assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(attempt).isInstanceOf(Response.Conflicted.class);
             // What is sent now comes behind all that was sent before.
             assertThat(slow.find(warm)).isEmpty();
             assertThat(keys.held()).isEmpty();
@@ -202,7 +202,7 @@ class RedisQueueIT {
                 LockFactory locks = LockFactory.connect(server.dsn())) {
             Lock holder = locks.createLock(RESOURCE, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
-            CompletableFuture<Attempt> unused = waiting(gone, Key.of(RESOURCE), LONG_TTL);
+            CompletableFuture<Response> unused = waiting(gone, Key.of(RESOURCE), LONG_TTL);
             Awaitility.await().until(() -> Objects.equals(server.call("EXISTS", BEATS), 1L));
 
             proxy.refuse();
@@ -284,7 +284,7 @@ class RedisQueueIT {
 
             assertThat(store.delete(holder)).isTrue();
 
-            assertThat(store.save(exclusive(Key.of(RESOURCE)))).isInstanceOf(Attempt.Granted.class);
+            assertThat(store.save(exclusive(Key.of(RESOURCE)))).isInstanceOf(Response.Granted.class);
         }
     }
 
@@ -373,7 +373,7 @@ class RedisQueueIT {
 
             assertThat(lost).isCompleted();
             CompletableFuture<Void> lostToo = proxy.loseReplyTo(STATE);
-            assertThat(far.refresh(exclusive(claim))).isInstanceOf(Attempt.Granted.class);
+            assertThat(far.refresh(exclusive(claim))).isInstanceOf(Response.Granted.class);
             assertThat(lostToo).isCompleted();
         }
     }
@@ -387,7 +387,7 @@ class RedisQueueIT {
             Key claim = holding(key, far.save(exclusive(key)));
             CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
 
-            Attempt attempt = far.save(shared(claim));
+            Response attempt = far.save(shared(claim));
 
             assertThat(lost).isCompleted();
             assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);

@@ -6,7 +6,7 @@ import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
-import dev.latchkey.testkit.FenceStoreContract;
+import dev.latchkey.testkit.FencingStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
@@ -32,7 +32,7 @@ class RedisStoreIT
                 SharedLeaseContract,
                 SharedBlockingContract,
                 SharedFencingContract,
-                FenceStoreContract,
+                FencingStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
                 InspectableStoreContract,

@@ -7,7 +7,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.RedisSentinel;
@@ -202,9 +202,9 @@ class RedisTopologyFaultsIT {
                     .collect(Collectors.toMap(state -> state, cluster::masterOf));
             owners.forEach((state, owner) -> changeSlot(owner, "DELSLOTS", state));
 
-            BackgroundCall<Attempt> taking =
+            BackgroundCall<Response> taking =
                     BackgroundCall.start(() -> store.save(Requests.exclusive(Key.of("taken"))));
-            BackgroundCall<Attempt> renewing = BackgroundCall.start(() -> store.refresh(Requests.exclusive(renewed)));
+            BackgroundCall<Response> renewing = BackgroundCall.start(() -> store.refresh(Requests.exclusive(renewed)));
             BackgroundCall<Boolean> releasing = BackgroundCall.start(() -> store.delete(released));
             Awaitility.await("all are refused, and ask again")
                     .atMost(Duration.ofSeconds(15))

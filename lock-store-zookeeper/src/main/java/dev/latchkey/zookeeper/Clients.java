@@ -11,7 +11,7 @@ interface Clients {
     ZooKeeper next() throws Exception;
 
     /** What is known of the session of a client that {@link #next} has just given. */
-    Proofs proofs();
+    SessionProof proofs();
 
     /** The session has ended: another one takes its place. */
     void discard(Session session);
@@ -36,8 +36,8 @@ interface Clients {
         }
 
         @Override
-        public Proofs proofs() {
-            return Proofs.ofNewSession();
+        public SessionProof proofs() {
+            return SessionProof.ofNewSession();
         }
 
         @Override
@@ -79,8 +79,8 @@ interface Clients {
         }
 
         @Override
-        public Proofs proofs() {
-            return Proofs.none();
+        public SessionProof proofs() {
+            return SessionProof.none();
         }
 
         @Override
@@ -91,7 +91,7 @@ interface Clients {
         @Override
         public void close(Session session) {
             session.leave(LossReason.STORE_CLOSED);
-            session.sweeper().awaitDone(Limit.deaf(Failures.LEAVING_NANOS));
+            session.sweeper().awaitDone(CallTimeout.deaf(Failures.LEAVING_NANOS));
         }
     }
 }

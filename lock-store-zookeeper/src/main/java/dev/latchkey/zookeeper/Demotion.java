@@ -1,7 +1,7 @@
 package dev.latchkey.zookeeper;
 
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
@@ -18,8 +18,8 @@ final class Demotion {
 
     private final Holds holds;
     private final Hold hold;
-    private final Place place;
-    private final @Nullable Place promotion;
+    private final QueueNode place;
+    private final @Nullable QueueNode promotion;
 
     /** Begins; with the change of the hold locked. */
     Demotion(Holds holds, Hold hold) {
@@ -29,9 +29,9 @@ final class Demotion {
         this.promotion = hold.promotion();
     }
 
-    Attempt now() {
-        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
-        Answer<Void> done = limit.answer(ask());
+    Response now() {
+        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        Reply<Void> done = limit.answer(ask());
         boolean inDoubt = done.isLost();
         while (done.isLost() && !limit.isOver() && hold.isLive()) {
             limit.pause();
@@ -41,7 +41,7 @@ final class Demotion {
         if (done.isSessionEnd() || gone || !hold.isLive()) {
             LossReason reason = gone ? LossReason.RELEASED_ELSEWHERE : LossReason.SESSION_LOST;
             holds.loseTo(hold, reason);
-            return new Attempt.Lost(reason);
+            return new Response.Lost(reason);
         }
         hold.demoted();
         if (done.isLost()) {
@@ -56,10 +56,10 @@ final class Demotion {
         return hold.answer();
     }
 
-    private CompletableFuture<Answer<Void>> ask() {
+    private CompletableFuture<Reply<Void>> ask() {
         Requests requests = place.session().requests();
         return promotion == null
-                ? requests.mark(place.demotionMark(), place.path(), Neighbours.DEMOTED)
+                ? requests.mark(place.demotionMark(), place.path(), PredecessorWatches.DEMOTED)
                 : requests.delete(List.of(promotion.path()));
     }
 
@@ -67,7 +67,7 @@ final class Demotion {
         if (promotion == null) {
             place.demote();
         } else {
-            promotion.ended(Signal.LOOK);
+            promotion.ended(WaitSignal.LOOK);
             promotion.gone();
         }
     }
@@ -77,7 +77,7 @@ final class Demotion {
             repeat();
         } else {
             // Who follows it in this store is told by a watch from now on, as everybody else.
-            promotion.ended(Signal.LOOK);
+            promotion.ended(WaitSignal.LOOK);
             place.session().sweeper().sweep(promotion);
         }
     }

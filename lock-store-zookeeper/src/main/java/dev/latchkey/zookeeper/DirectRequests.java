@@ -12,21 +12,21 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * As {@link Requests}, for callers that wait for the answer anyway: the thread that reads it from the connection hands it to
- * them, without the event thread in between. An interrupt leaves open what became of the request. See {@link Limit#call}.
+ * them, without the event thread in between. An interrupt leaves open what became of the request. See {@link CallTimeout#call}.
  */
 final class DirectRequests {
 
     private final ZooKeeper client;
     private final List<ACL> acl;
-    private final Answers answers;
+    private final Replies answers;
 
-    DirectRequests(ZooKeeper client, List<ACL> acl, Answers answers) {
+    DirectRequests(ZooKeeper client, List<ACL> acl, Replies answers) {
         this.client = client;
         this.acl = acl;
         this.answers = answers;
     }
 
-    Answer<Created> join(String parent, String prefix) throws InterruptedException {
+    Reply<Created> join(String parent, String prefix) throws InterruptedException {
         long sent = System.nanoTime();
         Stat stat = new Stat();
         try {
@@ -38,7 +38,7 @@ final class DirectRequests {
         }
     }
 
-    Answer<Children> children(String parent) throws InterruptedException {
+    Reply<Children> children(String parent) throws InterruptedException {
         Stat stat = new Stat();
         try {
             List<String> names = client.getChildren(parent, false, stat);
@@ -48,7 +48,7 @@ final class DirectRequests {
         }
     }
 
-    Answer<Void> delete(String path) throws InterruptedException {
+    Reply<Void> delete(String path) throws InterruptedException {
         long sent = System.nanoTime();
         try {
             client.delete(path, Requests.ANY_VERSION);

@@ -16,7 +16,7 @@ final class Failures {
 
     private Failures() {}
 
-    static LockStorageException of(String resource, Answer<?> answer, String what) {
+    static LockStorageException of(String resource, Reply<?> answer, String what) {
         if (answer.isSessionEnd()) {
             return answer.is(KeeperException.Code.AUTHFAILED)
                     ? new LockStorageException(
@@ -33,7 +33,7 @@ final class Failures {
         return new LockStorageException(resource, what + ": " + answer.code(), cause(answer));
     }
 
-    private static KeeperException cause(Answer<?> answer) {
+    private static KeeperException cause(Reply<?> answer) {
         return KeeperException.create(answer.code());
     }
 

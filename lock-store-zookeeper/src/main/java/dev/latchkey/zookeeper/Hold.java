@@ -3,8 +3,8 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Hold {
 
     private final Key key;
-    private final Place place;
+    private final QueueNode place;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Lease lease;
 
@@ -25,13 +25,13 @@ final class Hold {
 
     private LockMode mode;
     private OptionalLong token;
-    private @Nullable Place promotion;
+    private @Nullable QueueNode promotion;
     private @Nullable Waiter promoter;
     private int promotions;
     private boolean inDoubt;
     private boolean ended;
 
-    Hold(Key key, Place place, LockMode mode, OptionalLong token) {
+    Hold(Key key, QueueNode place, LockMode mode, OptionalLong token) {
         this.key = key;
         this.place = place;
         this.lease =
@@ -44,7 +44,7 @@ final class Hold {
         return key;
     }
 
-    Place place() {
+    QueueNode place() {
         return place;
     }
 
@@ -70,8 +70,8 @@ final class Hold {
                 || (mode == LockMode.EXCLUSIVE && token.equals(claimed.fencingToken()));
     }
 
-    synchronized Attempt.Granted answer() {
-        return new Attempt.Granted(mode, token, lease);
+    synchronized Response.Granted answer() {
+        return new Response.Granted(mode, token, lease);
     }
 
     /** A new id for another node of this hold. */
@@ -90,7 +90,7 @@ final class Hold {
     }
 
     /** False if it has ended, or was promoted before. */
-    synchronized boolean promoted(Place second) {
+    synchronized boolean promoted(QueueNode second) {
         if (ended || mode == LockMode.EXCLUSIVE) {
             return false;
         }
@@ -100,7 +100,7 @@ final class Hold {
         return true;
     }
 
-    synchronized @Nullable Place promotion() {
+    synchronized @Nullable QueueNode promotion() {
         return promotion;
     }
 
@@ -133,8 +133,10 @@ final class Hold {
     }
 
     /** What those who follow it are told when it is released. */
-    synchronized Signal farewell() {
-        return mode == LockMode.EXCLUSIVE && token.isPresent() ? new Signal.Next(token.getAsLong()) : Signal.LOOK;
+    synchronized WaitSignal farewell() {
+        return mode == LockMode.EXCLUSIVE && token.isPresent()
+                ? new WaitSignal.Next(token.getAsLong())
+                : WaitSignal.LOOK;
     }
 
     /** False if it has ended before. */
@@ -154,7 +156,7 @@ final class Hold {
         if (!end()) {
             return false;
         }
-        endPlaces(Signal.LOOK);
+        endPlaces(WaitSignal.LOOK);
         lost.complete(reason);
         return true;
     }
@@ -164,17 +166,17 @@ final class Hold {
     }
 
     /** Its nodes are being removed, or not relied on any more. */
-    void endPlaces(Signal toFollowers) {
-        Place second = promotion();
+    void endPlaces(WaitSignal toFollowers) {
+        QueueNode second = promotion();
         if (second != null) {
-            second.ended(Signal.LOOK);
+            second.ended(WaitSignal.LOOK);
         }
         place.ended(toFollowers);
     }
 
     /** Its nodes are there no longer. */
     void gonePlaces() {
-        Place second = promotion();
+        QueueNode second = promotion();
         if (second != null) {
             second.gone();
         }

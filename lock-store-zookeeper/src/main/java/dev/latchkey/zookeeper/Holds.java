@@ -3,7 +3,7 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,8 +52,8 @@ final class Holds {
         Session session = hold.place().session();
         session.drop(hold);
         List<String> paths = hold.paths();
-        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
-        Answer<Void> deleted = delete(hold, paths, limit);
+        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        Reply<Void> deleted = delete(hold, paths, limit);
         boolean repeated = deleted.isLost();
         while (deleted.isLost() && !limit.isOver()) {
             limit.pause();
@@ -65,7 +65,7 @@ final class Holds {
             hold.gonePlaces();
         }
         if (deleted.isOk() && !repeated && paths.size() == 1 && hold.place().isFirst()) {
-            session.trail()
+            session.lastReleased()
                     .gone(
                             hold.place().parent(),
                             hold.place().number(),
@@ -81,10 +81,10 @@ final class Holds {
                 : Failures.of(resource, deleted, "deleting " + hold.place().path());
     }
 
-    private static Answer<Void> delete(Hold hold, List<String> paths, Limit<RuntimeException> limit) {
+    private static Reply<Void> delete(Hold hold, List<String> paths, CallTimeout<RuntimeException> limit) {
         Requests requests = hold.place().session().requests();
         if (paths.size() > 1 || !hold.place().followers().isEmpty() || !limit.mayBlock()) {
-            CompletableFuture<Answer<Void>> deleting = requests.delete(paths);
+            CompletableFuture<Reply<Void>> deleting = requests.delete(paths);
             // The next of this store need not wait for the answer: nobody else can get in before it.
             hold.endPlaces(hold.farewell());
             return limit.answer(deleting);
@@ -94,24 +94,24 @@ final class Holds {
     }
 
     /** Asks the servers. */
-    Optional<Attempt.Granted> find(Key key) {
+    Optional<Response.Granted> find(Key key) {
         Hold hold = of(key);
         if (hold == null || !hold.place().session().isLive()) {
             return Optional.empty();
         }
         Session session = hold.place().session();
-        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
-        Place decisive = Optional.ofNullable(hold.promotion()).orElse(hold.place());
-        Answer<Stat> stat;
+        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        QueueNode decisive = Optional.ofNullable(hold.promotion()).orElse(hold.place());
+        Reply<Stat> stat;
         do {
-            CompletableFuture<Answer<Void>> proof = session.requests().sync(decisive.parent());
+            CompletableFuture<Reply<Void>> proof = session.requests().sync(decisive.parent());
             stat = limit.answer(session.requests().stat(decisive.path()));
-            Answer<Void> proven = limit.answer(proof);
+            Reply<Void> proven = limit.answer(proof);
             if (!proven.isLost() && stat.isOk() && stat.value().getEphemeralOwner() == session.id()) {
                 return hold.isLive() ? Optional.of(hold.answer()) : Optional.empty();
             }
             if (stat.isLost() || proven.isLost()) {
-                stat = Answer.none();
+                stat = Reply.none();
                 limit.pause();
             }
         } while (stat.isLost() && !limit.isOver() && hold.isLive());
@@ -138,7 +138,7 @@ final class Holds {
     }
 
     /** Shares from now on what was held exclusively; nobody gets in between. */
-    Attempt demote(Hold hold) {
+    Response demote(Hold hold) {
         hold.change().lock();
         try {
             if (hold.mode() == LockMode.SHARED) {

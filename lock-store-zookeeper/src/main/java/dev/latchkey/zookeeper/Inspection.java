@@ -16,8 +16,8 @@ final class Inspection {
     private Inspection() {}
 
     static List<Holder> holders(String resource, String parent, Session session) {
-        Limit<RuntimeException> limit = Limit.deaf(Failures.ANSWER_NANOS);
-        Answer<Requests.Children> children = limit.answer(session.requests().childrenNow(parent));
+        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        Reply<Requests.Children> children = limit.answer(session.requests().childrenNow(parent));
         while (children.isLost() && !limit.isOver()) {
             limit.pause();
             children = limit.answer(session.requests().childrenNow(parent));
@@ -31,11 +31,11 @@ final class Inspection {
                     : Failures.of(resource, children, "looking at the line at " + parent);
         }
         Requests.Children found = children.value();
-        Line line = new Line(found.names(), found.stat().getMzxid());
+        WaitQueue line = new WaitQueue(found.names(), found.stat().getMzxid());
         List<Holder> holders = new ArrayList<>();
-        for (Entry entry : line.holders()) {
-            CompletableFuture<Answer<Stat>> asked = session.requests().stat(parent + '/' + entry.name());
-            Answer<Stat> stat = limit.answer(asked);
+        for (NodeName entry : line.holders()) {
+            CompletableFuture<Reply<Stat>> asked = session.requests().stat(parent + '/' + entry.name());
+            Reply<Stat> stat = limit.answer(asked);
             if (stat.isOk()) {
                 holders.add(holder(line, entry, stat.value(), session));
             }
@@ -43,7 +43,7 @@ final class Inspection {
         return List.copyOf(holders);
     }
 
-    private static Holder holder(Line line, Entry entry, Stat stat, Session session) {
+    private static Holder holder(WaitQueue line, NodeName entry, Stat stat, Session session) {
         boolean shares = !entry.kind().isPromotion() && line.shares(entry);
         long token = Math.max(stat.getCzxid(), line.floor());
         String who = "session 0x" + Long.toHexString(stat.getEphemeralOwner())

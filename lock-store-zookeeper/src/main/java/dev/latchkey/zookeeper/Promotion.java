@@ -3,7 +3,7 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -12,9 +12,9 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Promotion {
 
-    private static final Attempt RELEASED = new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
-    private static final Attempt SESSION_LOST = new Attempt.Lost(LossReason.SESSION_LOST);
-    private static final Attempt REFUSED = new Attempt.Refused();
+    private static final Response RELEASED = new Response.Lost(LossReason.RELEASED_ELSEWHERE);
+    private static final Response SESSION_LOST = new Response.Lost(LossReason.SESSION_LOST);
+    private static final Response REFUSED = new Response.Refused();
 
     private final Holds holds;
     private final Hold hold;
@@ -25,14 +25,14 @@ final class Promotion {
     }
 
     /** Without waiting. */
-    Attempt attempt() {
+    Response attempt() {
         hold.change().lock();
         try {
             if (hold.promotion() != null || !hold.isLive()) {
                 return hold.isLive() ? hold.answer() : RELEASED;
             }
-            Place place = place(Kind.TRIAL);
-            Line line = place.join(Limit.deaf(Failures.ANSWER_NANOS));
+            QueueNode place = place(NodeKind.TRIAL);
+            WaitQueue line = place.join(CallTimeout.deaf(Failures.ANSWER_NANOS));
             return settle(place, line.of(place.name()));
         } finally {
             hold.change().unlock();
@@ -40,22 +40,22 @@ final class Promotion {
     }
 
     /** Waits until it is the only one. */
-    Attempt await(long endNanos, CompletableFuture<Void> stop) throws InterruptedException {
+    Response await(long endNanos, CompletableFuture<Void> stop) throws InterruptedException {
         Waiter waiter = new Waiter();
-        CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(Signal.STOP));
+        CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(WaitSignal.STOP));
         if (!hold.beginPromotion(waiter)) {
             return RELEASED;
         }
         Session session = hold.place().session();
         session.add(waiter);
-        Limit<InterruptedException> limit = Limit.alert(Taking.joiningNanos(endNanos), waiter.ended());
+        CallTimeout<InterruptedException> limit = CallTimeout.alert(Acquirer.joiningNanos(endNanos), waiter.ended());
         try {
-            Place place = place(Kind.PROMOTER);
-            Line line = place.join(limit);
+            QueueNode place = place(NodeKind.PROMOTER);
+            WaitQueue line = place.join(limit);
             return settle(place, awaitTurn(place, line, waiter, endNanos));
         } catch (LockStorageException e) {
             if (limit.isStopped()) {
-                return hold.isLive() ? Attempt.Conflicted.NO_HINT : SESSION_LOST;
+                return hold.isLive() ? Response.Conflicted.NO_HINT : SESSION_LOST;
             }
             throw e;
         } finally {
@@ -64,51 +64,52 @@ final class Promotion {
         }
     }
 
-    private Verdict awaitTurn(Place place, Line joined, Waiter waiter, long endNanos) throws InterruptedException {
+    private QueuePosition awaitTurn(QueueNode place, WaitQueue joined, Waiter waiter, long endNanos)
+            throws InterruptedException {
         boolean over = false;
         try {
-            Line line = joined;
+            WaitQueue line = joined;
             while (true) {
                 // Before the hold is looked at, whose end is told to the round.
-                Round round = waiter.newRound();
-                Verdict verdict = line.of(place.name());
+                WaitRound round = waiter.newRound();
+                QueuePosition verdict = line.of(place.name());
                 if (!hold.isLive()
-                        || !(verdict instanceof Verdict.Behind behind)
-                        || !Taking.await(place, behind.obstacle(), line, round, endNanos)
-                                .equals(Signal.LOOK)) {
+                        || !(verdict instanceof QueuePosition.Behind behind)
+                        || !Acquirer.await(place, behind.obstacle(), line, round, endNanos)
+                                .equals(WaitSignal.LOOK)) {
                     over = true;
                     return verdict;
                 }
-                line = place.look(Limit.alert(Taking.joiningNanos(endNanos), waiter.ended()));
+                line = place.look(CallTimeout.alert(Acquirer.joiningNanos(endNanos), waiter.ended()));
             }
         } finally {
             if (!over) {
-                place.leave(Signal.LOOK);
+                place.leave(WaitSignal.LOOK);
             }
         }
     }
 
-    private Place place(Kind kind) {
-        Place first = hold.place();
-        return new Place(first.session(), first.resource(), first.parent(), hold.nextPromotionId(), kind);
+    private QueueNode place(NodeKind kind) {
+        QueueNode first = hold.place();
+        return new QueueNode(first.session(), first.resource(), first.parent(), hold.nextPromotionId(), kind);
     }
 
-    private Attempt settle(Place place, Verdict verdict) {
+    private Response settle(QueueNode place, QueuePosition verdict) {
         boolean live = place.session().isLive() && hold.isLive();
-        if (verdict.equals(Verdict.FREE) && live && hold.promoted(place)) {
+        if (verdict.equals(QueuePosition.FREE) && live && hold.promoted(place)) {
             return hold.answer();
         }
-        place.leave(Signal.LOOK);
+        place.leave(WaitSignal.LOOK);
         if (!hold.isLive()) {
             return place.session().isLive() ? RELEASED : SESSION_LOST;
         }
         if (hold.mode() == LockMode.EXCLUSIVE) {
             return hold.answer();
         }
-        if (verdict.equals(Verdict.GONE)) {
+        if (verdict.equals(QueuePosition.GONE)) {
             holds.loseTo(hold, LossReason.RELEASED_ELSEWHERE);
             return RELEASED;
         }
-        return verdict.equals(Verdict.REFUSED) ? REFUSED : Attempt.Conflicted.NO_HINT;
+        return verdict.equals(QueuePosition.REFUSED) ? REFUSED : Response.Conflicted.NO_HINT;
     }
 }

@@ -41,17 +41,17 @@ final class Requests {
 
     private final ZooKeeper client;
     private final List<ACL> acl;
-    private final Answers answers;
+    private final Replies answers;
 
-    Requests(ZooKeeper client, List<ACL> acl, Answers answers) {
+    Requests(ZooKeeper client, List<ACL> acl, Replies answers) {
         this.client = client;
         this.acl = acl;
         this.answers = answers;
     }
 
     /** Makes a node at the end of a line. */
-    CompletableFuture<Answer<Created>> join(String parent, String prefix) {
-        CompletableFuture<Answer<Created>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Created>> join(String parent, String prefix) {
+        CompletableFuture<Reply<Created>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.create(
                 parent + '/' + prefix,
@@ -65,8 +65,8 @@ final class Requests {
     }
 
     /** As {@link #join}, and in the same transaction raises the floor of the line to it. */
-    CompletableFuture<Answer<Created>> joinAndRaiseFloor(String parent, String prefix) {
-        CompletableFuture<Answer<Created>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Created>> joinAndRaiseFloor(String parent, String prefix) {
+        CompletableFuture<Reply<Created>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         List<Op> all = List.of(
                 Op.create(parent + '/' + prefix, NOTHING, acl, CreateMode.EPHEMERAL_SEQUENTIAL),
@@ -86,8 +86,8 @@ final class Requests {
     }
 
     /** Makes a node that is removed by the servers once it has had children and has none. */
-    CompletableFuture<Answer<Void>> makeParent(String path) {
-        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Void>> makeParent(String path) {
+        CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.create(
                 path,
@@ -99,8 +99,8 @@ final class Requests {
         return answer;
     }
 
-    CompletableFuture<Answer<Children>> children(String parent) {
-        CompletableFuture<Answer<Children>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Children>> children(String parent) {
+        CompletableFuture<Reply<Children>> answer = new CompletableFuture<>();
         client.getChildren(
                 parent,
                 false,
@@ -111,40 +111,40 @@ final class Requests {
     }
 
     /** As the leader knows them, not only the server of this session. */
-    CompletableFuture<Answer<Children>> childrenNow(String parent) {
-        CompletableFuture<Answer<Void>> unused = sync(parent);
+    CompletableFuture<Reply<Children>> childrenNow(String parent) {
+        CompletableFuture<Reply<Void>> unused = sync(parent);
         return children(parent);
     }
 
     /** Has the server of this session catch up with its leader. */
-    CompletableFuture<Answer<Void>> sync(String path) {
-        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Void>> sync(String path) {
+        CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         client.sync(path, (code, asked, context) -> answer.complete(answers.read(code, null)), null);
         return answer;
     }
 
     /** Has a quorum agree on a transaction that changes nothing and wakes no watch. */
-    CompletableFuture<Answer<Void>> commit(String path) {
+    CompletableFuture<Reply<Void>> commit(String path) {
         return all(List.of(Op.check(path, ANY_VERSION)));
     }
 
-    CompletableFuture<Answer<Stat>> stat(String path) {
-        CompletableFuture<Answer<Stat>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Stat>> stat(String path) {
+        CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         client.exists(path, false, (code, asked, context, stat) -> answer.complete(answers.read(code, stat)), null);
         return answer;
     }
 
     /** Has a watcher told of the next change or the end of a node; returns what is in it. */
-    CompletableFuture<Answer<byte[]>> watch(String path, Watcher watcher) {
-        CompletableFuture<Answer<byte[]>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<byte[]>> watch(String path, Watcher watcher) {
+        CompletableFuture<Reply<byte[]>> answer = new CompletableFuture<>();
         client.getData(
                 path, watcher, (code, asked, context, data, stat) -> answer.complete(answers.read(code, data)), null);
         return answer;
     }
 
     /** Writes nothing new; the number of the transaction is what counts. */
-    CompletableFuture<Answer<Stat>> touch(String path) {
-        CompletableFuture<Answer<Stat>> answer = new CompletableFuture<>();
+    CompletableFuture<Reply<Stat>> touch(String path) {
+        CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.setData(
                 path,
@@ -156,17 +156,17 @@ final class Requests {
     }
 
     /** Makes a mark and has those told that watch a node, in one transaction. */
-    CompletableFuture<Answer<Void>> mark(String markPath, String watched, byte[] data) {
+    CompletableFuture<Reply<Void>> mark(String markPath, String watched, byte[] data) {
         return all(List.of(
                 Op.create(markPath, NOTHING, acl, CreateMode.EPHEMERAL), Op.setData(watched, data, ANY_VERSION)));
     }
 
     /** Removes nodes, all of them or, if one is not there, none. */
-    CompletableFuture<Answer<Void>> delete(List<String> paths) {
+    CompletableFuture<Reply<Void>> delete(List<String> paths) {
         if (paths.size() > 1) {
             return all(paths.stream().map(path -> Op.delete(path, ANY_VERSION)).toList());
         }
-        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+        CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.delete(
                 paths.get(0),
@@ -176,8 +176,8 @@ final class Requests {
         return answer;
     }
 
-    private CompletableFuture<Answer<Void>> all(List<Op> operations) {
-        CompletableFuture<Answer<Void>> answer = new CompletableFuture<>();
+    private CompletableFuture<Reply<Void>> all(List<Op> operations) {
+        CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.multi(
                 operations, (code, path, context, results) -> answer.complete(answers.written(code, sent, null)), null);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * One session with the servers, and what depends on it.
  *
  * <p>The leader ends a session when it has not heard of it for the session timeout. What the session carries is given up
- * when that may have come, which {@link Proofs} tells. Only a request that a quorum of the servers has carried out proves
+ * when that may have come, which {@link SessionProof} tells. Only a request that a quorum of the servers has carried out proves
  * anything: a server may be cut off from its leader, and a leader that was deposed, and does not know it yet, answers by
  * itself whatever needs no quorum, a {@code sync} as well.
  */
@@ -27,26 +27,26 @@ final class Session {
     private final Requests requests;
     private final DirectRequests directRequests;
     private final Sweeper sweeper;
-    private final Neighbours neighbours;
-    private final Trail trail = new Trail();
+    private final PredecessorWatches neighbours;
+    private final LastReleasedNodes trail = new LastReleasedNodes();
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> joiners = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
-    private final Proofs proofs;
+    private final SessionProof proofs;
     private final Freezes freezes = new Freezes(System.nanoTime());
     private final BooleanSupplier mayLive = this::mayLiveNow;
     private @Nullable CompletableFuture<?> beat;
     private long beatNanos;
     private volatile boolean ended;
 
-    Session(ZooKeeper client, Settings settings, Proofs proofs) {
+    Session(ZooKeeper client, NodeSettings settings, SessionProof proofs) {
         this.client = client;
         this.proofs = proofs;
         this.root = settings.paths().root();
-        Answers answers = new Answers(this::prove, this::end);
+        Replies answers = new Replies(this::prove, this::end);
         this.requests = new Requests(client, settings.acl(), answers);
         this.directRequests = new DirectRequests(client, settings.acl(), answers);
-        this.neighbours = new Neighbours(requests);
+        this.neighbours = new PredecessorWatches(requests);
         this.sweeper = new Sweeper(requests, neighbours);
     }
 
@@ -62,11 +62,11 @@ final class Session {
         return sweeper;
     }
 
-    Neighbours neighbours() {
+    PredecessorWatches neighbours() {
         return neighbours;
     }
 
-    Trail trail() {
+    LastReleasedNodes lastReleased() {
         return trail;
     }
 
@@ -90,7 +90,7 @@ final class Session {
      * Has it proven that the servers will keep it for a while, unless that can be presumed. It cannot after this process has
      * stood still: then it takes a quarter of the session timeout. If no server answers, that is left to what is asked next.
      */
-    <X extends Exception> void makeSure(Limit<X> limit) throws X {
+    <X extends Exception> void makeSure(CallTimeout<X> limit) throws X {
         while (!isEnded() && !limit.isOver() && isInDoubt()) {
             if (!limit.answer(requests.commit(root)).isCommitted()) {
                 limit.pause();
@@ -163,12 +163,12 @@ final class Session {
                 sweeper.sweep(hold.place());
             }
         });
-        waiters.forEach(waiter -> waiter.end(Signal.SESSION_LOST));
+        waiters.forEach(waiter -> waiter.end(WaitSignal.SESSION_LOST));
     }
 
     /** As {@link #lose}, at the end of the store: also for those who are just joining a line. */
     void leave(LossReason reason) {
-        joiners.forEach(waiter -> waiter.end(Signal.SESSION_LOST));
+        joiners.forEach(waiter -> waiter.end(WaitSignal.SESSION_LOST));
         lose(reason);
     }
 

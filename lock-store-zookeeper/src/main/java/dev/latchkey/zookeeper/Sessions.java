@@ -10,12 +10,12 @@ final class Sessions {
     /** How long the owner of a client that has ended may take to have another one. */
     private static final long REPLACING_NANOS = 1_000_000_000;
 
-    private final Settings settings;
+    private final NodeSettings settings;
     private final Clients clients;
     private volatile @Nullable Session current;
     private volatile boolean closed;
 
-    Sessions(Clients clients, Settings settings) {
+    Sessions(Clients clients, NodeSettings settings) {
         this.clients = clients;
         this.settings = settings;
     }
@@ -60,7 +60,7 @@ final class Sessions {
 
     /** Its owner may be about to replace one that has just ended. */
     private ZooKeeper nextClient(String resource) {
-        Limit<RuntimeException> limit = Limit.deaf(REPLACING_NANOS);
+        CallTimeout<RuntimeException> limit = CallTimeout.deaf(REPLACING_NANOS);
         ZooKeeper client = supplied(resource);
         while (!client.getState().isAlive() && !limit.isOver()) {
             limit.pause();

@@ -24,38 +24,38 @@ final class Sweeper {
     static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, Runnable::run);
 
     private final Requests requests;
-    private final Neighbours neighbours;
-    private final Map<Chore, CompletableFuture<Answer<Void>>> chores = new ConcurrentHashMap<>();
+    private final PredecessorWatches neighbours;
+    private final Map<Chore, CompletableFuture<Reply<Void>>> chores = new ConcurrentHashMap<>();
 
-    Sweeper(Requests requests, Neighbours neighbours) {
+    Sweeper(Requests requests, PredecessorWatches neighbours) {
         this.requests = requests;
         this.neighbours = neighbours;
     }
 
-    void sweep(Place place) {
+    void sweep(QueueNode place) {
         Chore chore = new Chore(place.parent(), place.id());
         chores.putIfAbsent(chore, new CompletableFuture<>());
         begin(chore);
     }
 
     /** Returns when nothing is left, or at the limit, and goes on in the background. */
-    void sweepUp(Place place, Limit<RuntimeException> limit) {
+    void sweepUp(QueueNode place, CallTimeout<RuntimeException> limit) {
         Chore chore = new Chore(place.parent(), place.id());
-        CompletableFuture<Answer<Void>> done = new CompletableFuture<>();
-        CompletableFuture<Answer<Void>> before = chores.putIfAbsent(chore, done);
+        CompletableFuture<Reply<Void>> done = new CompletableFuture<>();
+        CompletableFuture<Reply<Void>> before = chores.putIfAbsent(chore, done);
         begin(chore);
-        Answer<Void> unused = limit.answer(before == null ? done : before);
+        Reply<Void> unused = limit.answer(before == null ? done : before);
     }
 
     private void done(Chore chore) {
         neighbours.gone(chore.id());
-        CompletableFuture<Answer<Void>> done = chores.remove(chore);
+        CompletableFuture<Reply<Void>> done = chores.remove(chore);
         if (done != null) {
-            done.complete(Answer.of(Code.OK.intValue(), null));
+            done.complete(Reply.of(Code.OK.intValue(), null));
         }
     }
 
-    void awaitDone(Limit<RuntimeException> limit) {
+    void awaitDone(CallTimeout<RuntimeException> limit) {
         while (!chores.isEmpty() && !limit.isOver()) {
             limit.pause();
         }
@@ -64,7 +64,7 @@ final class Sweeper {
     private void begin(Chore chore) {
         var unused = requests.childrenNow(chore.parent()).thenAccept(children -> {
             if (children.isOk()) {
-                remove(chore, new Line(children.value().names(), 0).namesOf(chore.id()));
+                remove(chore, new WaitQueue(children.value().names(), 0).namesOf(chore.id()));
             } else {
                 endOrRepeat(chore, children);
             }
@@ -87,7 +87,7 @@ final class Sweeper {
         });
     }
 
-    private void endOrRepeat(Chore chore, Answer<?> last) {
+    private void endOrRepeat(Chore chore, Reply<?> last) {
         if (last.isLost()) {
             LATER.execute(() -> begin(chore));
         } else {

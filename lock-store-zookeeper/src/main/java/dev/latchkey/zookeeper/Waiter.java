@@ -5,22 +5,22 @@ import java.util.concurrent.CompletableFuture;
 /** One call that waits, round after round. Any thread may end it. */
 final class Waiter {
 
-    private final CompletableFuture<Signal> ended = new CompletableFuture<>();
-    private volatile Round round = new Round();
+    private final CompletableFuture<WaitSignal> ended = new CompletableFuture<>();
+    private volatile WaitRound round = new WaitRound();
 
     /** Completes when it waits no longer, whatever happens in the line. */
-    CompletableFuture<Signal> ended() {
+    CompletableFuture<WaitSignal> ended() {
         return ended;
     }
 
     /** Whether it was withdrawn. */
     boolean isStopped() {
-        return ended.isDone() && ended.join().equals(Signal.STOP);
+        return ended.isDone() && ended.join().equals(WaitSignal.STOP);
     }
 
     /** Begins a round, before the line is looked at: what happens from now on is not missed. */
-    Round newRound() {
-        Round fresh = new Round();
+    WaitRound newRound() {
+        WaitRound fresh = new WaitRound();
         round = fresh;
         if (ended.isDone()) {
             fresh.tell(ended.join());
@@ -29,10 +29,10 @@ final class Waiter {
     }
 
     void look() {
-        round.tell(Signal.LOOK);
+        round.tell(WaitSignal.LOOK);
     }
 
-    void end(Signal signal) {
+    void end(WaitSignal signal) {
         ended.complete(signal);
         round.tell(signal);
     }

@@ -3,13 +3,13 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
@@ -48,8 +48,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     private final Paths paths;
     private final Sessions sessions;
     private final Holds holds = new Holds();
-    private final Pulse pulse;
-    private final Taking taking;
+    private final Heartbeat pulse;
+    private final Acquirer taking;
 
     /**
      * Uses a client of the caller, with nodes below {@code /latchkey} that everybody may use.
@@ -62,9 +62,9 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
 
     private ZooKeeperStore(Builder builder) {
         this.paths = new Paths(builder.root);
-        this.sessions = new Sessions(builder.clients, new Settings(paths, builder.acl));
-        this.pulse = new Pulse(sessions);
-        this.taking = new Taking(sessions, paths, holds, pulse);
+        this.sessions = new Sessions(builder.clients, new NodeSettings(paths, builder.acl));
+        this.pulse = new Heartbeat(sessions);
+        this.taking = new Acquirer(sessions, paths, holds, pulse);
     }
 
     /**
@@ -104,7 +104,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         checkOpen(request.key());
         Hold own = holds.of(request.key());
         if (own == null) {
@@ -114,7 +114,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         long endNanos = System.nanoTime() + maxWait.toNanos();
         if (Thread.interrupted()) {
@@ -144,7 +144,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
                 && request.key().held().map(own::isAsClaimed).orElse(true);
     }
 
-    private Attempt renew(Request request, Hold own) {
+    private Response renew(Request request, Hold own) {
         if (!own.place().session().isLive()) {
             return lost(LossReason.SESSION_LOST);
         }
@@ -155,12 +155,12 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
             return holds.demote(own);
         }
         return holds.find(request.key())
-                .<Attempt>map(granted -> granted)
+                .<Response>map(granted -> granted)
                 .orElseGet(() -> lost(LossReason.RELEASED_ELSEWHERE));
     }
 
-    private static Attempt lost(LossReason reason) {
-        return new Attempt.Lost(reason);
+    private static Response lost(LossReason reason) {
+        return new Response.Lost(reason);
     }
 
     /**
@@ -176,7 +176,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return holds.find(key);
     }
 

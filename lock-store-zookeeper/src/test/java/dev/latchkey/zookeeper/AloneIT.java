@@ -35,7 +35,7 @@ class AloneIT extends BehindAProxy {
         for (int i = 0; i < 3; i++) {
             assertThat(lock.acquire().release()).isTrue();
         }
-        assertThat(store.sessions().forUse(resource).trail().isTrodden("/latchkey/" + resource))
+        assertThat(store.sessions().forUse(resource).lastReleased().isTrodden("/latchkey/" + resource))
                 .isTrue();
         return lock;
     }

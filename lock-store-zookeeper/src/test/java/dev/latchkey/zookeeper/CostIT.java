@@ -144,10 +144,10 @@ class CostIT {
         try (ZooKeeperStore other = Stores.open(server.address(), LONG_SESSION)) {
             LockFactory others = new LockFactory(other);
             List<BackgroundCall<Lock>> waiting = new ArrayList<>();
-            for (int i = 0; i < Queue.PLACES; i++) {
+            for (int i = 0; i < LocalWaitQueue.PLACES; i++) {
                 waiting.add(BackgroundCall.start(others.createLock("idle")::acquire));
             }
-            Awaitility.await().until(() -> other.sessions().forUse("idle").waiting() == Queue.PLACES);
+            Awaitility.await().until(() -> other.sessions().forUse("idle").waiting() == LocalWaitQueue.PLACES);
             waiting.forEach(BackgroundCall::awaitWaiting);
             awaitQuiet();
             long before = server.packetsReceived();

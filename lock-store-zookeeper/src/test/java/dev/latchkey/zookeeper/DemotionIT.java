@@ -31,7 +31,7 @@ class DemotionIT extends BehindAProxy {
             BackgroundCall<Lock> here = waiting(locks, 2);
             BackgroundCall<Lock> there = waiting(new LockFactory(other), 3);
             AtomicBoolean loses = new AtomicBoolean(true);
-            loseRequests(Entry.demotionMark(id), loses);
+            loseRequests(NodeName.demotionMark(id), loses);
             assertThatThrownBy(holder::acquireShared).isInstanceOf(LockStorageException.class);
 
             loses.set(false);
@@ -76,7 +76,7 @@ class DemotionIT extends BehindAProxy {
     }
 
     private static String idOf(String name) {
-        return Objects.requireNonNull(Entry.parse(name), name).id();
+        return Objects.requireNonNull(NodeName.parse(name), name).id();
     }
 
     private BackgroundCall<Lock> waiting(LockFactory factory, int lengthThen) {

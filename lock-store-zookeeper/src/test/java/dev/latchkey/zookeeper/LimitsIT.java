@@ -134,7 +134,7 @@ class LimitsIT extends BehindAProxy {
                 served.add(number);
                 return lock.release();
             });
-            if (i < Queue.PLACES) {
+            if (i < LocalWaitQueue.PLACES) {
                 awaitLine("many", i + 2);
             }
             call.awaitWaiting();
@@ -147,10 +147,10 @@ class LimitsIT extends BehindAProxy {
         for (BackgroundCall<Boolean> call : waiting) {
             assertThat(call.result()).isTrue();
         }
-        assertThat(longest).isEqualTo(Queue.PLACES + 1);
+        assertThat(longest).isEqualTo(LocalWaitQueue.PLACES + 1);
         assertThat(served).hasSize(many);
         // Those who are let in may be overtaken on their way to the servers, by more on a busy machine.
-        int most = 3 * Queue.PLACES;
+        int most = 3 * LocalWaitQueue.PLACES;
         for (int i = 0; i < many; i++) {
             assertThat(served.get(i)).isBetween(i - most, i + most);
         }
@@ -162,12 +162,12 @@ class LimitsIT extends BehindAProxy {
         Lock holder = locks.createLock("leaving");
         assertThat(holder.tryAcquire()).isTrue();
         List<BackgroundCall<Lock>> interrupted = new ArrayList<>();
-        for (int i = 0; i < 2 * Queue.PLACES; i++) {
+        for (int i = 0; i < 2 * LocalWaitQueue.PLACES; i++) {
             BackgroundCall<Lock> call = BackgroundCall.start(locks.createLock("leaving")::acquire);
             call.awaitWaiting();
             interrupted.add(call);
         }
-        awaitLine("leaving", Queue.PLACES + 1);
+        awaitLine("leaving", LocalWaitQueue.PLACES + 1);
         assertThat(locks.createLock("leaving").tryAcquire(Duration.ofMillis(50)))
                 .isFalse();
         BackgroundCall<Lock> last = BackgroundCall.start(locks.createLock("leaving")::acquire);
@@ -201,10 +201,10 @@ class LimitsIT extends BehindAProxy {
             Lock holder = lenders.createLock("turn");
             assertThat(holder.tryAcquire()).isTrue();
             List<BackgroundCall<Boolean>> waiting = new ArrayList<>();
-            for (int i = 0; i < Queue.PLACES + 2; i++) {
+            for (int i = 0; i < LocalWaitQueue.PLACES + 2; i++) {
                 BackgroundCall<Boolean> call = BackgroundCall.start(
                         () -> lenders.createLock("turn").acquire().release());
-                awaitLine("turn", Math.min(i, Queue.PLACES - 1) + 2);
+                awaitLine("turn", Math.min(i, LocalWaitQueue.PLACES - 1) + 2);
                 call.awaitWaiting();
                 waiting.add(call);
             }
@@ -228,7 +228,7 @@ class LimitsIT extends BehindAProxy {
         assertThat(holder.tryAcquire()).isTrue();
         LockFactory others = new LockFactory(other);
         List<BackgroundCall<Lock>> waiting = new ArrayList<>();
-        for (int i = 0; i < 2 * Queue.PLACES; i++) {
+        for (int i = 0; i < 2 * LocalWaitQueue.PLACES; i++) {
             BackgroundCall<Lock> call = BackgroundCall.start(others.createLock("closing")::acquire);
             call.awaitWaiting();
             waiting.add(call);

@@ -32,8 +32,8 @@ class NoThreadsIT {
     private ZooKeeperServer server;
     private Nodes nodes;
     private ZooKeeper client;
-    private Pulse pulse;
-    private Taking taking;
+    private Heartbeat pulse;
+    private Acquirer taking;
 
     @BeforeEach
     void open() throws Exception {
@@ -41,9 +41,9 @@ class NoThreadsIT {
         nodes = Nodes.of(server.dsn());
         client = Nodes.connect(server.address().toString(), 20_000);
         Paths paths = new Paths(ZooKeeperStore.DEFAULT_ROOT);
-        Sessions sessions = new Sessions(Clients.Lent.of(client), new Settings(paths, ZooDefs.Ids.OPEN_ACL_UNSAFE));
-        pulse = new Pulse(sessions, this::thread);
-        taking = new Taking(sessions, paths, new Holds(), pulse);
+        Sessions sessions = new Sessions(Clients.Lent.of(client), new NodeSettings(paths, ZooDefs.Ids.OPEN_ACL_UNSAFE));
+        pulse = new Heartbeat(sessions, this::thread);
+        taking = new Acquirer(sessions, paths, new Holds(), pulse);
     }
 
     @AfterEach

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -29,28 +29,28 @@ public interface AsyncStoreContract extends StoreContract {
         Key key = fixture.key();
         long before = System.nanoTime();
 
-        Attempt.Granted granted = granted(answer(store.saveAsync(exclusive(key), 0)));
+        Response.Granted granted = granted(answer(store.saveAsync(exclusive(key), 0)));
 
         assertThat(granted.lease().since().orElse(before) - before).isNotNegative();
         assertThat(store.find(key).orElseThrow().fencingToken()).isEqualTo(granted.fencingToken());
-        assertThat(answer(store.saveAsync(exclusive(fixture.key()), 0))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(answer(store.saveAsync(exclusive(fixture.key()), 0))).isInstanceOf(Response.Conflicted.class);
         assertThat(answer(store.deleteAsync(fixture.key()))).isFalse();
         assertThat(answer(store.deleteAsync(holding(key, granted)))).isTrue();
         assertThat(store.find(key)).isEmpty();
-        assertThat(answer(store.saveAsync(exclusive(holding(key, granted)), 0))).isInstanceOf(Attempt.Lost.class);
+        assertThat(answer(store.saveAsync(exclusive(holding(key, granted)), 0))).isInstanceOf(Response.Lost.class);
     }
 
     @Test
     default void givenManyAtOnce_whenSavedWithoutWaiting_thenOneOfThemIsGranted(Fixture fixture) throws Exception {
         AsyncStore store = fixture.store(AsyncStore.class);
-        List<CompletionStage<Attempt>> asked = new ArrayList<>();
+        List<CompletionStage<Response>> asked = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             asked.add(store.saveAsync(exclusive(fixture.key()), 0));
         }
 
         int granted = 0;
-        for (CompletionStage<Attempt> stage : asked) {
-            granted += answer(stage) instanceof Attempt.Granted ? 1 : 0;
+        for (CompletionStage<Response> stage : asked) {
+            granted += answer(stage) instanceof Response.Granted ? 1 : 0;
         }
 
         assertThat(granted).isEqualTo(1);
@@ -62,9 +62,9 @@ public interface AsyncStoreContract extends StoreContract {
         Key key = fixture.key();
         Thread.currentThread().interrupt();
 
-        CompletionStage<Attempt> asked = store.saveAsync(exclusive(key), 0);
+        CompletionStage<Response> asked = store.saveAsync(exclusive(key), 0);
 
         assertThat(Thread.interrupted()).isTrue();
-        assertThat(answer(asked)).isInstanceOf(Attempt.Granted.class);
+        assertThat(answer(asked)).isInstanceOf(Response.Granted.class);
     }
 }

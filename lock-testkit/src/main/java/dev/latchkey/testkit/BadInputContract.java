@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -79,18 +79,18 @@ public interface BadInputContract extends StoreContract {
     @MethodSource("dev.latchkey.testkit.BadInputContract#enormousTtls")
     default void givenEnormousTtl_whenSaved_thenHeldForThatLongOrNothingWritten(Duration ttl, Fixture fixture) {
         Key key = fixture.key();
-        Attempt attempt;
+        Response attempt;
         try {
             attempt = fixture.store().save(exclusive(key, ttl));
         } catch (IllegalArgumentException e) {
             assertThat(e).hasMessageMatching("(?s).*[0-9].*");
-            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
             return;
         }
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(key)).isTrue();
     }
 

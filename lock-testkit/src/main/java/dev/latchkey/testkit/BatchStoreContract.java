@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -35,11 +35,11 @@ public interface BatchStoreContract extends StoreContract {
         Key one = fixture.key(fixture.resource() + "/one");
         Key two = fixture.key(fixture.resource() + "/two");
 
-        List<Attempt.Granted> grants = grants(fixture, exclusive(one), shared(two));
+        List<Response.Granted> grants = grants(fixture, exclusive(one), shared(two));
 
-        assertThat(grants).extracting(Attempt.Granted::mode).containsExactly(LockMode.EXCLUSIVE, LockMode.SHARED);
-        assertThat(fixture.store().find(one)).map(Attempt.Granted::mode).contains(LockMode.EXCLUSIVE);
-        assertThat(fixture.store().find(two)).map(Attempt.Granted::mode).contains(LockMode.SHARED);
+        assertThat(grants).extracting(Response.Granted::mode).containsExactly(LockMode.EXCLUSIVE, LockMode.SHARED);
+        assertThat(fixture.store().find(one)).map(Response.Granted::mode).contains(LockMode.EXCLUSIVE);
+        assertThat(fixture.store().find(two)).map(Response.Granted::mode).contains(LockMode.SHARED);
         assertThat(grants.get(0).fencingToken())
                 .isEqualTo(fixture.store().find(one).orElseThrow().fencingToken());
     }
@@ -70,9 +70,9 @@ public interface BatchStoreContract extends StoreContract {
         assertThat(fixture.store(BatchStore.class).saveAll(List.of(exclusive(keys[0]), exclusive(keys[1]))))
                 .isInstanceOf(BatchAttempt.Conflicted.class);
 
-        Attempt attempt = fixture.store().save(exclusive(other(fixture, keys[0])));
+        Response attempt = fixture.store().save(exclusive(other(fixture, keys[0])));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -82,7 +82,7 @@ public interface BatchStoreContract extends StoreContract {
 
         grants(fixture, exclusive(reader), exclusive(keys[1]));
 
-        assertThat(fixture.store().find(reader)).map(Attempt.Granted::mode).contains(LockMode.EXCLUSIVE);
+        assertThat(fixture.store().find(reader)).map(Response.Granted::mode).contains(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -97,20 +97,20 @@ public interface BatchStoreContract extends StoreContract {
                 .isInstanceOfSatisfying(
                         BatchAttempt.Conflicted.class,
                         conflict -> assertThat(conflict.resources()).containsExactly(reader.resource()));
-        assertThat(fixture.store().find(reader)).map(Attempt.Granted::mode).contains(LockMode.SHARED);
+        assertThat(fixture.store().find(reader)).map(Response.Granted::mode).contains(LockMode.SHARED);
         assertNothingHeld(fixture, keys[1]);
     }
 
     @Test
     default void givenHeld_whenSavedTogetherAgain_thenRenewedWithTheSameFencingToken(Fixture fixture) {
         Key[] keys = keys(fixture, 2);
-        List<Attempt.Granted> first = grants(fixture, exclusive(keys[0]), shared(keys[1]));
+        List<Response.Granted> first = grants(fixture, exclusive(keys[0]), shared(keys[1]));
         Key writer = Requests.holding(keys[0], first.get(0));
         Key reader = Requests.holding(keys[1], first.get(1));
 
-        List<Attempt.Granted> again = grants(fixture, exclusive(writer), shared(reader));
+        List<Response.Granted> again = grants(fixture, exclusive(writer), shared(reader));
 
-        assertThat(again).extracting(Attempt.Granted::mode).containsExactly(LockMode.EXCLUSIVE, LockMode.SHARED);
+        assertThat(again).extracting(Response.Granted::mode).containsExactly(LockMode.EXCLUSIVE, LockMode.SHARED);
         assertThat(again.get(0).fencingToken()).isEqualTo(first.get(0).fencingToken());
     }
 
@@ -121,7 +121,7 @@ public interface BatchStoreContract extends StoreContract {
 
         grants(fixture, shared(writer), shared(keys[1]));
 
-        assertThat(fixture.store().save(shared(other(fixture, keys[0])))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(shared(other(fixture, keys[0])))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -142,7 +142,7 @@ public interface BatchStoreContract extends StoreContract {
     @Test
     default void givenSomeHeld_whenDeletedTogether_thenThoseAreCountedAndAllIsFree(Fixture fixture) {
         Key[] keys = keys(fixture, 3);
-        List<Attempt.Granted> grants = grants(fixture, exclusive(keys[0]), shared(keys[2]));
+        List<Response.Granted> grants = grants(fixture, exclusive(keys[0]), shared(keys[2]));
         Key other = other(fixture, keys[1]);
         granted(fixture.store().save(exclusive(other)));
 
@@ -188,7 +188,7 @@ public interface BatchStoreContract extends StoreContract {
         assertThat(fixture.store(BatchStore.class).deleteAll(List.of(keys))).isEqualTo(300);
     }
 
-    private static List<Attempt.Granted> grants(Fixture fixture, Request... requests) {
+    private static List<Response.Granted> grants(Fixture fixture, Request... requests) {
         BatchAttempt attempt = fixture.store(BatchStore.class).saveAll(List.of(requests));
         if (attempt instanceof BatchAttempt.Granted granted) {
             return granted.grants();

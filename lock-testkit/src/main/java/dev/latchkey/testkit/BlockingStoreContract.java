@@ -9,9 +9,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +36,11 @@ public interface BlockingStoreContract extends StoreContract {
     default void givenFree_whenWaitedFor_thenGrantedAtOnce(Fixture fixture) throws Exception {
         Key key = fixture.key();
 
-        Attempt attempt = fixture.store(BlockingStore.class).waitAndSave(exclusive(key), LONG_WAIT, never());
+        Response attempt = fixture.store(BlockingStore.class).waitAndSave(exclusive(key), LONG_WAIT, never());
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -48,37 +48,37 @@ public interface BlockingStoreContract extends StoreContract {
         Key holder = holder(fixture);
         Key waiter = fixture.key();
 
-        Attempt attempt = fixture.store(BlockingStore.class).waitAndSave(exclusive(waiter), SHORT_WAIT, never());
+        Response attempt = fixture.store(BlockingStore.class).waitAndSave(exclusive(waiter), SHORT_WAIT, never());
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().find(holder)).isPresent();
         assertThat(fixture.store().delete(holder)).isTrue();
         assertThat(fixture.store().find(waiter)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenHeld_whenMaxWaitIsTiny_thenConflict(Fixture fixture) throws Exception {
         holder(fixture);
 
-        Attempt attempt =
+        Response attempt =
                 fixture.store(BlockingStore.class).waitAndSave(exclusive(fixture.key()), Duration.ofNanos(1), never());
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
     default void givenWaiting_whenTheHolderDeletes_thenGranted(Fixture fixture) throws Exception {
         Key holder = holder(fixture);
         Key waiter = fixture.key();
-        BackgroundCall<Attempt> waiting = waiting(fixture, waiter, never());
+        BackgroundCall<Response> waiting = waiting(fixture, waiter, never());
         assertThat(fixture.store().find(waiter)).isEmpty();
 
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        assertThat(waiting.result()).isInstanceOf(Attempt.Granted.class);
+        assertThat(waiting.result()).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(waiter)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -105,31 +105,31 @@ public interface BlockingStoreContract extends StoreContract {
         Key holder = holder(fixture);
         Key waiter = fixture.key();
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        BackgroundCall<Attempt> waiting = waiting(fixture, waiter, withdrawn);
+        BackgroundCall<Response> waiting = waiting(fixture, waiter, withdrawn);
 
         withdrawn.complete(null);
 
-        assertThat(waiting.result()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waiting.result()).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(holder)).isTrue();
         assertThat(fixture.store().find(waiter)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenHeldAndWithdrawnBefore_whenWaitedFor_thenConflictAtOnce(Fixture fixture) throws Exception {
         holder(fixture);
 
-        BackgroundCall<Attempt> waiting = fixture.start(() -> fixture.store(BlockingStore.class)
+        BackgroundCall<Response> waiting = fixture.start(() -> fixture.store(BlockingStore.class)
                 .waitAndSave(exclusive(fixture.key()), LONG_WAIT, CompletableFuture.completedFuture(null)));
 
-        assertThat(waiting.result()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waiting.result()).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
     default void givenWaiting_whenInterrupted_thenNothingIsLeft(Fixture fixture) {
         Key holder = holder(fixture);
         Key waiter = fixture.key();
-        BackgroundCall<Attempt> waiting = waiting(fixture, waiter, never());
+        BackgroundCall<Response> waiting = waiting(fixture, waiter, never());
 
         waiting.interrupt();
 
@@ -137,13 +137,13 @@ public interface BlockingStoreContract extends StoreContract {
         assertThat(fixture.store().find(holder)).isPresent();
         assertThat(fixture.store().delete(holder)).isTrue();
         assertThat(fixture.store().find(waiter)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenInterruptFlagAndFree_whenWaitedFor_thenInterruptedAndNothingHeld(Fixture fixture) {
         Key key = fixture.key();
-        BackgroundCall<Attempt> call = fixture.start(() -> {
+        BackgroundCall<Response> call = fixture.start(() -> {
             Thread.currentThread().interrupt();
             return fixture.store(BlockingStore.class).waitAndSave(exclusive(key), LONG_WAIT, never());
         });
@@ -151,21 +151,21 @@ public interface BlockingStoreContract extends StoreContract {
         assertThatThrownBy(call::result).isInstanceOf(InterruptedException.class);
 
         assertThat(fixture.store().find(key)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenAWaiterGoes_whenTheHolderDeletes_thenTheNextIsGranted(Fixture fixture) throws Exception {
         Key holder = holder(fixture);
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        BackgroundCall<Attempt> first = waiting(fixture, fixture.key(), withdrawn);
-        BackgroundCall<Attempt> second = waiting(fixture, fixture.key(), never());
+        BackgroundCall<Response> first = waiting(fixture, fixture.key(), withdrawn);
+        BackgroundCall<Response> second = waiting(fixture, fixture.key(), never());
         withdrawn.complete(null);
-        assertThat(first.result()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(first.result()).isInstanceOf(Response.Conflicted.class);
 
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        assertThat(second.result()).isInstanceOf(Attempt.Granted.class);
+        assertThat(second.result()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -174,14 +174,14 @@ public interface BlockingStoreContract extends StoreContract {
             Key holder = holder(fixture);
             Key waiter = fixture.key();
             CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-            BackgroundCall<Attempt> waiting = waiting(fixture, waiter, withdrawn);
+            BackgroundCall<Response> waiting = waiting(fixture, waiter, withdrawn);
             BackgroundCall<Boolean> deleting =
                     fixture.start(() -> fixture.store().delete(holder));
             InterruptContract.spin(ThreadLocalRandom.current().nextInt(20_000));
 
             withdrawn.complete(null);
 
-            boolean holds = waiting.result() instanceof Attempt.Granted;
+            boolean holds = waiting.result() instanceof Response.Granted;
             assertThat(deleting.result()).isTrue();
             assertHoldsOrFree(fixture, waiter, holds);
         }
@@ -193,13 +193,13 @@ public interface BlockingStoreContract extends StoreContract {
         for (int i = 0; i < 50; i++) {
             Key holder = holder(fixture);
             Key waiter = fixture.key();
-            BackgroundCall<Attempt> waiting = fixture.start(() ->
+            BackgroundCall<Response> waiting = fixture.start(() ->
                     fixture.store(BlockingStore.class).waitAndSave(exclusive(waiter), Duration.ofMillis(3), never()));
             InterruptContract.spin(ThreadLocalRandom.current().nextInt(200_000));
 
             assertThat(fixture.store().delete(holder)).isTrue();
 
-            boolean holds = waiting.result() instanceof Attempt.Granted;
+            boolean holds = waiting.result() instanceof Response.Granted;
             assertHoldsOrFree(fixture, waiter, holds);
         }
     }
@@ -209,7 +209,7 @@ public interface BlockingStoreContract extends StoreContract {
         try (PersistingStore store = fixture.openSeparateStore()) {
             BlockingStore blocking = store.capability(BlockingStore.class).orElseThrow();
             granted(store.save(exclusive(Key.of(fixture.resource()))));
-            BackgroundCall<Attempt> waiting = fixture.startWaiting(
+            BackgroundCall<Response> waiting = fixture.startWaiting(
                     () -> blocking.waitAndSave(exclusive(Key.of(fixture.resource())), LONG_WAIT, never()));
 
             closeNow(store);
@@ -225,7 +225,7 @@ public interface BlockingStoreContract extends StoreContract {
     private static void assertHoldsOrFree(Fixture fixture, Key waiter, boolean holds) {
         assertThat(fixture.store().find(waiter).isPresent()).isEqualTo(holds);
         Key next = fixture.key();
-        assertThat(fixture.store().save(exclusive(next)) instanceof Attempt.Granted)
+        assertThat(fixture.store().save(exclusive(next)) instanceof Response.Granted)
                 .isEqualTo(!holds);
         assertThat(fixture.store().delete(waiter)).isEqualTo(holds);
         assertThat(fixture.store().delete(next)).isEqualTo(!holds);
@@ -237,7 +237,7 @@ public interface BlockingStoreContract extends StoreContract {
         return holder;
     }
 
-    private static BackgroundCall<Attempt> waiting(Fixture fixture, Key key, CompletionStage<?> withdrawn) {
+    private static BackgroundCall<Response> waiting(Fixture fixture, Key key, CompletionStage<?> withdrawn) {
         return fixture.startWaiting(
                 () -> fixture.store(BlockingStore.class).waitAndSave(exclusive(key), LONG_WAIT, withdrawn));
     }

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +21,7 @@ public interface ExclusionContract extends StoreContract {
     default void givenFree_whenFound_thenNothing(Fixture fixture) {
         Key key = fixture.key();
 
-        Optional<Attempt.Granted> found = fixture.store().find(key);
+        Optional<Response.Granted> found = fixture.store().find(key);
 
         assertThat(found).isEmpty();
     }
@@ -30,7 +30,7 @@ public interface ExclusionContract extends StoreContract {
     default void givenFree_whenSaved_thenGrantedExclusively(Fixture fixture) {
         Key key = fixture.key();
 
-        Attempt attempt = fixture.store().save(exclusive(key));
+        Response attempt = fixture.store().save(exclusive(key));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
@@ -38,9 +38,9 @@ public interface ExclusionContract extends StoreContract {
     @Test
     default void givenSaved_whenFound_thenTheSameHold(Fixture fixture) {
         Key key = fixture.key();
-        Attempt.Granted saved = granted(fixture.store().save(exclusive(key)));
+        Response.Granted saved = granted(fixture.store().save(exclusive(key)));
 
-        Attempt.Granted found = fixture.store().find(key).orElseThrow();
+        Response.Granted found = fixture.store().find(key).orElseThrow();
 
         assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(found.fencingToken()).isEqualTo(saved.fencingToken());
@@ -83,20 +83,20 @@ public interface ExclusionContract extends StoreContract {
     default void givenHeldByOther_whenSaved_thenConflict(Fixture fixture) {
         granted(fixture.store().save(exclusive(fixture.key())));
 
-        Attempt attempt = fixture.store().save(exclusive(fixture.key()));
+        Response attempt = fixture.store().save(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
     default void givenConflict_whenFound_thenHolderHoldsAndLoserDoesNot(Fixture fixture) {
         Key holder = fixture.key();
         Key loser = fixture.key();
-        Attempt.Granted saved = granted(fixture.store().save(exclusive(holder)));
+        Response.Granted saved = granted(fixture.store().save(exclusive(holder)));
 
-        Attempt attempt = fixture.store().save(exclusive(loser));
+        Response attempt = fixture.store().save(exclusive(loser));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().find(loser)).isEmpty();
         assertThat(fixture.store().find(holder).orElseThrow().fencingToken()).isEqualTo(saved.fencingToken());
     }
@@ -106,13 +106,13 @@ public interface ExclusionContract extends StoreContract {
         Key holder = fixture.key();
         Key loser = fixture.key();
         granted(fixture.store().save(exclusive(holder)));
-        assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Response.Conflicted.class);
 
         boolean wasHolder = fixture.store().delete(loser);
 
         assertThat(wasHolder).isFalse();
         assertThat(fixture.store().find(holder)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -120,12 +120,12 @@ public interface ExclusionContract extends StoreContract {
         Key holder = fixture.key();
         Key loser = fixture.key();
         granted(fixture.store().save(exclusive(holder)));
-        assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        Attempt attempt = fixture.store().save(exclusive(loser));
+        Response attempt = fixture.store().save(exclusive(loser));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(holder)).isEmpty();
     }
 
@@ -134,34 +134,34 @@ public interface ExclusionContract extends StoreContract {
         Key holder = fixture.key();
         granted(fixture.store().save(exclusive(holder)));
         for (int i = 0; i < 10; i++) {
-            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         }
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        Attempt attempt = fixture.store().save(exclusive(fixture.key()));
+        Response attempt = fixture.store().save(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenHeld_whenSavedAgain_thenOneDeleteEndsIt(Fixture fixture) {
         Key key = fixture.key();
-        Attempt.Granted first = granted(fixture.store().save(exclusive(key)));
-        Attempt second = fixture.store().save(exclusive(holding(key, first)));
+        Response.Granted first = granted(fixture.store().save(exclusive(key)));
+        Response second = fixture.store().save(exclusive(holding(key, first)));
         assertThat(granted(second).mode()).isEqualTo(LockMode.EXCLUSIVE);
 
         boolean wasHolder = fixture.store().delete(key);
 
         assertThat(wasHolder).isTrue();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenHeld_whenSavedByAnEqualKeyThatClaimsNothing_thenTheSameHold(Fixture fixture) {
         Key key = fixture.key();
-        Attempt.Granted first = granted(fixture.store().save(exclusive(key)));
+        Response.Granted first = granted(fixture.store().save(exclusive(key)));
 
-        Attempt.Granted second = granted(fixture.store().save(exclusive(key)));
+        Response.Granted second = granted(fixture.store().save(exclusive(key)));
 
         assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
         assertThat(fixture.store().delete(key)).isTrue();
@@ -174,9 +174,9 @@ public interface ExclusionContract extends StoreContract {
         Key other = fixture.key(fixture.resource() + "-other");
         granted(fixture.store().save(exclusive(one)));
 
-        Attempt attempt = fixture.store().save(exclusive(other));
+        Response attempt = fixture.store().save(exclusive(other));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -190,7 +190,7 @@ public interface ExclusionContract extends StoreContract {
 
         assertThat(fixture.store().find(other)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key(other.resource()))))
-                .isInstanceOf(Attempt.Conflicted.class);
+                .isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -199,10 +199,10 @@ public interface ExclusionContract extends StoreContract {
         Key claim = holding(key, fixture.store().save(exclusive(key)));
         assertThat(fixture.store().delete(key)).isTrue();
 
-        Attempt attempt = fixture.store().save(exclusive(claim));
+        Response attempt = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -213,9 +213,9 @@ public interface ExclusionContract extends StoreContract {
         assertThat(fixture.store().delete(key)).isTrue();
         granted(fixture.store().save(exclusive(taker)));
 
-        Attempt attempt = fixture.store().save(exclusive(claim));
+        Response attempt = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(taker)).isPresent();
     }
 
@@ -225,10 +225,10 @@ public interface ExclusionContract extends StoreContract {
         Key key = fixture.key();
         granted(elsewhere.save(exclusive(key)));
 
-        Attempt attempt = fixture.store().save(exclusive(key));
+        Response attempt = fixture.store().save(exclusive(key));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(elsewhere.delete(key)).isTrue();
         assertThat(fixture.store().find(key)).isPresent();
     }

@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -53,14 +53,14 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Awaitility.await("the resource to be free")
                 .pollInterval(Duration.ofMillis(10))
                 .atMost(Duration.ofSeconds(30))
-                .until(() -> fixture.store().save(exclusive(next)) instanceof Attempt.Granted);
+                .until(() -> fixture.store().save(exclusive(next)) instanceof Response.Granted);
     }
 
     @Test
     default void givenGranted_whenItsLeaseIsLookedAt_thenItBeganBetweenCallAndAnswer(Fixture fixture) {
         long before = System.nanoTime();
 
-        Attempt.Granted granted = granted(fixture.store().save(exclusive(fixture.key())));
+        Response.Granted granted = granted(fixture.store().save(exclusive(fixture.key())));
 
         long since = granted.lease().since().orElseThrow();
         assertThat(since - before).isNotNegative();
@@ -71,9 +71,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     @Test
     default void givenSaved_whenFound_thenItsLeaseEndsNoLaterThanGranted(Fixture fixture) {
         Key key = fixture.key();
-        Attempt.Granted saved = granted(fixture.store().save(exclusive(key)));
+        Response.Granted saved = granted(fixture.store().save(exclusive(key)));
 
-        Attempt.Granted found = fixture.store().find(key).orElseThrow();
+        Response.Granted found = fixture.store().find(key).orElseThrow();
 
         assertThat(endNanos(found) - endNanos(saved))
                 .as("nanoseconds that find promises beyond what save promised")
@@ -87,11 +87,11 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     default void givenConflict_whenAskedWhenToRetry_thenNotAfterTheHoldersLease(Fixture fixture) {
         granted(fixture.store().save(exclusive(fixture.key(), LONG_TTL)));
 
-        Attempt attempt = fixture.store().save(exclusive(fixture.key()));
+        Response attempt = fixture.store().save(exclusive(fixture.key()));
 
         assertThat(attempt)
                 .isInstanceOfSatisfying(
-                        Attempt.Conflicted.class,
+                        Response.Conflicted.class,
                         conflict ->
                                 assertThat(conflict.retryAfter()).isBetween(Duration.ZERO, LONG_TTL.plusSeconds(1)));
     }
@@ -101,7 +101,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key)));
 
-        Attempt attempt = fixture.store(ExpiringStore.class)
+        Response attempt = fixture.store(ExpiringStore.class)
                 .refresh(exclusive(claim, shortTtl()).with(LeaseChange.SET));
 
         assertThat(granted(attempt).lease().ttl()).isLessThan(LONG_TTL);
@@ -118,7 +118,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
         LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
         assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     /** A18: as above, by taking again what is held. */
@@ -137,12 +137,12 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     @Test
     default void givenHeldExclusively_whenARefreshForASharedHoldComesLate_thenItStaysExclusive(Fixture fixture) {
         Key key = fixture.key();
-        Attempt.Granted held = granted(fixture.store().save(exclusive(key)));
+        Response.Granted held = granted(fixture.store().save(exclusive(key)));
         Key late = key.holding(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
 
-        Attempt unused = fixture.store(ExpiringStore.class).refresh(Requests.shared(late));
+        Response unused = fixture.store(ExpiringStore.class).refresh(Requests.shared(late));
 
-        Attempt.Granted found = fixture.store().find(key).orElseThrow();
+        Response.Granted found = fixture.store().find(key).orElseThrow();
         assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(found.fencingToken()).isEqualTo(held.fencingToken());
     }
@@ -152,12 +152,12 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
         assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -165,9 +165,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
 
-        Attempt attempt = fixture.store().save(exclusive(claim));
+        Response attempt = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
         assertThat(fixture.store().find(key)).isPresent();
     }
@@ -175,9 +175,10 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     @Test
     default void givenHeld_whenRefreshed_thenModeAndTokenStay(Fixture fixture) {
         Key key = fixture.key();
-        Attempt.Granted saved = granted(fixture.store().save(exclusive(key)));
+        Response.Granted saved = granted(fixture.store().save(exclusive(key)));
 
-        Attempt.Granted refreshed = granted(fixture.store(ExpiringStore.class).refresh(exclusive(holding(key, saved))));
+        Response.Granted refreshed =
+                granted(fixture.store(ExpiringStore.class).refresh(exclusive(holding(key, saved))));
 
         assertThat(refreshed.mode()).isEqualTo(saved.mode());
         assertThat(refreshed.fencingToken()).isEqualTo(saved.fencingToken());
@@ -189,11 +190,11 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = expired(fixture, key);
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -203,9 +204,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key taker = fixture.key();
         granted(fixture.store().save(exclusive(taker)));
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(taker)).isPresent();
     }
 
@@ -214,11 +215,11 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     default void givenNeverHeld_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
         Key key = fixture.key();
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(key));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(key));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -226,9 +227,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key holder = fixture.key();
         granted(fixture.store().save(exclusive(holder)));
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(exclusive(fixture.key()));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(holder)).isPresent();
     }
 
@@ -237,9 +238,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = expired(fixture, key);
 
-        Attempt attempt = fixture.store().save(exclusive(claim));
+        Response attempt = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
     }
 
@@ -248,9 +249,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         expired(fixture, key);
 
-        Attempt attempt = fixture.store().save(exclusive(key));
+        Response attempt = fixture.store().save(exclusive(key));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
     }
 
@@ -262,7 +263,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         boolean wasHolder = fixture.store().delete(key);
 
         assertThat(wasHolder).isEqualTo(remembersExpiredHolds());
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     /** F17, F45: a late delete hit the next holder, or said that all was well. */
@@ -278,7 +279,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
         assertThat(wasHolder).isFalse();
         assertThat(store.find(taker)).isPresent();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -300,11 +301,11 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     default void givenRivalsAreRefused_whenTheTtlIsOver_thenTheHoldEndsInTime(Fixture fixture) {
         Key key = fixture.key();
         granted(fixture.store().save(exclusive(key, workingTtl())));
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
 
         Awaitility.await()
                 .atMost(workingTtl().plusSeconds(10))
-                .until(() -> fixture.store().save(exclusive(fixture.key())) instanceof Attempt.Granted);
+                .until(() -> fixture.store().save(exclusive(fixture.key())) instanceof Response.Granted);
 
         assertThat(fixture.store().find(key)).isEmpty();
     }
@@ -322,7 +323,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
                 .until(() -> fixture.store().find(key).isEmpty());
     }
 
-    private static long endNanos(Attempt.Granted granted) {
+    private static long endNanos(Response.Granted granted) {
         return granted.lease().since().orElseThrow() + granted.lease().ttl().toNanos();
     }
 }

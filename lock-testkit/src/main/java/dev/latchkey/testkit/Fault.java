@@ -2,9 +2,9 @@ package dev.latchkey.testkit;
 
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -24,12 +24,15 @@ public final class Fault {
     private static final Fault NONE = new Fault(Fault::nothing, null, Fault::nothing, UnaryOperator.identity());
 
     private final Consumer<String> before;
-    private final @Nullable Attempt instead;
+    private final @Nullable Response instead;
     private final Consumer<String> after;
-    private final UnaryOperator<Attempt> change;
+    private final UnaryOperator<Response> change;
 
     private Fault(
-            Consumer<String> before, @Nullable Attempt instead, Consumer<String> after, UnaryOperator<Attempt> change) {
+            Consumer<String> before,
+            @Nullable Response instead,
+            Consumer<String> after,
+            UnaryOperator<Response> change) {
         this.before = before;
         this.instead = instead;
         this.after = after;
@@ -88,8 +91,8 @@ public final class Fault {
                 Fault::nothing,
                 null,
                 Fault::nothing,
-                attempt -> attempt instanceof Attempt.Granted granted
-                        ? new Attempt.Granted(granted.mode(), granted.fencingToken(), earlier(granted.lease(), late))
+                attempt -> attempt instanceof Response.Granted granted
+                        ? new Response.Granted(granted.mode(), granted.fencingToken(), earlier(granted.lease(), late))
                         : attempt);
     }
 
@@ -99,7 +102,7 @@ public final class Fault {
      * @param attempt the answer
      * @return the fault, for save, waitAndSave and refresh; no fault for the others
      */
-    public static Fault answering(Attempt attempt) {
+    public static Fault answering(Response attempt) {
         return new Fault(Fault::nothing, attempt, Fault::nothing, UnaryOperator.identity());
     }
 
@@ -110,7 +113,7 @@ public final class Fault {
      * @return as {@link #answering}
      */
     public static Fault lost(LossReason reason) {
-        return answering(new Attempt.Lost(reason));
+        return answering(new Response.Lost(reason));
     }
 
     /**
@@ -145,7 +148,7 @@ public final class Fault {
     }
 
     /** Runs a call that answers an attempt. */
-    <X extends Exception> Attempt attempt(String resource, Call<Attempt, X> store) throws X {
+    <X extends Exception> Response attempt(String resource, Call<Response, X> store) throws X {
         return instead != null ? instead : change.apply(answer(resource, store));
     }
 

@@ -3,16 +3,16 @@ package dev.latchkey.testkit;
 import dev.latchkey.Key;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It has the capabilities of the store it wraps. Every hold granted through it has a {@link Lease#lost()} stage, one
  * per hold. Thread-safe.
  */
-public final class FaultyStore implements ExpiringStore, SharedStore, BlockingStore, FenceStore, InspectableStore {
+public final class FaultyStore implements ExpiringStore, SharedStore, BlockingStore, FencingStore, InspectableStore {
 
     /** What a store can be asked. */
     public enum Operation {
@@ -55,7 +55,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         DELETE,
         /** {@link PersistingStore#find}. */
         FIND,
-        /** {@link FenceStore#raiseFence}. */
+        /** {@link FencingStore#raiseFence}. */
         RAISE_FENCE
     }
 
@@ -155,34 +155,34 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return granting(
                 request, called(Operation.SAVE, request).attempt(request.key().resource(), () -> store.save(request)));
     }
 
     @Override
-    public Attempt save(Request request, long proposal) {
+    public Response save(Request request, long proposal) {
         Fault fault = called(Operation.SAVE, request);
         return granting(
                 request,
                 fault.attempt(
                         request.key().resource(),
-                        () -> wrapped(FenceStore.class).save(request, proposal)));
+                        () -> wrapped(FencingStore.class).save(request, proposal)));
     }
 
     @Override
     public boolean raiseFence(Key key, long fence) {
         return called(new Call(Operation.RAISE_FENCE, key, Optional.empty()))
-                .answer(key.resource(), () -> wrapped(FenceStore.class).raiseFence(key, fence));
+                .answer(key.resource(), () -> wrapped(FencingStore.class).raiseFence(key, fence));
     }
 
     @Override
     public Durability survives() {
-        return wrapped(FenceStore.class).survives();
+        return wrapped(FencingStore.class).survives();
     }
 
     @Override
-    public Attempt waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         Fault fault = called(Operation.WAIT_AND_SAVE, request);
         return granting(
@@ -193,7 +193,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         Fault fault = called(Operation.REFRESH, request);
         return granting(
                 request,
@@ -211,7 +211,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return called(new Call(Operation.FIND, key, Optional.empty()))
                 .answer(key.resource(), () -> store.find(key))
                 .map(granted -> watched(key, granted));
@@ -256,15 +256,15 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         }
     }
 
-    private Attempt granting(Request request, Attempt attempt) {
-        return attempt instanceof Attempt.Granted granted ? watched(request.key(), granted) : attempt;
+    private Response granting(Request request, Response attempt) {
+        return attempt instanceof Response.Granted granted ? watched(request.key(), granted) : attempt;
     }
 
-    private Attempt.Granted watched(Key key, Attempt.Granted granted) {
+    private Response.Granted watched(Key key, Response.Granted granted) {
         CompletableFuture<LossReason> lost = losses.computeIfAbsent(key.token(), token -> new CompletableFuture<>());
         granted.lease().lost().ifPresent(theirs -> theirs.thenAccept(lost::complete));
         Lease lease = granted.lease();
-        return new Attempt.Granted(
+        return new Response.Granted(
                 granted.mode(),
                 granted.fencingToken(),
                 new Lease(lease.since(), lease.ttl(), Optional.of(lost), lease.isLive()));

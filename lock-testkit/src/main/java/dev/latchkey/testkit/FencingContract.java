@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +21,7 @@ public interface FencingContract extends StoreContract {
 
     @Test
     default void givenFree_whenSaved_thenItHasAPositiveToken(Fixture fixture) {
-        Attempt.Granted granted = granted(fixture.store().save(exclusive(fixture.key())));
+        Response.Granted granted = granted(fixture.store().save(exclusive(fixture.key())));
 
         assertThat(granted.fencingToken()).isPresent();
         assertThat(granted.fencingToken().getAsLong()).isPositive();
@@ -57,9 +57,9 @@ public interface FencingContract extends StoreContract {
     default void givenHeld_whenSavedAgain_thenTheTokenStays(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
-        Attempt.Granted first = granted(store.save(exclusive(key)));
+        Response.Granted first = granted(store.save(exclusive(key)));
 
-        Attempt.Granted second = granted(store.save(exclusive(holding(key, first))));
+        Response.Granted second = granted(store.save(exclusive(holding(key, first))));
 
         assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
     }
@@ -68,9 +68,9 @@ public interface FencingContract extends StoreContract {
     default void givenHeld_whenFound_thenTheTokenIsThere(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
 
-        Attempt.Granted found = store.find(key).orElseThrow();
+        Response.Granted found = store.find(key).orElseThrow();
 
         assertThat(found.fencingToken()).isEqualTo(saved.fencingToken());
     }
@@ -80,7 +80,7 @@ public interface FencingContract extends StoreContract {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
         long first = token(store.save(exclusive(key)));
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(key).orElseThrow().fencingToken()).hasValue(first);
         assertThat(store.delete(key)).isTrue();
 
@@ -98,9 +98,9 @@ public interface FencingContract extends StoreContract {
         assertThat(store.delete(key)).isTrue();
         granted(store.save(exclusive(key)));
 
-        Attempt attempt = store.save(exclusive(oldClaim));
+        Response attempt = store.save(exclusive(oldClaim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
     }
 
     @Test
@@ -132,7 +132,7 @@ public interface FencingContract extends StoreContract {
         assertThat(waiting.result().fencingToken().orElseThrow()).isGreaterThan(first);
     }
 
-    private static long token(Attempt attempt) {
+    private static long token(Response attempt) {
         return granted(attempt).fencingToken().orElseThrow();
     }
 }

@@ -26,7 +26,7 @@ public interface HandoverContract extends ProcessesContract {
         assertThat(giver.tryAcquire()).isTrue();
         long token = giver.fencingToken().orElse(0);
         try (SecondProcess other = SecondProcess.connect(dsn())) {
-            RemoteLock owner = other.lock(giver.handOver(), LONG_TTL);
+            RemoteLock owner = other.lock(giver.transferKey(), LONG_TTL);
             assertThat(owner.isExpired()).isTrue();
 
             owner.refresh();
@@ -46,7 +46,7 @@ public interface HandoverContract extends ProcessesContract {
             RemoteLock giver = other.lock(fixture.resource(), LONG_TTL);
             assertThat(giver.tryAcquire()).isTrue();
 
-            Lock owner = fixture.lock(giver.handOver());
+            Lock owner = fixture.lock(giver.transferKey());
 
             assertThat(owner.isAcquired()).isTrue();
             assertThat(giver.isAcquired()).isFalse();
@@ -61,7 +61,7 @@ public interface HandoverContract extends ProcessesContract {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock giver = other.lock(fixture.resource(), LONG_TTL);
             assertThat(giver.tryAcquire()).isTrue();
-            Lock owner = fixture.lock(giver.handOver());
+            Lock owner = fixture.lock(giver.transferKey());
 
             assertThat(other.exit()).isZero();
 
@@ -108,7 +108,7 @@ public interface HandoverContract extends ProcessesContract {
         assertThat(giver.tryAcquire()).isTrue();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
-            out.writeObject(giver.handOver());
+            out.writeObject(giver.transferKey());
         }
 
         Key read;

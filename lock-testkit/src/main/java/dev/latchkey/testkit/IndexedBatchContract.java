@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StateRule;
@@ -72,7 +72,7 @@ public interface IndexedBatchContract extends BatchStoreContract, IndexStoreCont
 
         assertThat(save(fixture, 6, exclusive(reader))).isInstanceOf(BatchAttempt.Stale.class);
 
-        assertThat(fixture.store().find(reader)).map(Attempt.Granted::mode).contains(LockMode.SHARED);
+        assertThat(fixture.store().find(reader)).map(Response.Granted::mode).contains(LockMode.SHARED);
     }
 
     @Test

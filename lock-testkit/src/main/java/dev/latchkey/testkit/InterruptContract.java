@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
@@ -22,15 +22,15 @@ public interface InterruptContract extends StoreContract {
         Key key = fixture.key();
 
         BackgroundCall<Boolean> call = interrupted(fixture, () -> {
-            assertThat(fixture.store().save(exclusive(key))).isInstanceOf(Attempt.Granted.class);
+            assertThat(fixture.store().save(exclusive(key))).isInstanceOf(Response.Granted.class);
             assertThat(fixture.store().find(key)).isPresent();
-            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
             assertThat(fixture.store().delete(key)).isTrue();
             return Thread.currentThread().isInterrupted();
         });
 
         assertThat(call.result()).isTrue();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test

@@ -5,8 +5,8 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import java.text.Normalizer;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,9 +88,9 @@ public interface NamingContract extends StoreContract {
         granted(fixture.store().save(exclusive(key)));
 
         assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key(resource)))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key(resource)))).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(key)).isTrue();
-        assertThat(fixture.store().save(exclusive(fixture.key(resource)))).isInstanceOf(Attempt.Granted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key(resource)))).isInstanceOf(Response.Granted.class);
     }
 
     @ParameterizedTest
@@ -102,7 +102,7 @@ public interface NamingContract extends StoreContract {
         granted(store.save(exclusive(key)));
 
         assertThat(store.find(key)).isPresent();
-        assertThat(store.save(exclusive(Key.of(name)))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(Key.of(name)))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(key)).isTrue();
         assertThat(store.find(key)).isEmpty();
     }
@@ -114,9 +114,9 @@ public interface NamingContract extends StoreContract {
         Key second = fixture.key(own(fixture, other));
         granted(fixture.store().save(exclusive(first)));
 
-        Attempt attempt = fixture.store().save(exclusive(second));
+        Response attempt = fixture.store().save(exclusive(second));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().delete(second)).isTrue();
         assertThat(fixture.store().find(first)).isPresent();
     }

@@ -4,11 +4,11 @@ import static dev.latchkey.testkit.Requests.exclusive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.NotifyingStore;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.spi.Wakeup;
+import dev.latchkey.spi.ReleaseSubscription;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
@@ -33,7 +33,7 @@ public interface NotifyingStoreContract extends StoreContract {
     default void givenWatched_whenTheHolderReleases_thenWoken(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
-        try (Wakeup watch = watching(fixture)) {
+        try (ReleaseSubscription watch = watching(fixture)) {
             CompletionStage<?> next = nextAfterARefusal(fixture, watch);
 
             assertThat(holder.release()).isTrue();
@@ -46,7 +46,7 @@ public interface NotifyingStoreContract extends StoreContract {
     default void givenWokenOnce_whenTheNextHolderReleases_thenWokenAgain(Fixture fixture) {
         Lock first = fixture.lock();
         assertThat(first.tryAcquire()).isTrue();
-        try (Wakeup watch = watching(fixture)) {
+        try (ReleaseSubscription watch = watching(fixture)) {
             CompletionStage<?> next = nextAfterARefusal(fixture, watch);
             assertThat(first.release()).isTrue();
             awaitWoken(next);
@@ -64,8 +64,8 @@ public interface NotifyingStoreContract extends StoreContract {
     default void givenWatchedTwice_whenTheHolderReleases_thenBothAreWoken(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
-        try (Wakeup watch = watching(fixture);
-                Wakeup other = watching(fixture)) {
+        try (ReleaseSubscription watch = watching(fixture);
+                ReleaseSubscription other = watching(fixture)) {
             CompletionStage<?> otherNext = other.next();
             CompletionStage<?> next = nextAfterARefusal(fixture, watch);
 
@@ -80,8 +80,8 @@ public interface NotifyingStoreContract extends StoreContract {
     default void givenOneWatchWasClosed_whenTheHolderReleases_thenTheOtherIsWoken(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
-        try (Wakeup watch = watching(fixture)) {
-            Wakeup closed = watching(fixture);
+        try (ReleaseSubscription watch = watching(fixture)) {
+            ReleaseSubscription closed = watching(fixture);
             closed.close();
             closed.close();
             CompletionStage<?> next = nextAfterARefusal(fixture, watch);
@@ -98,7 +98,7 @@ public interface NotifyingStoreContract extends StoreContract {
         NotifyingStore notifying = store.capability(NotifyingStore.class).orElseThrow();
         // What the store knows of its backend it may have to ask for first.
         assertThat(store.find(fixture.key())).isEmpty();
-        Wakeup watch = notifying.watch(fixture.resource());
+        ReleaseSubscription watch = notifying.watch(fixture.resource());
         Awaitility.await().atMost(HINT_LIMIT).until(watch::isWatching);
 
         store.close();
@@ -108,17 +108,17 @@ public interface NotifyingStoreContract extends StoreContract {
     }
 
     /** Begins to watch what is held, and returns once the store listens. */
-    static Wakeup watching(Fixture fixture) {
-        Wakeup watch = fixture.store(NotifyingStore.class).watch(fixture.resource());
+    static ReleaseSubscription watching(Fixture fixture) {
+        ReleaseSubscription watch = fixture.store(NotifyingStore.class).watch(fixture.resource());
         Awaitility.await().atMost(HINT_LIMIT).until(watch::isWatching);
         return watch;
     }
 
     /** The next hint for one who has asked since, as whoever waits does, and was refused. */
-    static CompletionStage<?> nextAfterARefusal(Fixture fixture, Wakeup watch) {
+    static CompletionStage<?> nextAfterARefusal(Fixture fixture, ReleaseSubscription watch) {
         CompletionStage<?> next = watch.next();
-        assertThat(fixture.store().save(exclusive(fixture.key()).with(Patience.AGAIN)))
-                .isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()).with(RetryIntent.AGAIN)))
+                .isInstanceOf(Response.Conflicted.class);
         return next;
     }
 

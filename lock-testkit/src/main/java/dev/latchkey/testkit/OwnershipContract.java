@@ -135,7 +135,7 @@ public interface OwnershipContract extends StoreContract {
     default void givenHandedOver_whenReleasedHere_thenTheNewOwnerHolds(Fixture fixture) {
         Lock giver = fixture.lock();
         assertThat(giver.tryAcquire()).isTrue();
-        Lock owner = fixture.lock(giver.handOver());
+        Lock owner = fixture.lock(giver.transferKey());
         assertThat(owner.isAcquired()).isTrue();
 
         boolean released = giver.release();
@@ -149,7 +149,7 @@ public interface OwnershipContract extends StoreContract {
     default void givenHandedOver_whenAcquiredAgainHere_thenRefusedAsAnyRival(Fixture fixture) {
         Lock giver = fixture.lock();
         assertThat(giver.tryAcquire()).isTrue();
-        Lock owner = fixture.lock(giver.handOver());
+        Lock owner = fixture.lock(giver.transferKey());
 
         boolean acquired = giver.tryAcquire();
 
@@ -162,7 +162,7 @@ public interface OwnershipContract extends StoreContract {
     default void givenNothingHeld_whenHandedOver_thenIllegalState(Fixture fixture) {
         Lock lock = fixture.lock();
 
-        assertThatThrownBy(lock::handOver)
+        assertThatThrownBy(lock::transferKey)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining(fixture.resource());
     }

@@ -1,10 +1,10 @@
 package dev.latchkey.testkit;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.util.Optional;
 
 /**
@@ -25,7 +25,7 @@ public final class PollingStore implements PersistingStore {
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return store.save(request);
     }
 
@@ -35,7 +35,7 @@ public final class PollingStore implements PersistingStore {
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return store.find(key);
     }
 

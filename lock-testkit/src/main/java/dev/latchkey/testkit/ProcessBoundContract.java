@@ -71,7 +71,7 @@ public interface ProcessBoundContract extends StoreContract {
     default void givenHandedOver_whenItsKeyIsSerialized_thenRefused(Fixture fixture) {
         Lock lock = fixture.lock();
         assertThat(lock.tryAcquire()).isTrue();
-        Key key = lock.handOver();
+        Key key = lock.transferKey();
 
         assertThatThrownBy(key::serialize).isInstanceOf(UnserializableKeyException.class);
 

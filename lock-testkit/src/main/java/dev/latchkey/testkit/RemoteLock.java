@@ -109,7 +109,7 @@ public final class RemoteLock {
      *
      * @return the key, as it travelled
      */
-    public Key handOver() {
-        return Key.deserialize(process.send("handOver", name).text());
+    public Key transferKey() {
+        return Key.deserialize(process.send("transferKey", name).text());
     }
 }

@@ -6,11 +6,11 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -37,7 +37,7 @@ public final class Requests {
      * @return the request, of a caller that asks once
      */
     public static Request exclusive(Key key, Duration ttl) {
-        return new Request(key, LockMode.EXCLUSIVE, ttl, Patience.ONCE);
+        return new Request(key, LockMode.EXCLUSIVE, ttl, RetryIntent.ONCE);
     }
 
     /**
@@ -58,7 +58,7 @@ public final class Requests {
      * @return the request, of a caller that asks once
      */
     public static Request shared(Key key, Duration ttl) {
-        return new Request(key, LockMode.SHARED, ttl, Patience.ONCE);
+        return new Request(key, LockMode.SHARED, ttl, RetryIntent.ONCE);
     }
 
     /**
@@ -69,7 +69,7 @@ public final class Requests {
      * @return an equal key that claims to hold what was granted
      * @throws AssertionError if nothing was granted
      */
-    public static Key holding(Key key, Attempt attempt) {
+    public static Key holding(Key key, Response attempt) {
         return claiming(key, granted(attempt));
     }
 
@@ -80,29 +80,29 @@ public final class Requests {
      * @return the same
      * @throws AssertionError if it is another answer
      */
-    public static Attempt.Granted granted(Attempt attempt) {
-        if (attempt instanceof Attempt.Granted granted) {
+    public static Response.Granted granted(Response attempt) {
+        if (attempt instanceof Response.Granted granted) {
             return granted;
         }
         throw new AssertionError("expected a grant, but the store answered " + attempt);
     }
 
-    private static Key claiming(Key key, Attempt.Granted granted) {
-        var endless = new Attempt.Granted(granted.mode(), granted.fencingToken(), Lease.endless());
+    private static Key claiming(Key key, Response.Granted granted) {
+        var endless = new Response.Granted(granted.mode(), granted.fencingToken(), Lease.endless());
         try (LockFactory locks = new LockFactory(new Granting(endless))) {
             Lock lock = locks.createLock(key, LONG_TTL);
             if (!lock.tryAcquire()) {
                 throw new AssertionError("a store that grants everything refused");
             }
-            return lock.handOver();
+            return lock.transferKey();
         }
     }
 
     /** Has a Lock believe in a grant, since only a Lock can put into a key what it holds. */
-    private record Granting(Attempt.Granted granted) implements PersistingStore {
+    private record Granting(Response.Granted granted) implements PersistingStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return granted;
         }
 
@@ -112,7 +112,7 @@ public final class Requests {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return Optional.of(granted);
         }
     }

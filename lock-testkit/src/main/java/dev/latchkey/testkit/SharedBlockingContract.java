@@ -13,10 +13,10 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,24 +34,24 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
     default void givenWriter_whenReadersWait_thenAllReadOnceItDeletes(Fixture fixture) throws Exception {
         Key writer = fixture.key();
         granted(fixture.store().save(exclusive(writer)));
-        List<BackgroundCall<Attempt>> waiting = new ArrayList<>();
+        List<BackgroundCall<Response>> waiting = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             waiting.add(waiting(fixture, shared(fixture.key())));
         }
 
         assertThat(fixture.store().delete(writer)).isTrue();
 
-        for (BackgroundCall<Attempt> reader : waiting) {
+        for (BackgroundCall<Response> reader : waiting) {
             assertThat(granted(reader.result()).mode()).isEqualTo(LockMode.SHARED);
         }
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
     default void givenReaders_whenWriterWaits_thenItWritesOnceTheLastDeletes(Fixture fixture) throws Exception {
         Key first = reader(fixture);
         Key second = reader(fixture);
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(fixture.key()));
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(fixture.key()));
         assertThat(fixture.store().delete(first)).isTrue();
         assertThat(waiting.isDone()).isFalse();
 
@@ -64,13 +64,13 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
     default void givenPromoterWaits_whenTheOtherReaderDeletes_thenExclusive(Fixture fixture) throws Exception {
         Key promoter = reader(fixture);
         Key other = reader(fixture);
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(promoter));
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(promoter));
         assertThat(fixture.store().find(promoter).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
 
         assertThat(fixture.store().delete(other)).isTrue();
 
         assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
-        assertThat(fixture.store().save(shared(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(fixture.store().save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     /** F8: two promoters waited for each other. */
@@ -79,12 +79,12 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
             throws Exception {
         Key first = reader(fixture);
         Key second = reader(fixture);
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(first));
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(first));
 
-        Attempt attempt =
+        Response attempt =
                 fixture.store(BlockingStore.class).waitAndSave(exclusive(second), LONG_WAIT, new CompletableFuture<>());
 
-        assertThat(attempt).isInstanceOf(Attempt.Refused.class);
+        assertThat(attempt).isInstanceOf(Response.Refused.class);
         assertThat(fixture.store().find(second).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(waiting.isDone()).isFalse();
         assertThat(fixture.store().delete(second)).isTrue();
@@ -113,10 +113,10 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
     default void givenThePromoterGaveUp_whenTheOtherWaitsToPromote_thenItMay(Fixture fixture) throws Exception {
         Key first = reader(fixture);
         Key second = reader(fixture);
-        Attempt gaveUp =
+        Response gaveUp =
                 fixture.store(BlockingStore.class).waitAndSave(exclusive(first), SHORT_WAIT, new CompletableFuture<>());
-        assertThat(gaveUp).isInstanceOf(Attempt.Conflicted.class);
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(second));
+        assertThat(gaveUp).isInstanceOf(Response.Conflicted.class);
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(second));
 
         assertThat(fixture.store().delete(first)).isTrue();
 
@@ -128,13 +128,13 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         PersistingStore store = fixture.store();
         Key promoter = reader(fixture);
         Key other = reader(fixture);
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(promoter));
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(promoter));
 
         waiting.interrupt();
 
         assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
         assertThat(store.find(promoter).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
-        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Granted.class);
         assertThat(store.find(other)).isPresent();
     }
 
@@ -144,30 +144,30 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         Key promoter = reader(fixture);
         Key other = reader(fixture);
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-        BackgroundCall<Attempt> waiting = fixture.startWaiting(
+        BackgroundCall<Response> waiting = fixture.startWaiting(
                 () -> fixture.store(BlockingStore.class).waitAndSave(exclusive(promoter), LONG_WAIT, withdrawn));
 
         withdrawn.complete(null);
 
-        assertThat(waiting.result()).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(waiting.result()).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(other)).isTrue();
         assertThat(store.find(promoter).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(promoter)).isTrue();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     default void givenPromoterWaits_whenItsSharedHoldIsDeleted_thenLost(Fixture fixture) throws Exception {
         Key promoter = reader(fixture);
         Key other = reader(fixture);
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(promoter));
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(promoter));
 
         assertThat(fixture.store().delete(promoter)).isTrue();
         assertThat(fixture.store().delete(other)).isTrue();
 
-        assertThat(waiting.result()).isInstanceOf(Attempt.Lost.class);
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(waiting.result()).isInstanceOf(Response.Lost.class);
+        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -175,8 +175,8 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
             throws Exception {
         Key promoter = reader(fixture);
         Key other = reader(fixture);
-        BackgroundCall<Attempt> writing = waiting(fixture, exclusive(fixture.key()));
-        BackgroundCall<Attempt> promoting = waiting(fixture, exclusive(promoter));
+        BackgroundCall<Response> writing = waiting(fixture, exclusive(fixture.key()));
+        BackgroundCall<Response> promoting = waiting(fixture, exclusive(promoter));
 
         assertThat(fixture.store().delete(other)).isTrue();
 
@@ -190,7 +190,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
     default void givenWriterWaits_whenTheHolderDemotes_thenItGoesOnWaiting(Fixture fixture) throws Exception {
         Key key = fixture.key();
         Key writer = holding(key, fixture.store().save(exclusive(key)));
-        BackgroundCall<Attempt> waiting = waiting(fixture, exclusive(fixture.key()));
+        BackgroundCall<Response> waiting = waiting(fixture, exclusive(fixture.key()));
 
         granted(fixture.store().save(shared(writer)));
 
@@ -204,7 +204,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
     default void givenReaderWaits_whenTheWriterDemotes_thenBothRead(Fixture fixture) throws Exception {
         Key key = fixture.key();
         Key writer = holding(key, fixture.store().save(exclusive(key)));
-        BackgroundCall<Attempt> waiting = waiting(fixture, shared(fixture.key()));
+        BackgroundCall<Response> waiting = waiting(fixture, shared(fixture.key()));
 
         granted(fixture.store().save(shared(writer)));
 
@@ -217,7 +217,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         return holding(key, fixture.store().save(shared(key)));
     }
 
-    private static BackgroundCall<Attempt> waiting(Fixture fixture, Request request) {
+    private static BackgroundCall<Response> waiting(Fixture fixture, Request request) {
         return fixture.startWaiting(
                 () -> fixture.store(BlockingStore.class).waitAndSave(request, LONG_WAIT, new CompletableFuture<>()));
     }

@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +22,7 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
     default void givenReader_whenAskedForItsToken_thenNone(Fixture fixture) {
         Key key = fixture.key();
 
-        Attempt.Granted granted = granted(fixture.store().save(shared(key)));
+        Response.Granted granted = granted(fixture.store().save(shared(key)));
 
         assertThat(granted.fencingToken()).isEmpty();
         assertThat(fixture.store().find(key).orElseThrow().fencingToken()).isEmpty();
@@ -46,8 +46,8 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
     default void givenWriter_whenDemotedAndPromotedAgain_thenItsTokenIsGreater(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
-        Attempt.Granted first = granted(store.save(exclusive(key)));
-        Attempt.Granted demoted = granted(store.save(shared(holding(key, first))));
+        Response.Granted first = granted(store.save(exclusive(key)));
+        Response.Granted demoted = granted(store.save(shared(holding(key, first))));
         assertThat(demoted.fencingToken()).isEmpty();
 
         long second = token(store.save(exclusive(holding(key, demoted))));
@@ -62,15 +62,15 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
         Key key = fixture.key();
         Key before = holding(key, store.save(exclusive(key)));
         Key demoted = holding(key, store.save(shared(before)));
-        Attempt.Granted again = granted(store.save(exclusive(demoted)));
+        Response.Granted again = granted(store.save(exclusive(demoted)));
 
-        Attempt attempt = store.save(shared(before));
+        Response attempt = store.save(shared(before));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
-        Attempt.Granted found = store.find(key).orElseThrow();
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        Response.Granted found = store.find(key).orElseThrow();
         assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(found.fencingToken()).isEqualTo(again.fencingToken());
-        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -98,7 +98,7 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
         assertThat(lock.fencingToken()).isEmpty();
     }
 
-    private static long token(Attempt attempt) {
+    private static long token(Response attempt) {
         return granted(attempt).fencingToken().orElseThrow();
     }
 }

@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
 import org.awaitility.Awaitility;
@@ -33,7 +33,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         awaitGone(fixture, brief);
 
         assertThat(store.find(lasting)).isPresent();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -45,7 +45,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         granted(store.save(shared(brief, shortTtl())));
         awaitGone(fixture, brief);
 
-        Attempt attempt = store.save(exclusive(reader));
+        Response attempt = store.save(exclusive(reader));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
@@ -60,9 +60,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         awaitGone(fixture, first);
         awaitGone(fixture, second);
 
-        Attempt attempt = store.save(exclusive(fixture.key()));
+        Response attempt = store.save(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
     }
 
     /** F36: a refresh brought an expired reader back while another kept the resource in the store. */
@@ -74,9 +74,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key claim = holding(brief, store.save(shared(brief, shortTtl())));
         awaitGone(fixture, brief);
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(shared(claim));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(shared(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(store.find(brief)).isEmpty();
     }
 
@@ -88,7 +88,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key key = fixture.key();
         Key reader = holding(key, store.save(shared(key)));
 
-        Attempt attempt = fixture.store(ExpiringStore.class).refresh(shared(reader, LONG_TTL.multipliedBy(2)));
+        Response attempt = fixture.store(ExpiringStore.class).refresh(shared(reader, LONG_TTL.multipliedBy(2)));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
         awaitGone(fixture, brief);
@@ -102,9 +102,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key claim = holding(key, store.save(shared(key, shortTtl())));
         awaitGone(fixture, key);
 
-        Attempt attempt = store.save(exclusive(claim));
+        Response attempt = store.save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(store.find(key)).isEmpty();
     }
 
@@ -118,7 +118,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         granted(store.save(shared(writer, shortTtl()).with(LeaseChange.SET)));
 
         awaitGone(fixture, key);
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.SharedStore;
-import dev.latchkey.spi.Wakeup;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +20,7 @@ public interface SharedNotifyingContract extends NotifyingStoreContract {
     default void givenWatched_whenTheLastReaderReleases_thenWoken(Fixture fixture) {
         Lock reader = fixture.lock();
         assertThat(reader.tryAcquireShared()).isTrue();
-        try (Wakeup watch = watching(fixture)) {
+        try (ReleaseSubscription watch = watching(fixture)) {
             CompletionStage<?> next = nextAfterARefusal(fixture, watch);
 
             assertThat(reader.release()).isTrue();
@@ -33,7 +33,7 @@ public interface SharedNotifyingContract extends NotifyingStoreContract {
     default void givenWatched_whenTheWriterBecomesAReader_thenWoken(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
-        try (Wakeup watch = watching(fixture)) {
+        try (ReleaseSubscription watch = watching(fixture)) {
             CompletionStage<?> next = nextAfterARefusal(fixture, watch);
 
             assertThat(holder.tryAcquireShared()).isTrue();

@@ -74,7 +74,7 @@ public interface SharedOwnershipContract extends StoreContract {
     default void givenReader_whenHandedOver_thenTheNewOwnerReads(Fixture fixture) {
         Lock giver = reader(fixture);
 
-        Lock owner = fixture.lock(giver.handOver());
+        Lock owner = fixture.lock(giver.transferKey());
 
         assertThat(giver.isAcquired()).isFalse();
         assertThat(owner.isAcquired()).isTrue();

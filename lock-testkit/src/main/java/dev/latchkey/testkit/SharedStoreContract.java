@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +29,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
     default void givenFree_whenSavedShared_thenGrantedShared(Fixture fixture) {
         Key key = fixture.key();
 
-        Attempt attempt = fixture.store().save(shared(key));
+        Response attempt = fixture.store().save(shared(key));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
         assertThat(fixture.store().find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
@@ -42,9 +42,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key second = fixture.key();
         granted(store.save(shared(first)));
 
-        Attempt attempt = store.save(shared(second));
+        Response attempt = store.save(shared(second));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
         assertThat(store.find(first)).isPresent();
         assertThat(store.find(second)).isPresent();
     }
@@ -58,9 +58,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         granted(store.save(shared(second)));
         Key writer = fixture.key();
 
-        Attempt attempt = store.save(exclusive(writer));
+        Response attempt = store.save(exclusive(writer));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(first)).isPresent();
         assertThat(store.find(second)).isPresent();
         assertThat(store.find(writer)).isEmpty();
@@ -76,7 +76,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
 
         assertThat(store.delete(first)).isTrue();
 
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(second)).isPresent();
     }
 
@@ -91,7 +91,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         assertThat(store.delete(first)).isTrue();
         assertThat(store.delete(second)).isTrue();
 
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -100,9 +100,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key writer = fixture.key();
         granted(store.save(exclusive(writer)));
 
-        Attempt attempt = store.save(shared(fixture.key()));
+        Response attempt = store.save(shared(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(writer).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
@@ -116,7 +116,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         assertThat(store.delete(key)).isTrue();
 
         assertThat(store.find(key)).isEmpty();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -128,7 +128,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         assertThat(store.delete(fixture.key())).isFalse();
 
         assertThat(store.find(reader)).isPresent();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     /** F9 of the catalogue: an emptied set of readers was taken for readers. */
@@ -141,9 +141,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key writer = fixture.key();
         granted(store.save(exclusive(writer)));
 
-        Attempt attempt = store.save(shared(fixture.key()));
+        Response attempt = store.save(shared(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(writer).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
@@ -155,14 +155,14 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         granted(store.save(exclusive(writer)));
         Key first = fixture.key();
         Key second = fixture.key();
-        assertThat(store.save(shared(first))).isInstanceOf(Attempt.Conflicted.class);
-        assertThat(store.save(shared(second))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(shared(first))).isInstanceOf(Response.Conflicted.class);
+        assertThat(store.save(shared(second))).isInstanceOf(Response.Conflicted.class);
 
         assertThat(store.delete(first)).isFalse();
         assertThat(store.delete(second)).isFalse();
 
         assertThat(store.find(writer).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     /** F11: after a demotion the old exclusive entry still counted. */
@@ -177,9 +177,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key second = fixture.key();
         granted(store.save(shared(second)));
 
-        Attempt attempt = store.save(exclusive(demoted));
+        Response attempt = store.save(exclusive(demoted));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(first).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(store.find(second).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
@@ -190,12 +190,12 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key key = fixture.key();
         Key reader = holding(key, store.save(shared(key)));
 
-        Attempt attempt = store.save(exclusive(reader));
+        Response attempt = store.save(exclusive(reader));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
-        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -207,7 +207,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         assertThat(store.delete(key)).isTrue();
 
         assertThat(store.find(key)).isEmpty();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -218,9 +218,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key other = fixture.key();
         granted(store.save(shared(other)));
 
-        Attempt attempt = store.save(exclusive(reader));
+        Response attempt = store.save(exclusive(reader));
 
-        assertThat(attempt).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(store.find(other).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
@@ -233,13 +233,13 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key reader = holding(key, store.save(shared(key)));
         Key other = fixture.key();
         granted(store.save(shared(other)));
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
 
         assertThat(store.delete(other)).isTrue();
 
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(key)).isTrue();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -249,10 +249,10 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key reader = holding(key, store.save(shared(key)));
         Key other = fixture.key();
         granted(store.save(shared(other)));
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(other)).isTrue();
 
-        Attempt attempt = store.save(exclusive(reader));
+        Response attempt = store.save(exclusive(reader));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
@@ -263,11 +263,11 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key key = fixture.key();
         Key reader = holding(key, store.save(shared(key)));
         granted(store.save(shared(fixture.key())));
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
 
-        Attempt attempt = store.save(shared(fixture.key()));
+        Response attempt = store.save(shared(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -276,11 +276,11 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key key = fixture.key();
         Key writer = holding(key, store.save(exclusive(key)));
 
-        Attempt attempt = store.save(shared(writer));
+        Response attempt = store.save(shared(writer));
 
         assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Conflicted.class);
-        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Granted.class);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
 
@@ -293,7 +293,7 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         assertThat(store.delete(key)).isTrue();
 
         assertThat(store.find(key)).isEmpty();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -303,10 +303,10 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key claim = holding(key, store.save(shared(key)));
         assertThat(store.delete(key)).isTrue();
 
-        Attempt attempt = store.save(exclusive(claim));
+        Response attempt = store.save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Attempt.Granted.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -318,9 +318,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key writer = fixture.key();
         granted(store.save(exclusive(writer)));
 
-        Attempt attempt = store.save(shared(claim));
+        Response attempt = store.save(shared(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
         assertThat(store.find(writer)).isPresent();
     }
 
@@ -332,8 +332,8 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key claim = holding(key, store.save(exclusive(key)));
         granted(store.save(shared(claim)));
 
-        Attempt attempt = store.save(exclusive(claim));
+        Response attempt = store.save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Attempt.Lost.class);
+        assertThat(attempt).isInstanceOf(Response.Lost.class);
     }
 }

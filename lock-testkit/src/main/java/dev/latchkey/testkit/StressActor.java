@@ -166,7 +166,7 @@ final class StressActor {
     /** As a program does that is careless. */
     private static void leaveToItsTtl(Lock lock) {
         try {
-            lock.handOver();
+            lock.transferKey();
         } catch (IllegalStateException e) {
             // Its time was over just then.
         }

@@ -120,7 +120,7 @@ final class Worker {
                         ? Long.toString(lock.fencingToken().getAsLong())
                         : "";
             case "key" -> lock.key().serialize();
-            case "handOver" -> lock.handOver().serialize();
+            case "transferKey" -> lock.transferKey().serialize();
             default -> throw new IllegalArgumentException("unknown command " + command.get(0));
         };
     }

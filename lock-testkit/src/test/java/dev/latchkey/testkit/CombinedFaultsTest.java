@@ -21,14 +21,14 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.FenceStore;
+import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
@@ -75,9 +75,9 @@ class CombinedFaultsTest {
         members.get(1).always(SAVE, Fault.unreachable()).always(DELETE, Fault.unreachable());
         members.get(1).always(REFRESH, Fault.unreachable()).always(FIND, Fault.unreachable());
 
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
 
-        assertThat(store.save(exclusive(rival))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(rival))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(key)).isPresent();
         assertThat(granted(store.refresh(exclusive(holding(key, saved)))).fencingToken())
                 .isEqualTo(saved.fencingToken());
@@ -89,7 +89,7 @@ class CombinedFaultsTest {
     /** F13: that nobody could be asked looked like a conflict, and a waiter asked for ever. */
     @Test
     void givenTwoMembersFail_whenAsked_thenAFailureAndNeverAConflict() {
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         for (FaultyStore.Operation operation : List.of(SAVE, REFRESH, FIND)) {
             members.get(0).always(operation, Fault.unreachable());
             members.get(2).always(operation, Fault.unreachable());
@@ -104,7 +104,7 @@ class CombinedFaultsTest {
 
         members.forEach(FaultyStore::heal);
         assertThat(store.find(key)).isPresent();
-        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -112,9 +112,9 @@ class CombinedFaultsTest {
         Pause pause = new Pause();
         members.get(0).next(SAVE, Fault.pausedBefore(pause));
 
-        BackgroundCall<Attempt> save = BackgroundCall.start(() -> store.save(exclusive(key)));
+        BackgroundCall<Response> save = BackgroundCall.start(() -> store.save(exclusive(key)));
 
-        assertThat(save.result()).isInstanceOf(Attempt.Granted.class);
+        assertThat(save.result()).isInstanceOf(Response.Granted.class);
         pause.end();
         await().until(() -> memories.get(0).find(key).isPresent());
     }
@@ -151,7 +151,7 @@ class CombinedFaultsTest {
     /** The next who takes it here must not be refused by what is still to be given back here. */
     @Test
     void givenAMemberIsSlowToRelease_whenTakenAgain_thenItGrantsAfterThat() throws Exception {
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         await().until(() ->
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         Pause pause = new Pause();
@@ -185,11 +185,11 @@ class CombinedFaultsTest {
     /** F7: it had dropped what was held before. */
     @Test
     void givenTwoReaders_whenOnePromotes_thenRefusedAndNothingIsDropped() {
-        Attempt reader = store.save(shared(key));
+        Response reader = store.save(shared(key));
         granted(memories.get(0).save(shared(rival)));
         granted(memories.get(1).save(shared(rival)));
 
-        assertThat(store.save(exclusive(holding(key, reader)))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(holding(key, reader)))).isInstanceOf(Response.Conflicted.class);
 
         for (InMemoryStore memory : memories) {
             await().until(() -> memory.find(key).orElseThrow().mode() == LockMode.SHARED);
@@ -203,16 +203,16 @@ class CombinedFaultsTest {
     @Test
     void givenARaiseIsNotAnswered_whenThePromotionIsRefused_thenAllIsSharedAgain() {
         Key first = Key.of("x");
-        FenceStore ahead = memories.get(0);
+        FencingStore ahead = memories.get(0);
         granted(ahead.save(exclusive(first), 100));
         assertThat(ahead.delete(first)).isTrue();
-        Attempt reader = store.save(shared(key));
+        Response reader = store.save(shared(key));
         await().until(() ->
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         members.get(2).always(SAVE, Fault.unreachable());
         members.get(1).next(RAISE_FENCE, Fault.replyLost());
 
-        assertThat(store.save(exclusive(holding(key, reader)))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(holding(key, reader)))).isInstanceOf(Response.Conflicted.class);
 
         for (InMemoryStore memory : memories) {
             await().until(() -> memory.find(key).orElseThrow().mode() == LockMode.SHARED);
@@ -238,7 +238,7 @@ class CombinedFaultsTest {
 
             late.forEach(LateDemotions::arrive);
 
-            assertThat(there.save(shared(rival))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(there.save(shared(rival))).isInstanceOf(Response.Conflicted.class);
         }
     }
 
@@ -247,14 +247,14 @@ class CombinedFaultsTest {
         granted(memories.get(0).save(exclusive(rival)));
         granted(memories.get(1).save(exclusive(rival)));
 
-        assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(key))).isInstanceOf(Response.Conflicted.class);
 
         await().until(() -> memories.get(2).find(key).isEmpty());
     }
 
     @Test
     void givenAMemberForgot_whenRefreshed_thenItIsTakenBackIn() {
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         await().until(() ->
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         assertThat(memories.get(1).delete(key)).isTrue();
@@ -263,18 +263,18 @@ class CombinedFaultsTest {
 
         await().until(() -> memories.get(1).find(key).isPresent());
         assertThat(memories.get(0).delete(key)).isTrue();
-        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Granted.class);
+        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Response.Granted.class);
     }
 
     @Test
     void givenTwoMembersForgot_whenRefreshed_thenLost() {
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         await().until(() ->
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         memories.get(0).delete(key);
         memories.get(1).delete(key);
 
-        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Lost.class);
+        assertThat(store.refresh(exclusive(holding(key, saved)))).isInstanceOf(Response.Lost.class);
 
         await().until(() -> memories.get(2).find(key).isEmpty());
     }
@@ -299,20 +299,20 @@ class CombinedFaultsTest {
     /** The refresh may be an automatic one, and come to a member behind the demotion. */
     @Test
     void givenARefreshMeetsADemotion_whenItFindsNothingAsClaimed_thenTheSharedHoldStays() throws Exception {
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         await().until(() ->
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         Pause pause = new Pause();
         members.forEach(member -> member.next(SAVE, Fault.pausedAfter(pause)));
-        BackgroundCall<Attempt> demotion = BackgroundCall.start(() -> store.save(shared(holding(key, saved))));
+        BackgroundCall<Response> demotion = BackgroundCall.start(() -> store.save(shared(holding(key, saved))));
         pause.awaitReached();
-        BackgroundCall<Attempt> refresh = BackgroundCall.start(() -> store.refresh(exclusive(holding(key, saved))));
+        BackgroundCall<Response> refresh = BackgroundCall.start(() -> store.refresh(exclusive(holding(key, saved))));
         refresh.awaitWaiting();
 
         pause.end();
 
-        assertThat(refresh.result()).isInstanceOf(Attempt.Lost.class);
-        assertThat(demotion.result()).isInstanceOf(Attempt.Granted.class);
+        assertThat(refresh.result()).isInstanceOf(Response.Lost.class);
+        assertThat(demotion.result()).isInstanceOf(Response.Granted.class);
         assertThat(granted(store.refresh(shared(holding(key, demotion.result()))))
                         .mode())
                 .isEqualTo(LockMode.SHARED);
@@ -346,7 +346,7 @@ class CombinedFaultsTest {
     /** A member without leases would keep it for ever. */
     @Test
     void givenSessions_whenTooFewAreLeft_thenTheRestIsGivenBack() {
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         await().until(() ->
                 memories.stream().allMatch(memory -> memory.find(key).isPresent()));
         granted(store.refresh(exclusive(holding(key, saved))));
@@ -366,7 +366,7 @@ class CombinedFaultsTest {
                 new Sessions(memories.get(1), new CompletableFuture<>()),
                 new Sessions(memories.get(2), new CompletableFuture<>()));
         try (CombinedStore sessions = new CombinedStore(three, new ConsensusStrategy(), TIMEOUT)) {
-            Attempt.Granted saved = granted(sessions.save(exclusive(key)));
+            Response.Granted saved = granted(sessions.save(exclusive(key)));
 
             assertThat(saved.lease().lost().orElseThrow().toCompletableFuture()).isNotDone();
         }
@@ -375,7 +375,7 @@ class CombinedFaultsTest {
     @Test
     void givenKeyFromAnotherProcess_whenUsedThere_thenTheSameOwner() {
         CombinedStore other = new CombinedStore(members, new ConsensusStrategy(), TIMEOUT);
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        Response.Granted saved = granted(store.save(exclusive(key)));
         Key travelled = holding(key, saved);
 
         assertThat(other.find(travelled).orElseThrow().fencingToken()).isEqualTo(saved.fencingToken());
@@ -412,7 +412,7 @@ class CombinedFaultsTest {
     @Test
     void givenMembersApart_whenTheyGrant_thenThoseBehindAreRaisedAndTheNextTakesOneRoundTrip() {
         Key first = Key.of("x");
-        FenceStore ahead = memories.get(0);
+        FencingStore ahead = memories.get(0);
         granted(ahead.save(exclusive(first), 100));
         assertThat(ahead.delete(first)).isTrue();
         members.get(2).next(SAVE, Fault.unreachable());
@@ -473,10 +473,10 @@ class CombinedFaultsTest {
             assertThat(mixed.capability(ExpiringStore.class)).isPresent();
             assertThat(mixed.capability(SharedStore.class)).isPresent();
             assertThat(mixed.capability(ProcessBound.class)).isPresent();
-            assertThat(mixed.capability(FenceStore.class)).isEmpty();
-            Attempt.Granted saved = granted(mixed.save(exclusive(key)));
+            assertThat(mixed.capability(FencingStore.class)).isEmpty();
+            Response.Granted saved = granted(mixed.save(exclusive(key)));
 
-            assertThat(mixed.refresh(exclusive(holding(key, saved)))).isInstanceOf(Attempt.Granted.class);
+            assertThat(mixed.refresh(exclusive(holding(key, saved)))).isInstanceOf(Response.Granted.class);
             assertThat(mixed.delete(key)).isTrue();
         }
         try (CombinedStore travelling =
@@ -505,9 +505,9 @@ class CombinedFaultsTest {
     private record Sessions(InMemoryStore store, CompletionStage<LossReason> lost) implements AsyncStore {
 
         @Override
-        public Attempt save(Request request) {
-            Attempt.Granted granted = granted(store.save(request));
-            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost));
+        public Response save(Request request) {
+            Response.Granted granted = granted(store.save(request));
+            return new Response.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost));
         }
 
         @Override
@@ -516,12 +516,12 @@ class CombinedFaultsTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 
         @Override
-        public CompletionStage<Attempt> saveAsync(Request request, long proposal) {
+        public CompletionStage<Response> saveAsync(Request request, long proposal) {
             return CompletableFuture.completedFuture(save(request));
         }
 
@@ -532,7 +532,7 @@ class CombinedFaultsTest {
     }
 
     /** Answers no demotion, and does what it asks later. */
-    private static final class LateDemotions implements SharedStore, FenceStore {
+    private static final class LateDemotions implements SharedStore, FencingStore {
 
         private final InMemoryStore store;
         private final List<Request> underWay = new CopyOnWriteArrayList<>();
@@ -547,7 +547,7 @@ class CombinedFaultsTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             boolean holds = request.key().held().isPresent();
             if (holds && request.mode() == LockMode.SHARED) {
                 underWay.add(request);
@@ -565,7 +565,7 @@ class CombinedFaultsTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 

@@ -17,10 +17,10 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
@@ -60,7 +60,7 @@ class CombinedLateRequestsTest {
 
     @Test
     void givenGivenBackWithoutAnAnswer_whenTakenAgain_thenThatMemberIsNotCountedOn() {
-        refusedAtTwo(() -> assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class));
+        refusedAtTwo(() -> assertThat(store.save(exclusive(key))).isInstanceOf(Response.Conflicted.class));
         secondIsAway();
 
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(key)));
@@ -79,7 +79,7 @@ class CombinedLateRequestsTest {
             memories.get(2).delete(spent);
             members.get(1).heal();
 
-            assertThat(store.save(exclusive(rival))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(exclusive(rival))).isInstanceOf(Response.Conflicted.class);
         }
     }
 
@@ -99,15 +99,15 @@ class CombinedLateRequestsTest {
             memories.get(2).delete(spent);
             members.get(1).heal();
 
-            assertThat(store.save(exclusive(rival))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(exclusive(rival))).isInstanceOf(Response.Conflicted.class);
         }
     }
 
     /** It would be brought back into the hold, and counted on when another member is lost. */
     @Test
     void givenGivenBackWithoutAnAnswer_whenHeldByTheOthers_thenThatMemberIsNotBroughtBack() {
-        refusedAtTwo(() -> assertThat(store.save(exclusive(key))).isInstanceOf(Attempt.Conflicted.class));
-        Attempt.Granted saved = granted(store.save(exclusive(key)));
+        refusedAtTwo(() -> assertThat(store.save(exclusive(key))).isInstanceOf(Response.Conflicted.class));
+        Response.Granted saved = granted(store.save(exclusive(key)));
 
         granted(store.refresh(exclusive(holding(key, saved))));
         granted(store.refresh(exclusive(holding(key, saved))));
@@ -122,7 +122,7 @@ class CombinedLateRequestsTest {
     void givenShortenedWithoutAnAnswer_whenExtended_thenThatMemberIsNotCountedOn() {
         Key held = holding(key, granted(store.save(exclusive(key))));
         members.get(2).next(REFRESH, Fault.unreachable());
-        granted(store.refresh(new Request(held, LockMode.EXCLUSIVE, SHORT, Patience.ONCE, LeaseChange.SET)));
+        granted(store.refresh(new Request(held, LockMode.EXCLUSIVE, SHORT, RetryIntent.ONCE, LeaseChange.SET)));
         secondIsAway();
 
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
@@ -145,7 +145,7 @@ class CombinedLateRequestsTest {
         members.get(1).heal();
         granted(store.save(exclusive(held)));
         granted(memories.get(2).save(shared(late)));
-        assertThat(store.save(shared(rival))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(shared(rival))).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test

@@ -12,11 +12,11 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
@@ -51,12 +51,12 @@ class CombinedMixedTest {
     /** Without a time the hold was never renewed: the lease ended, and was counted on when a session did. */
     @Test
     void givenEnoughMembersHaveNoLease_whenSaved_thenThereIsALeaseAllTheSame() {
-        Attempt.Granted saved = granted(store.save(exclusive(key, TTL)));
+        Response.Granted saved = granted(store.save(exclusive(key, TTL)));
         assertThat(saved.lease().since()).isPresent();
         assertThat(saved.lease().ttl()).isEqualTo(TTL);
 
         leases.always(REFRESH, Fault.unreachable());
-        Attempt.Granted refreshed = granted(store.refresh(exclusive(holding(key, saved), TTL)));
+        Response.Granted refreshed = granted(store.refresh(exclusive(holding(key, saved), TTL)));
 
         assertThat(refreshed.lease().since()).isPresent();
         assertThat(store.find(key).orElseThrow().lease().since()).isPresent();
@@ -64,7 +64,7 @@ class CombinedMixedTest {
 
     @Test
     void givenALeaseWasNotRenewed_whenASessionIsLost_thenTheHoldIsLost() {
-        Attempt.Granted saved = granted(store.save(exclusive(key, TTL)));
+        Response.Granted saved = granted(store.save(exclusive(key, TTL)));
         await().until(() -> memory.find(key).isPresent());
         leases.always(REFRESH, Fault.unreachable());
         granted(store.refresh(exclusive(holding(key, saved), TTL)));
@@ -77,7 +77,7 @@ class CombinedMixedTest {
 
     @Test
     void givenALeaseIsRenewed_whenASessionIsLost_thenTheOthersAreEnough() {
-        Attempt.Granted saved = granted(store.save(exclusive(key, TTL)));
+        Response.Granted saved = granted(store.save(exclusive(key, TTL)));
         await().until(() -> memory.find(key).isPresent());
         Key held = holding(key, saved);
         one.isSilent = true;
@@ -110,7 +110,7 @@ class CombinedMixedTest {
     /** The members without leases kept what nobody renewed or released, and no rival got in as long as the process lived. */
     @Test
     void givenNeitherRenewedNorReleased_whenTheLeaseIsOver_thenAllMembersAreFree() {
-        Attempt.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
+        Response.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
         await().until(() -> List.of(one, other, memory).stream()
                 .allMatch(member -> member.find(key).isEmpty()));
 
@@ -120,7 +120,7 @@ class CombinedMixedTest {
 
     @Test
     void givenALeaseIsRenewed_whenTheFirstIsOver_thenHeldStill() {
-        Attempt.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
+        Response.Granted saved = granted(store.save(exclusive(key, Duration.ofMillis(300))));
         granted(store.refresh(exclusive(holding(key, saved), TTL)));
         Key shorter = Key.of("y");
         granted(store.save(exclusive(shorter, Duration.ofMillis(400))));
@@ -144,7 +144,7 @@ class CombinedMixedTest {
 
             assertThat(one.find(held)).isPresent();
             granted(there.refresh(exclusive(held, TTL)));
-            assertThat(store.save(exclusive(Key.of("x"), TTL))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(exclusive(Key.of("x"), TTL))).isInstanceOf(Response.Conflicted.class);
         }
     }
 
@@ -171,7 +171,7 @@ class CombinedMixedTest {
     @Test
     void givenLookedAt_whenASessionIsLost_thenTheOthersAreEnough() {
         try (CombinedStore asked = new CombinedStore(List.of(one, other, new Quick(memory)), new ConsensusStrategy())) {
-            Attempt.Granted saved = granted(asked.save(exclusive(key, TTL)));
+            Response.Granted saved = granted(asked.save(exclusive(key, TTL)));
             await().until(() -> memory.find(key).isPresent());
             one.isSilent = true;
             Key held = holding(key, saved);
@@ -197,7 +197,7 @@ class CombinedMixedTest {
             await().until(() -> memory.find(key).isPresent());
             leases.next(REFRESH, Fault.pausedAfter(answer));
             second.next(REFRESH, Fault.pausedBefore(request));
-            BackgroundCall<Attempt> refresh = BackgroundCall.start(() -> asked.refresh(exclusive(held, TTL)));
+            BackgroundCall<Response> refresh = BackgroundCall.start(() -> asked.refresh(exclusive(held, TTL)));
             answer.awaitReached();
             request.end();
 
@@ -212,7 +212,7 @@ class CombinedMixedTest {
         return lease.since().orElseThrow() + lease.ttl().toNanos();
     }
 
-    private static boolean isLost(Attempt.Granted granted) {
+    private static boolean isLost(Response.Granted granted) {
         return granted.lease().lost().orElseThrow().toCompletableFuture().isDone();
     }
 
@@ -232,16 +232,16 @@ class CombinedMixedTest {
             lost.complete(LossReason.SESSION_LOST);
         }
 
-        private Attempt.Granted inSession(Attempt.Granted granted) {
-            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost));
+        private Response.Granted inSession(Response.Granted granted) {
+            return new Response.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost));
         }
 
         @Override
-        public Attempt save(Request request) {
-            Request endless = new Request(request.key(), request.mode(), Duration.ofDays(1), request.patience());
-            return store.save(endless) instanceof Attempt.Granted granted
+        public Response save(Request request) {
+            Request endless = new Request(request.key(), request.mode(), Duration.ofDays(1), request.retryIntent());
+            return store.save(endless) instanceof Response.Granted granted
                     ? inSession(granted)
-                    : Attempt.Conflicted.NO_HINT;
+                    : Response.Conflicted.NO_HINT;
         }
 
         @Override
@@ -250,7 +250,7 @@ class CombinedMixedTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             if (isSilent) {
                 throw new LockStorageException(key.resource(), "no answer", null);
             }
@@ -262,12 +262,12 @@ class CombinedMixedTest {
     private record Quick(InMemoryStore store) implements ExpiringStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             return store.refresh(request);
         }
 
@@ -277,9 +277,9 @@ class CombinedMixedTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key)
-                    .map(found -> new Attempt.Granted(
+                    .map(found -> new Response.Granted(
                             found.mode(),
                             found.fencingToken(),
                             Lease.timed(

@@ -13,9 +13,9 @@ import static org.awaitility.Awaitility.await;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
@@ -39,7 +39,7 @@ class CombinedPartsTest {
     private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy());
     private final Key key = Key.of("x");
     private Key held = key;
-    private Attempt.Granted promoted;
+    private Response.Granted promoted;
 
     @BeforeEach
     void promoteAtTwo() {
@@ -100,7 +100,7 @@ class CombinedPartsTest {
     void givenOnlySharedAtOne_whenAnotherHasLostIt_thenLost() {
         assertThat(memories.get(1).delete(held)).isTrue();
 
-        assertThat(store.refresh(exclusive(held))).isInstanceOf(Attempt.Lost.class);
+        assertThat(store.refresh(exclusive(held))).isInstanceOf(Response.Lost.class);
     }
 
     @Test
@@ -126,12 +126,12 @@ class CombinedPartsTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return memory.save(request);
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             if (isAway) {
                 throw new LockStorageException(request.key().resource(), "away", null);
             }
@@ -144,7 +144,7 @@ class CombinedPartsTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return memory.find(key);
         }
     }

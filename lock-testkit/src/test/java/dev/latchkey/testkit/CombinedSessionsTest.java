@@ -13,9 +13,9 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.AsyncStore;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
@@ -101,7 +101,7 @@ class CombinedSessionsTest {
     @Test
     void givenOneHasNotAnsweredADemotion_whenLookedAtWithoutAnother_thenItDoesNotCount() {
         Key writes = holding(key, granted(store.save(exclusive(demotedAtTwo()))));
-        assertThat(store.find(writes)).get().extracting(Attempt.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(store.find(writes)).get().extracting(Response.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
         members.get(1).failure = Failure.IN_DOUBT;
 
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.find(writes));
@@ -115,7 +115,7 @@ class CombinedSessionsTest {
         Key writes = holding(key, granted(store.save(exclusive(reads))));
         members.get(0).failure = null;
 
-        assertThat(store.find(writes)).get().extracting(Attempt.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(store.find(writes)).get().extracting(Response.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     /** Shared again at two members; the third has not answered, and may still do as it was asked. */
@@ -150,23 +150,23 @@ class CombinedSessionsTest {
             }
         }
 
-        private Attempt.Granted inSession(Attempt.Granted granted) {
-            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost, () -> lives));
+        private Response.Granted inSession(Response.Granted granted) {
+            return new Response.Granted(granted.mode(), OptionalLong.empty(), Lease.session(lost, () -> lives));
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             failIfAway(request.key());
             Key key = request.key();
             Key known = key.claiming(memory.find(key).map(had -> new Key.Held(had.mode(), had.fencingToken())));
-            Request endless = new Request(known, request.mode(), Duration.ofDays(1), request.patience());
-            return memory.save(endless) instanceof Attempt.Granted granted
+            Request endless = new Request(known, request.mode(), Duration.ofDays(1), request.retryIntent());
+            return memory.save(endless) instanceof Response.Granted granted
                     ? inSession(granted)
-                    : Attempt.Conflicted.NO_HINT;
+                    : Response.Conflicted.NO_HINT;
         }
 
         @Override
-        public CompletionStage<Attempt> saveAsync(Request request, long proposal) {
+        public CompletionStage<Response> saveAsync(Request request, long proposal) {
             return CompletableFuture.completedFuture(save(request));
         }
 
@@ -182,7 +182,7 @@ class CombinedSessionsTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             failIfAway(key);
             return memory.find(key).map(this::inSession);
         }

@@ -12,7 +12,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
@@ -49,7 +49,7 @@ class CombinedTokensTest {
     @Test
     void givenARivalHeldItMeanwhile_whenAPartOfTheOldHoldIsLeft_thenTheTokenIsGreaterThanTheRivals() {
         members.get(2).always(SAVE, Fault.unreachable());
-        Attempt.Granted first = granted(store.save(exclusive(key)));
+        Response.Granted first = granted(store.save(exclusive(key)));
         members.get(1).always(REFRESH, Fault.unreachable()).always(SAVE, Fault.unreachable());
         members.get(2).always(REFRESH, Fault.unreachable());
         assertThatExceptionOfType(LockStorageException.class)
@@ -76,7 +76,7 @@ class CombinedTokensTest {
         assertThat(token(granted(store.save(exclusive(key))))).isEqualTo(first);
     }
 
-    private static long token(Attempt.Granted granted) {
+    private static long token(Response.Granted granted) {
         return granted.fencingToken().orElseThrow();
     }
 }

@@ -10,11 +10,11 @@ import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.Outcome;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
@@ -97,18 +97,18 @@ class CombinedWaitsTest {
             for (InMemoryStore memory : memories) {
                 Requests.granted(memory.save(Requests.shared(Key.of("x"))));
             }
-            assertThat(store.save(promotion.with(Patience.AGAIN))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(promotion.with(RetryIntent.AGAIN))).isInstanceOf(Response.Conflicted.class);
             await().until(() ->
                     memories.stream().noneMatch(memory -> memory.holders(MARK).isEmpty()));
             Pause pause = new Pause();
             members.get(0).next(FaultyStore.Operation.DELETE, Fault.pausedBefore(pause));
             long begun = System.nanoTime();
-            BackgroundCall<Attempt> last = BackgroundCall.start(() -> store.save(promotion));
+            BackgroundCall<Response> last = BackgroundCall.start(() -> store.save(promotion));
             pause.awaitReached();
 
             pause.end();
 
-            assertThat(last.result()).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(last.result()).isInstanceOf(Response.Conflicted.class);
             boolean isInTime =
                     System.nanoTime() - begun < Duration.ofMillis(250).toNanos();
             assertThat(memories.get(0).holders(MARK).isEmpty() || !isInTime).isTrue();
@@ -125,12 +125,12 @@ class CombinedWaitsTest {
             for (InMemoryStore memory : memories) {
                 Requests.granted(memory.save(Requests.shared(Key.of("x"))));
             }
-            assertThat(store.save(promotion.with(Patience.AGAIN))).isInstanceOf(Attempt.Conflicted.class);
+            assertThat(store.save(promotion.with(RetryIntent.AGAIN))).isInstanceOf(Response.Conflicted.class);
             await().until(this::isMarked);
             members.forEach(member -> member.always(FaultyStore.Operation.SAVE, Fault.unreachable()));
 
             assertThatExceptionOfType(LockStorageException.class)
-                    .isThrownBy(() -> store.save(promotion.with(Patience.AGAIN)));
+                    .isThrownBy(() -> store.save(promotion.with(RetryIntent.AGAIN)));
 
             await().until(() ->
                     memories.stream().allMatch(memory -> memory.holders(MARK).isEmpty()));
@@ -196,7 +196,7 @@ class CombinedWaitsTest {
             assertThat(store.refreshAll(held))
                     .allSatisfy(outcome -> assertThat(outcome)
                             .isInstanceOfSatisfying(
-                                    Outcome.Answered.class, answered -> Requests.granted(answered.attempt())));
+                                    RefreshResult.Answered.class, answered -> Requests.granted(answered.response())));
         }
     }
 
@@ -210,7 +210,7 @@ class CombinedWaitsTest {
         private final Set<Thread> asked = ConcurrentHashMap.newKeySet();
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             throw hang(request.key());
         }
 
@@ -220,7 +220,7 @@ class CombinedWaitsTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             throw hang(key);
         }
 

@@ -14,9 +14,9 @@ import static org.awaitility.Awaitility.await;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.ConsensusStrategy;
@@ -97,7 +97,7 @@ class CombinedWithoutTokensTest {
         await().until(() -> memories.get(2).find(key).isPresent());
         Stream.of(0, 1).forEach(number -> granted(memories.get(number).save(shared(rival))));
         members.get(2).next(SAVE, Fault.none(), Fault.unreachable(), Fault.unreachable());
-        assertThat(store.save(exclusive(reads))).isInstanceOf(Attempt.Conflicted.class);
+        assertThat(store.save(exclusive(reads))).isInstanceOf(Response.Conflicted.class);
         await().until(() -> store.isSpent(key));
         assertThat(modeAtThird()).isEqualTo(LockMode.EXCLUSIVE);
         Stream.of(0, 1).forEach(number -> memories.get(number).delete(rival));
@@ -130,12 +130,12 @@ class CombinedWithoutTokensTest {
     private record Unfenced(FaultyStore member) implements SharedStore, ExpiringStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return member.save(request);
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             return member.refresh(request);
         }
 
@@ -145,7 +145,7 @@ class CombinedWithoutTokensTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return member.find(key);
         }
     }

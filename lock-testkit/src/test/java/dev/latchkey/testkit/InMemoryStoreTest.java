@@ -13,7 +13,7 @@ class InMemoryStoreTest
                 SharedLeaseContract,
                 SharedBlockingContract,
                 SharedFencingContract,
-                FenceStoreContract,
+                FencingStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
                 ProcessBoundContract,

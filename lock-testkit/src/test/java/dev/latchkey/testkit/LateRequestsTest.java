@@ -57,7 +57,7 @@ class LateRequestsTest {
                 .isThrownBy(lock::tryAcquire)
                 .withMessageContaining("may still demote it");
 
-        assertThatExceptionOfType(LockStorageException.class).isThrownBy(lock::handOver);
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(lock::transferKey);
         assertThat(lock.release()).isTrue();
         assertThat(lock.tryAcquire()).isTrue();
     }
@@ -88,7 +88,7 @@ class LateRequestsTest {
 
     private Lock receivedAndEndedWithoutAnAnswer() throws InterruptedException {
         assertThat(lock.tryAcquire()).isTrue();
-        Lock received = locks.createLock(lock.handOver(), TTL);
+        Lock received = locks.createLock(lock.transferKey(), TTL);
         store.next(REFRESH, Fault.unreachable());
         Duration end = Duration.ofMillis(100);
         Lock after = locks.createLock("end of the lease", end);

@@ -6,10 +6,10 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
@@ -76,19 +76,19 @@ class MinimalStoreTest implements PersistingStoreContract, UnfencedContract {
     /** One exclusive holder for each resource, until it is deleted. */
     private static final class MinimalStore implements PersistingStore {
 
-        private static final Attempt.Granted GRANTED =
-                new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.endless());
+        private static final Response.Granted GRANTED =
+                new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.endless());
 
         private final ConcurrentMap<String, String> tokens = new ConcurrentHashMap<>();
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             Key key = request.key();
             if (key.held().isPresent() && find(key).isEmpty()) {
-                return new Attempt.Lost(LossReason.RELEASED_ELSEWHERE);
+                return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
             }
             String holder = tokens.putIfAbsent(key.resource(), key.token());
-            return holder == null || holder.equals(key.token()) ? GRANTED : Attempt.Conflicted.NO_HINT;
+            return holder == null || holder.equals(key.token()) ? GRANTED : Response.Conflicted.NO_HINT;
         }
 
         @Override
@@ -97,7 +97,7 @@ class MinimalStoreTest implements PersistingStoreContract, UnfencedContract {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return key.token().equals(tokens.get(key.resource())) ? Optional.of(GRANTED) : Optional.empty();
         }
     }

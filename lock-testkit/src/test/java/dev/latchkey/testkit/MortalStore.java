@@ -2,7 +2,6 @@ package dev.latchkey.testkit;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
@@ -10,6 +9,7 @@ import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -82,13 +82,13 @@ final class MortalStore implements SharedStore, ExpiringStore, InspectableStore,
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         touched.add(request.key());
         return call(() -> store.save(request));
     }
 
     @Override
-    public Attempt refresh(Request request) {
+    public Response refresh(Request request) {
         return call(() -> store.refresh(request));
     }
 
@@ -98,7 +98,7 @@ final class MortalStore implements SharedStore, ExpiringStore, InspectableStore,
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return call(() -> store.find(key));
     }
 

@@ -91,7 +91,7 @@ class NullStoreTest implements UnfencedContract {
         assertThat(lock.tryAcquireShared()).isTrue();
         LockFactory elsewhere = fixture.closing(LockFactory.connect("null"));
 
-        Lock adopted = elsewhere.createLock(Key.deserialize(lock.handOver().serialize()), LONG_TTL);
+        Lock adopted = elsewhere.createLock(Key.deserialize(lock.transferKey().serialize()), LONG_TTL);
 
         assertThat(adopted.isAcquired()).isTrue();
         assertThat(adopted.key().held()).map(Key.Held::mode).contains(LockMode.SHARED);

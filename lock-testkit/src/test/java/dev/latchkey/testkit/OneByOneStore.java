@@ -1,7 +1,6 @@
 package dev.latchkey.testkit;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.IndexStore;
@@ -9,6 +8,7 @@ import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.util.Optional;
@@ -21,7 +21,7 @@ record OneByOneStore(InMemoryStore store, InMemoryStore indexes) implements Pers
     }
 
     @Override
-    public Attempt save(Request request) {
+    public Response save(Request request) {
         return store.save(request);
     }
 
@@ -31,7 +31,7 @@ record OneByOneStore(InMemoryStore store, InMemoryStore indexes) implements Pers
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return store.find(key);
     }
 

@@ -14,11 +14,11 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.Request;
-import dev.latchkey.spi.Wakeup;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
@@ -111,13 +111,13 @@ class OneRequestInFlightTest {
         store.next(REFRESH, Fault.pausedBefore(pause));
         assertThat(renewed.tryAcquire()).isTrue();
         pause.awaitReached();
-        BackgroundCall<Key> handOver = BackgroundCall.start(renewed::handOver);
-        handOver.awaitWaiting();
-        assertThat(handOver.isDone()).isFalse();
+        BackgroundCall<Key> transferKey = BackgroundCall.start(renewed::transferKey);
+        transferKey.awaitWaiting();
+        assertThat(transferKey.isDone()).isFalse();
 
         pause.end();
 
-        Lock receiver = locks.createLock(handOver.result(), TTL);
+        Lock receiver = locks.createLock(transferKey.result(), TTL);
         receiver.refresh();
         await().during(SHORT.dividedBy(2)).until(() -> refreshes() == 2);
     }
@@ -164,7 +164,7 @@ class OneRequestInFlightTest {
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> lock.refresh(Duration.ofSeconds(5)));
 
         assertThatExceptionOfType(LockStorageException.class)
-                .isThrownBy(lock::handOver)
+                .isThrownBy(lock::transferKey)
                 .withMessageContaining("release it");
         assertThat(lock.release()).isTrue();
     }
@@ -237,7 +237,7 @@ class OneRequestInFlightTest {
         static final AtomicInteger WATCHED = new AtomicInteger();
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
@@ -247,7 +247,7 @@ class OneRequestInFlightTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 
@@ -257,8 +257,8 @@ class OneRequestInFlightTest {
         }
 
         @Override
-        public Wakeup watch(String resource) {
-            return new Wakeup() {
+        public ReleaseSubscription watch(String resource) {
+            return new ReleaseSubscription() {
                 @Override
                 public CompletionStage<?> next() {
                     return new CompletableFuture<Void>();
@@ -302,7 +302,7 @@ class OneRequestInFlightTest {
     @Test
     void givenAReceivedKey_whenTwoThreadsRefresh_thenBothFindItHeld() throws Exception {
         assertThat(lock.tryAcquire()).isTrue();
-        Lock adopted = locks.createLock(lock.handOver(), TTL);
+        Lock adopted = locks.createLock(lock.transferKey(), TTL);
         Pause pause = new Pause();
         store.next(REFRESH, Fault.pausedAfter(pause));
         BackgroundCall<Lock> first = BackgroundCall.start(adopted::refresh);

@@ -6,9 +6,9 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
-import dev.latchkey.spi.PassingStore;
+import dev.latchkey.spi.HandoffStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.Optional;
@@ -94,7 +94,7 @@ class PassingTest {
     }
 
     /** Passes in one step, and polls. */
-    private static final class OneStep implements PassingStore {
+    private static final class OneStep implements HandoffStore {
 
         private enum Answer {
             GRANTED,
@@ -108,17 +108,17 @@ class PassingTest {
         private volatile Answer answer = Answer.GRANTED;
 
         @Override
-        public boolean canPass() {
+        public boolean canHandOff() {
             return true;
         }
 
         @Override
-        public Optional<Attempt.Granted> pass(Key from, Request to) {
+        public Optional<Response.Granted> handOff(Key from, Request to) {
             passes.incrementAndGet();
             if (answer == Answer.OTHERS_WAIT || !store.delete(from)) {
                 return Optional.empty();
             }
-            Attempt.Granted granted = Requests.granted(store.save(to));
+            Response.Granted granted = Requests.granted(store.save(to));
             if (answer == Answer.LOST) {
                 throw new LockStorageException(from.resource(), "no answer", null);
             }
@@ -126,7 +126,7 @@ class PassingTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
@@ -137,7 +137,7 @@ class PassingTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 

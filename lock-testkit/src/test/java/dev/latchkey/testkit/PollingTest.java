@@ -9,8 +9,8 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockFactory;
-import dev.latchkey.spi.Patience;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -125,7 +125,7 @@ class PollingTest {
         assertThatExceptionOfType(LockConflictedException.class)
                 .isThrownBy(() -> impatient.acquire(Duration.ofMillis(20)));
 
-        assertThat(requestsOf(impatient.key())).extracting(Request::patience).containsExactly(Patience.ONCE);
+        assertThat(requestsOf(impatient.key())).extracting(Request::retryIntent).containsExactly(RetryIntent.ONCE);
     }
 
     @Test
@@ -134,7 +134,7 @@ class PollingTest {
 
         lock.acquire();
 
-        assertThat(requestsOf(lock.key())).extracting(Request::patience).containsExactly(Patience.AGAIN);
+        assertThat(requestsOf(lock.key())).extracting(Request::retryIntent).containsExactly(RetryIntent.AGAIN);
     }
 
     @Test

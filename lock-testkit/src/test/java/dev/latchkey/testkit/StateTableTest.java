@@ -18,10 +18,10 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
@@ -184,7 +184,9 @@ class StateTableTest {
 
         @Test
         void whenHandedOver_thenAnErrorThatSaysWhy() {
-            assertThatIllegalStateException().isThrownBy(lock::handOver).withMessageContaining("nothing to hand over");
+            assertThatIllegalStateException()
+                    .isThrownBy(lock::transferKey)
+                    .withMessageContaining("nothing to hand over");
         }
     }
 
@@ -515,7 +517,7 @@ class StateTableTest {
             CompletableFuture<LossReason> earlier = new CompletableFuture<>();
             store.next(SAVE, Fault.answering(grantThatEndsWith(earlier)));
             acquired();
-            lock.handOver();
+            lock.transferKey();
             acquired();
 
             earlier.complete(LossReason.SESSION_LOST);
@@ -530,7 +532,7 @@ class StateTableTest {
         void whenTheSessionMayBeOver_thenWhoLooksIsToldAndTheStoreIsNotLeftWithIt() {
             AtomicBoolean lives = new AtomicBoolean(true);
             Lease lease = Lease.session(new CompletableFuture<>(), lives::get);
-            store.next(SAVE, Fault.answering(new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease)));
+            store.next(SAVE, Fault.answering(new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease)));
             acquired();
 
             lives.set(false);
@@ -547,7 +549,7 @@ class StateTableTest {
         void whenTheSessionMayBeOverAndOthersKnowTheKey_thenNothingIsTakenFromThem() {
             AtomicBoolean lives = new AtomicBoolean(true);
             Lease lease = Lease.session(new CompletableFuture<>(), lives::get);
-            Attempt.Granted inSession = new Attempt.Granted(LockMode.SHARED, OptionalLong.empty(), lease);
+            Response.Granted inSession = new Response.Granted(LockMode.SHARED, OptionalLong.empty(), lease);
             store.next(SAVE, Fault.answering(inSession));
             assertThat(lock.tryAcquireShared()).isTrue();
             Key copied = lock.key();
@@ -561,9 +563,9 @@ class StateTableTest {
             assertThat(lock.key()).isEqualTo(copied);
         }
 
-        private Attempt.Granted grantThatEndsWith(CompletableFuture<LossReason> lost) {
+        private Response.Granted grantThatEndsWith(CompletableFuture<LossReason> lost) {
             Lease lease = Lease.session(lost).withTime(OptionalLong.of(System.nanoTime()), TTL);
-            return new Attempt.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
+            return new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
         }
 
         private void awaitNotifierHasCaughtUp() {
@@ -970,7 +972,7 @@ class StateTableTest {
         void whenHandedOver_thenFreeWithAnotherKeyAndTheOldOneHolds() {
             long token = acquired();
 
-            Key given = lock.handOver();
+            Key given = lock.transferKey();
 
             assertThat(given.held()).contains(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(token)));
             assertThat(store.operations()).containsExactly(SAVE);
@@ -982,7 +984,7 @@ class StateTableTest {
         @Test
         void whenTheFactoryIsClosed_thenWhatWasHandedOverStays() {
             acquired();
-            Key given = lock.handOver();
+            Key given = lock.transferKey();
 
             locks.close();
 
@@ -998,7 +1000,7 @@ class StateTableTest {
         @Test
         void whenMadeFromAKey_thenExpiredUntilTheStoreWasAsked() {
             acquired();
-            Lock adopted = locks.createLock(lock.handOver(), TTL);
+            Lock adopted = locks.createLock(lock.transferKey(), TTL);
 
             assertThat(adopted.isExpired()).isTrue();
             assertThat(adopted.fencingToken()).isEmpty();
@@ -1010,7 +1012,7 @@ class StateTableTest {
         @Test
         void whenRefreshed_thenHeldWithTheTokenItCameWith() {
             long token = acquired();
-            Lock adopted = locks.createLock(lock.handOver(), TTL);
+            Lock adopted = locks.createLock(lock.transferKey(), TTL);
 
             adopted.refresh();
 
@@ -1022,7 +1024,7 @@ class StateTableTest {
         @Test
         void whenAcquired_thenTheSameHoldGoesOn() {
             long token = acquired();
-            Lock adopted = locks.createLock(lock.handOver(), TTL);
+            Lock adopted = locks.createLock(lock.transferKey(), TTL);
 
             assertThat(adopted.tryAcquire()).isTrue();
 
@@ -1032,7 +1034,7 @@ class StateTableTest {
         @Test
         void whenReleased_thenTheStoreIsAsked() {
             acquired();
-            Lock adopted = locks.createLock(lock.handOver(), TTL);
+            Lock adopted = locks.createLock(lock.transferKey(), TTL);
 
             assertThat(adopted.release()).isTrue();
 
@@ -1042,7 +1044,7 @@ class StateTableTest {
         @Test
         void whenTheHoldIsGone_thenLostAndNotTakenAnew() {
             acquired();
-            Key given = lock.handOver();
+            Key given = lock.transferKey();
             store.delete(given);
             Lock adopted = locks.createLock(given, TTL);
 
@@ -1054,7 +1056,7 @@ class StateTableTest {
         @Test
         void whenTheStoreDoesNotAnswer_thenNothingIsDeletedAndItIsAdoptedStill() {
             acquired();
-            Lock adopted = locks.createLock(lock.handOver(), TTL);
+            Lock adopted = locks.createLock(lock.transferKey(), TTL);
             store.forgetCalls();
             store.next(SAVE, Fault.replyLost());
 
@@ -1106,7 +1108,7 @@ class StateTableTest {
     private static PersistingStore notExpiring(PersistingStore store) {
         return new PersistingStore() {
             @Override
-            public Attempt save(Request request) {
+            public Response save(Request request) {
                 return store.save(request);
             }
 
@@ -1116,7 +1118,7 @@ class StateTableTest {
             }
 
             @Override
-            public Optional<Attempt.Granted> find(Key key) {
+            public Optional<Response.Granted> find(Key key) {
                 return store.find(key);
             }
         };

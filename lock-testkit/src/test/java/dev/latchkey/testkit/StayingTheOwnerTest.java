@@ -15,12 +15,12 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.io.PrintStream;
@@ -529,9 +529,9 @@ class StayingTheOwnerTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return withoutLease(
-                    store.save(new Request(request.key(), request.mode(), Duration.ofDays(1), request.patience())));
+                    store.save(new Request(request.key(), request.mode(), Duration.ofDays(1), request.retryIntent())));
         }
 
         @Override
@@ -540,13 +540,13 @@ class StayingTheOwnerTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
-            return store.find(key).map(granted -> (Attempt.Granted) withoutLease(granted));
+        public Optional<Response.Granted> find(Key key) {
+            return store.find(key).map(granted -> (Response.Granted) withoutLease(granted));
         }
 
-        private static Attempt withoutLease(Attempt attempt) {
-            return attempt instanceof Attempt.Granted granted
-                    ? new Attempt.Granted(granted.mode(), granted.fencingToken(), Lease.endless())
+        private static Response withoutLease(Response attempt) {
+            return attempt instanceof Response.Granted granted
+                    ? new Response.Granted(granted.mode(), granted.fencingToken(), Lease.endless())
                     : attempt;
         }
     }
@@ -555,12 +555,12 @@ class StayingTheOwnerTest {
     private record Counting(InMemoryStore store, AtomicInteger calls, AtomicInteger renewals) implements ExpiringStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             renewals.incrementAndGet();
             if (request.key().resource().equals("failing")) {
                 throw new LockStorageException("failing", "a planted fault", null);
@@ -574,7 +574,7 @@ class StayingTheOwnerTest {
         }
 
         @Override
-        public List<Outcome> refreshAll(List<Request> requests) {
+        public List<RefreshResult> refreshAll(List<Request> requests) {
             calls.incrementAndGet();
             return ExpiringStore.super.refreshAll(requests);
         }
@@ -585,7 +585,7 @@ class StayingTheOwnerTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
     }

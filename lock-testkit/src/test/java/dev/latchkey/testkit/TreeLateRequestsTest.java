@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.tree.TreeConflictException;
@@ -193,12 +193,12 @@ class TreeLateRequestsTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return unlessLate(List.of(request), () -> store.save(request));
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             return unlessLate(List.of(request), () -> store.refresh(request));
         }
 
@@ -218,7 +218,7 @@ class TreeLateRequestsTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 

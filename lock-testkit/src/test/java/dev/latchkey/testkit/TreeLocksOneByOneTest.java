@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.tree.TreeConflictException;
 import dev.latchkey.tree.TreeLocks;
@@ -70,19 +70,19 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
     private record Unfenced(PersistingStore store) implements SharedStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             Optional<Key.Held> held = request.key()
                     .held()
                     .flatMap(claimed -> store.find(request.key())
                             .map(found -> found.mode() == claimed.mode()
                                     ? new Key.Held(found.mode(), found.fencingToken())
                                     : claimed));
-            Attempt attempt = store.save(request.with(request.key().claiming(held)));
-            return attempt instanceof Attempt.Granted granted ? withoutToken(granted) : attempt;
+            Response attempt = store.save(request.with(request.key().claiming(held)));
+            return attempt instanceof Response.Granted granted ? withoutToken(granted) : attempt;
         }
 
-        private static Attempt.Granted withoutToken(Attempt.Granted granted) {
-            return new Attempt.Granted(granted.mode(), OptionalLong.empty(), granted.lease());
+        private static Response.Granted withoutToken(Response.Granted granted) {
+            return new Response.Granted(granted.mode(), OptionalLong.empty(), granted.lease());
         }
 
         @Override
@@ -91,7 +91,7 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key).map(Unfenced::withoutToken);
         }
     }
@@ -100,7 +100,7 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
     private record Blind(PersistingStore store) implements SharedStore {
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             return store.save(request);
         }
 
@@ -110,7 +110,7 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
     }

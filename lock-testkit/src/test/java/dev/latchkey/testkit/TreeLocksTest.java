@@ -6,15 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.IndexStore;
 import dev.latchkey.spi.IndexedBatchStore;
-import dev.latchkey.spi.Outcome;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.store.NullStore;
@@ -530,12 +530,12 @@ class TreeLocksTest {
         }
 
         @Override
-        public Attempt refresh(Request request) {
+        public Response refresh(Request request) {
             throw new AssertionError("refreshed one resource alone");
         }
 
         @Override
-        public List<Outcome> refreshAll(List<Request> requests) {
+        public List<RefreshResult> refreshAll(List<Request> requests) {
             asked.add("refreshed " + requests.size());
             return store.refreshAll(requests);
         }
@@ -547,7 +547,7 @@ class TreeLocksTest {
         }
 
         @Override
-        public Attempt save(Request request) {
+        public Response save(Request request) {
             throw new AssertionError("asked for one resource alone");
         }
 
@@ -557,7 +557,7 @@ class TreeLocksTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return store.find(key);
         }
 
@@ -574,8 +574,8 @@ class TreeLocksTest {
     private static final class Minimal implements PersistingStore {
 
         @Override
-        public Attempt save(Request request) {
-            return Attempt.Conflicted.NO_HINT;
+        public Response save(Request request) {
+            return Response.Conflicted.NO_HINT;
         }
 
         @Override
@@ -584,7 +584,7 @@ class TreeLocksTest {
         }
 
         @Override
-        public Optional<Attempt.Granted> find(Key key) {
+        public Optional<Response.Granted> find(Key key) {
             return Optional.empty();
         }
     }

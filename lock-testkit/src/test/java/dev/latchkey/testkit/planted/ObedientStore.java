@@ -1,10 +1,10 @@
 package dev.latchkey.testkit.planted;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import java.util.Optional;
 
@@ -12,8 +12,8 @@ import java.util.Optional;
 public final class ObedientStore implements SharedStore, ProcessBound {
 
     @Override
-    public Attempt save(Request request) {
-        return Attempt.Conflicted.NO_HINT;
+    public Response save(Request request) {
+        return Response.Conflicted.NO_HINT;
     }
 
     @Override
@@ -22,7 +22,7 @@ public final class ObedientStore implements SharedStore, ProcessBound {
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return Optional.empty();
     }
 

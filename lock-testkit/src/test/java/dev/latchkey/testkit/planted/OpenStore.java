@@ -1,17 +1,17 @@
 package dev.latchkey.testkit.planted;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Attempt;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.util.Optional;
 
 /** Not final. */
 public class OpenStore implements PersistingStore {
 
     @Override
-    public Attempt save(Request request) {
-        return Attempt.Conflicted.NO_HINT;
+    public Response save(Request request) {
+        return Response.Conflicted.NO_HINT;
     }
 
     @Override
@@ -20,7 +20,7 @@ public class OpenStore implements PersistingStore {
     }
 
     @Override
-    public Optional<Attempt.Granted> find(Key key) {
+    public Optional<Response.Granted> find(Key key) {
         return Optional.empty();
     }
 }

@@ -1,0 +1,133 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockBuilder;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.UnserializableKeyException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Opens the store and takes a lock, on a thread of its own: the main thread stays free for signals, so that they end the
+ * waiting at once whatever the store is doing.
+ */
+final class AcquireTask {
+
+    /** How long a store may take to withdraw; then we leave without it, and what it may yet grant ends with us or its TTL. */
+    private static final Duration WITHDRAWAL = Duration.ofSeconds(1);
+
+    private final LockTarget want;
+    private final EventQueue inbox;
+
+    private AcquireTask(LockTarget want, EventQueue inbox) {
+        this.want = want;
+        this.inbox = inbox;
+    }
+
+    /** Waits for the lock, for the end of the patience, or for a signal. */
+    static AcquireAnswer acquire(LockTarget want, EventQueue inbox) throws InterruptedException {
+        AcquireTask acquiring = new AcquireTask(want, inbox);
+        Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
+        Optional<Event> lost = Optional.empty();
+        while (true) {
+            Event event = inbox.next();
+            if (event instanceof Event.Answered answered) {
+                lost.ifPresent(inbox::add);
+                return answered.answer();
+            }
+            if (event instanceof Event.Signalled signalled) {
+                asking.interrupt();
+                return acquiring.withdrawn(signalled.signal());
+            }
+            if (event instanceof Event.Lost) {
+                // Granted and lost at once, and we hear of the loss first: for whoever gets the answer.
+                lost = Optional.of(event);
+            }
+        }
+    }
+
+    private AcquireAnswer withdrawn(UnixSignal signal) throws InterruptedException {
+        long end = System.nanoTime() + WITHDRAWAL.toNanos();
+        while (true) {
+            Optional<Event> event = inbox.next(Duration.ofNanos(end - System.nanoTime()));
+            if (event.isEmpty()) {
+                // Hung in the driver. Leaving through exit() would wait for it; the operating system does not.
+                Runtime.getRuntime().halt(signal.exitCode());
+            }
+            if (event.orElse(null) instanceof Event.Answered answered) {
+                if (answered.answer() instanceof AcquireAnswer.Acquired acquired) {
+                    acquired.undo();
+                }
+                return new AcquireAnswer.Aborted(signal);
+            }
+        }
+    }
+
+    private AcquireAnswer ask() {
+        try {
+            LockFactory locks = LockFactory.connect(want.dsn());
+            AcquireAnswer answer = ask(locks);
+            if (!(answer instanceof AcquireAnswer.Acquired)) {
+                locks.close();
+            }
+            return answer;
+        } catch (RuntimeException e) {
+            return new AcquireAnswer.Failed(e);
+        } catch (Error e) {
+            // Thrown on, it would end this thread alone, and nobody would ever answer.
+            return new AcquireAnswer.Failed(new IllegalStateException(e));
+        }
+    }
+
+    private AcquireAnswer ask(LockFactory locks) {
+        long start = System.nanoTime();
+        try {
+            Lock lock = create(locks);
+            return take(lock)
+                    ? new AcquireAnswer.Acquired(locks, lock, Duration.ofNanos(System.nanoTime() - start))
+                    : new AcquireAnswer.Conflicted(HolderReport.describe(locks, want.resource()));
+        } catch (InterruptedException e) {
+            // Only a signal interrupts this thread, and whoever got the signal knows which.
+            return new AcquireAnswer.Aborted(UnixSignal.TERM);
+        } catch (RuntimeException e) {
+            return new AcquireAnswer.Failed(e);
+        }
+    }
+
+    private Lock create(LockFactory locks) {
+        LockBuilder builder = locks.lock(want.resource()).ttl(want.ttl());
+        if (want.keeping() == LockTarget.Keeping.REFRESHED) {
+            builder.autoRefresh();
+        }
+        if (want.keeping() != LockTarget.Keeping.HANDED_OVER) {
+            builder.onLost(reason -> inbox.add(new Event.Lost(reason)));
+            return builder.create();
+        }
+        Lock lock = builder.create();
+        requireTravelling(lock);
+        return lock;
+    }
+
+    /** Asks before anything is held. */
+    private static void requireTravelling(Lock lock) {
+        String unused = lock.key().serialize();
+    }
+
+    /** Tells whether a key of this lock means anything outside this process. */
+    static boolean travels(Lock lock) {
+        try {
+            requireTravelling(lock);
+            return true;
+        } catch (UnserializableKeyException e) {
+            return false;
+        }
+    }
+
+    private boolean take(Lock lock) throws InterruptedException {
+        if (want.maxWait().isZero()) {
+            return want.mode() == LockMode.SHARED ? lock.tryAcquireShared() : lock.tryAcquire();
+        }
+        return want.mode() == LockMode.SHARED ? lock.tryAcquireShared(want.maxWait()) : lock.tryAcquire(want.maxWait());
+    }
+}

@@ -1,0 +1,64 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Lock;
+import java.io.IOException;
+import java.io.InputStream;
+
+/** A lock held for nothing but itself. */
+final class BareHold {
+
+    private final AcquireAnswer.Acquired held;
+    private final EventQueue inbox;
+    private final Console console;
+
+    BareHold(AcquireAnswer.Acquired held, EventQueue inbox, Console console) {
+        this.held = held;
+        this.inbox = inbox;
+        this.console = console;
+    }
+
+    /** Says that it is held, holds it until a signal comes, or stdin ends where that is asked for, and releases it. */
+    int untilToldToEnd(String line, boolean untilEof) throws InterruptedException {
+        Lock lock = held.lock();
+        String name = Text.quoted(lock.key().resource());
+        try {
+            console.answer(line);
+            if (untilEof) {
+                Threads.startDaemon("lock-stdin", () -> awaitEndOfInput(inbox));
+            }
+            while (true) {
+                Event event = inbox.next();
+                if (event instanceof Event.Lost lost) {
+                    console.say("lost the lock " + name + " (" + lost.reason() + "): somebody else may hold it now");
+                    return ExitCode.LOST.number();
+                }
+                if (event instanceof Event.Signalled || event instanceof Event.InputEnded) {
+                    return release(lock, name);
+                }
+            }
+        } finally {
+            held.locks().close();
+        }
+    }
+
+    private int release(Lock lock, String name) {
+        if (lock.release()) {
+            return ExitCode.OK.number();
+        }
+        console.say("the lock " + name + " was no longer held when it was to be released");
+        return ExitCode.LOST.number();
+    }
+
+    private static void awaitEndOfInput(EventQueue inbox) {
+        byte[] ignored = new byte[1024];
+        InputStream input = System.in;
+        try {
+            while (input.read(ignored) >= 0) {
+                // Only its end means something.
+            }
+        } catch (IOException e) {
+            // A stdin that cannot be read has ended.
+        }
+        inbox.add(new Event.InputEnded());
+    }
+}

@@ -1,0 +1,98 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LockStorageException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** One child under one lock, from the moment the lock is held to the moment it is not. */
+final class ChildRun {
+
+    /** Less than some stores can keep, and than a slow answer takes. */
+    private static final Duration TOO_SHORT_TO_LEAVE = Duration.ofSeconds(2);
+
+    private final AcquireAnswer.Acquired held;
+    private final Lock lock;
+    private final String name;
+    private final RunRules rules;
+    private final EventQueue inbox;
+    private final Console console;
+    private final long heldSince = System.nanoTime();
+
+    ChildRun(AcquireAnswer.Acquired held, RunRules rules, EventQueue inbox, Console console) {
+        this.held = held;
+        this.lock = held.lock();
+        this.name = lock.key().resource();
+        this.rules = rules;
+        this.inbox = inbox;
+        this.console = console;
+    }
+
+    /** Runs the command, gives the lock back, and returns the exit code for both. */
+    int of(ChildCommand command) throws InterruptedException {
+        console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
+        try {
+            OptionalInt exitCode = ChildSupervisor.untilGone(name, rules, inbox, console, () -> command.start(lock));
+            return exitCode.isPresent() ? giveBack(exitCode.getAsInt()) : ExitCode.LOST.number();
+        } finally {
+            held.locks().close();
+        }
+    }
+
+    private int giveBack(int exitCode) throws InterruptedException {
+        Duration rest = rules.minHold().minusNanos(System.nanoTime() - heldSince);
+        try {
+            if (rest.toMillis() > 0 && keepFor(rest)) {
+                return exitCode;
+            }
+            if (lock.release()) {
+                return exitCode;
+            }
+            console.say(
+                    "the lock " + Text.quoted(name) + " was no longer held when the command ended: somebody else may"
+                            + " have worked at the same time");
+            return ExitCode.LOST.number();
+        } catch (LockLostException e) {
+            console.say(Failures.message(e));
+            return ExitCode.LOST.number();
+        } catch (LockStorageException e) {
+            // The command has run under the lock: what it made of it counts more than a lock that stays a while.
+            console.say(Failures.message(e) + "; it ends with its TTL");
+            // Closing releases it if the store answers by then: not too soon.
+            sitOut(rules.minHold().minusNanos(System.nanoTime() - heldSince));
+            return exitCode;
+        }
+    }
+
+    /** Sees to it that the lock stays held; true if that works without us. */
+    private boolean keepFor(Duration rest) throws InterruptedException {
+        console.explain("keeping " + Text.quoted(name) + " for another " + DurationText.format(rest) + " (--min-hold)");
+        if (canBeLeftToTheStore(rest)) {
+            lock.refresh(rest);
+            lock.transferKey();
+            return true;
+        }
+        sitOut(rest);
+        return false;
+    }
+
+    private void sitOut(Duration rest) throws InterruptedException {
+        long end = System.nanoTime() + rest.toNanos();
+        while (true) {
+            Optional<Event> event = inbox.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+            // A signal wants us gone, now; a loss shows at the release.
+            if (event.isEmpty() || event.get() instanceof Event.Signalled || event.get() instanceof Event.Lost) {
+                return;
+            }
+        }
+    }
+
+    /** Without a lease nobody would ever release it. */
+    private boolean canBeLeftToTheStore(Duration rest) {
+        return rest.compareTo(TOO_SHORT_TO_LEAVE) >= 0
+                && AcquireTask.travels(lock)
+                && lock.remainingLifetime().isPresent();
+    }
+}

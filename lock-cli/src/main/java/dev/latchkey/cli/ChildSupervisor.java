@@ -1,0 +1,207 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.LossReason;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches over the child while the lock is held: forwards signals, acts when the lock is lost or held too long, and
+ * returns when the child is really gone. One thread, which takes one event at a time.
+ */
+final class ChildSupervisor {
+
+    /** Whoever signals the process and then its group, as timeout(1) does, means one TERM. */
+    private static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
+
+    /** How often to look whether what the child started has ended: those are not our children, so nobody tells. */
+    private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
+
+    private final String name;
+    private final RunRules rules;
+    private final EventQueue inbox;
+    private final Console console;
+    private final ProcessTree tree;
+    private final GroupProbe probe;
+    private final long maxHoldAt;
+
+    private @Nullable Long killAt;
+    private @Nullable Long firstTerm;
+    private boolean terminating;
+    private boolean lost;
+    private boolean overdue;
+    private @Nullable Integer childCode;
+
+    private ChildSupervisor(
+            String name, RunRules rules, EventQueue inbox, Console console, Process child, GroupProbe probe) {
+        this.name = name;
+        this.rules = rules;
+        this.inbox = inbox;
+        this.console = console;
+        this.tree = new ProcessTree(child.toHandle());
+        this.probe = probe;
+        this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
+    }
+
+    /**
+     * Starts the child and returns its exit code; empty if the lock was lost, whatever that was. The child is gone when it
+     * returns, by an exception too: whoever called it gives the lock back.
+     */
+    static OptionalInt untilGone(
+            String name, RunRules rules, EventQueue inbox, Console console, Supplier<Process> start)
+            throws InterruptedException {
+        CompletableFuture<Optional<Process>> started = new CompletableFuture<>();
+        // The probe first: a signal to the group that came before it would look like one to us alone.
+        try (GroupProbe probe = new GroupProbe()) {
+            // The thread first: where the limit of processes is reached, none can be made any more.
+            Threads.startDaemon(
+                    "lock-child",
+                    () -> started.join().ifPresent(child -> inbox.add(new Event.ChildEnded(waitFor(child)))));
+            Process child = start.get();
+            started.complete(Optional.of(child));
+            return new ChildSupervisor(name, rules, inbox, console, child, probe).loopOrKill();
+        } catch (Error e) {
+            // It may run all the same, though Java could not make the thread that waits for it.
+            ProcessTree.below(ProcessHandle.current()).killUntilGone();
+            throw new IllegalStateException(e);
+        } finally {
+            started.complete(Optional.empty());
+        }
+    }
+
+    private static int waitFor(Process child) {
+        while (true) {
+            try {
+                return child.waitFor();
+            } catch (InterruptedException e) {
+                // Nobody interrupts this thread, and the lock must not be released while the child runs.
+            }
+        }
+    }
+
+    private OptionalInt loopOrKill() throws InterruptedException {
+        boolean isWatched = false;
+        try {
+            OptionalInt exitCode = loop();
+            isWatched = true;
+            return exitCode;
+        } finally {
+            if (!isWatched) {
+                tree.killUntilGone();
+            }
+        }
+    }
+
+    private OptionalInt loop() throws InterruptedException {
+        while (childCode == null || (terminating && !tree.isGone())) {
+            Optional<Event> next = inbox.next(untilNextAlarm());
+            if (next.isEmpty()) {
+                onAlarm();
+                continue;
+            }
+            Event event = next.get();
+            if (event instanceof Event.Signalled signalled) {
+                onSignal(signalled);
+            } else if (event instanceof Event.Lost loss) {
+                onLost(loss.reason());
+            } else if (event instanceof Event.ChildEnded ended) {
+                childCode = ended.exitCode();
+            }
+        }
+        return exitCode(childCode);
+    }
+
+    private OptionalInt exitCode(int ofChild) {
+        return lost ? OptionalInt.empty() : OptionalInt.of(ofChild);
+    }
+
+    private void onSignal(Event.Signalled signalled) throws InterruptedException {
+        UnixSignal signal = signalled.signal();
+        tree.look();
+        if (signal == UnixSignal.TERM && firstTerm != null) {
+            if (signalled.nanoTime() - firstTerm > SAME_TERM_NANOS) {
+                console.say("second TERM: killing " + Text.quoted(name) + "'s command and what it started");
+                kill();
+            }
+            return;
+        }
+        if (signal == UnixSignal.TERM) {
+            firstTerm = signalled.nanoTime();
+        }
+        boolean groupHasIt = probe.hasGot(signalled);
+        console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
+        if (!groupHasIt) {
+            tree.signal(signal);
+        }
+        // HUP and QUIT often mean something else than an end (reload, graceful stop, thread dump), and Ctrl-C may be an
+        // answer to a program that reads from the terminal: none of these starts the grace.
+        if (signal == UnixSignal.TERM || (signal == UnixSignal.INT && !groupHasIt)) {
+            terminating = true;
+            startGrace();
+        }
+    }
+
+    private void onLost(LossReason reason) {
+        lost = true;
+        String said = "lost the lock " + Text.quoted(name) + " (" + reason + "): somebody else may hold it now; ";
+        switch (rules.onLost()) {
+            case WARN -> console.say(said + "the command goes on, as --on-lost=warn says");
+            case TERM -> terminate(said + "ending the command with TERM");
+            case KILL -> {
+                console.say(said + "killing the command");
+                kill();
+            }
+        }
+    }
+
+    private void onAlarm() {
+        long now = System.nanoTime();
+        if (!overdue && now - maxHoldAt >= 0) {
+            overdue = true;
+            lost = true;
+            terminate("the lock " + Text.quoted(name) + " was held for " + DurationText.format(rules.maxHold())
+                    + ", the most --max-hold allows; ending the command with TERM");
+        }
+        if (killAt != null && now - killAt >= 0) {
+            console.say("the command of " + Text.quoted(name) + " did not end within "
+                    + DurationText.format(rules.killAfter()) + " (--kill-after); killing it");
+            kill();
+        }
+    }
+
+    private void terminate(String why) {
+        console.say(why);
+        terminating = true;
+        tree.signal(UnixSignal.TERM);
+        startGrace();
+    }
+
+    private void startGrace() {
+        if (killAt == null) {
+            killAt = System.nanoTime() + rules.killAfter().toNanos();
+        }
+    }
+
+    private void kill() {
+        terminating = true;
+        tree.kill();
+        // What was forked meanwhile, or is not allowed to be killed by us, is tried again: the lock stays until then.
+        killAt = System.nanoTime()
+                + Math.max(rules.killAfter().toNanos(), Duration.ofSeconds(1).toNanos());
+    }
+
+    private Duration untilNextAlarm() {
+        long now = System.nanoTime();
+        long nanos = overdue ? Long.MAX_VALUE : Math.max(0, maxHoldAt - now);
+        if (killAt != null) {
+            nanos = Math.min(nanos, Math.max(0, killAt - now));
+        }
+        if (childCode != null) {
+            nanos = Math.min(nanos, LOOK_NANOS);
+        }
+        return Duration.ofNanos(nanos);
+    }
+}

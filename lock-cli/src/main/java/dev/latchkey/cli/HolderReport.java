@@ -1,0 +1,63 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.LockException;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Holder;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Says who holds a lock. */
+final class HolderReport {
+
+    private static final int MOST_NAMED = 3;
+
+    private HolderReport() {}
+
+    /** For the end of a message: who is in the way, as far as the store can tell; never fails. */
+    static String describe(LockFactory locks, String resource) {
+        try {
+            List<Holder> holders = locks.holders(resource);
+            if (holders.isEmpty()) {
+                return "somebody else";
+            }
+            String named = holders.stream()
+                    .limit(MOST_NAMED)
+                    .map(holder -> holder.description().orElse("somebody else"))
+                    .distinct()
+                    .collect(Collectors.joining(", "));
+            int more = holders.size() - MOST_NAMED;
+            return Text.oneLine(named) + (more > 0 ? " and " + more + " more" : "");
+        } catch (UnsupportedOperationException | LockException e) {
+            return "somebody else";
+        }
+    }
+
+    /** One holder, one line. */
+    static String line(Holder holder) {
+        return "held " + (holder.mode() == LockMode.SHARED ? "shared" : "exclusively")
+                + holder.description()
+                        .map(description -> " by " + Text.oneLine(description))
+                        .orElse("")
+                + (holder.fencingToken().isPresent()
+                        ? ", fencing token " + holder.fencingToken().getAsLong()
+                        : "")
+                + holder.remaining()
+                        .map(left -> ", lease ends in " + DurationText.format(left))
+                        .orElse("");
+    }
+
+    static Json json(Holder holder) {
+        return new Json()
+                .put("mode", name(holder.mode()))
+                .put("description", holder.description().orElse(null))
+                .put("fencingToken", holder.fencingToken())
+                .put("remainingMs", holder.remaining().map(Duration::toMillis).orElse(null));
+    }
+
+    static String name(LockMode mode) {
+        return mode.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,126 @@
+package dev.latchkey.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.NullStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class ChildRunTest {
+
+    private static final Duration MIN_HOLD = Duration.ofMillis(100);
+
+    private final List<String> deleted = new ArrayList<>();
+
+    @Test
+    void givenKeysTravelWithoutALease_whenMinHoldIsOver_thenReleasedHereForNobodyElseWould() throws Exception {
+        int exitCode = run(new Endless());
+
+        assertThat(exitCode).isZero();
+        assertThat(deleted).containsExactly("x");
+    }
+
+    @Test
+    void givenTheStoreKeepsWholeSecondsOnly_whenMinHoldIsShorter_thenTheExitCodeIsTheCommands() throws Exception {
+        int exitCode = run(new WholeSeconds());
+
+        assertThat(exitCode).isZero();
+        assertThat(deleted).containsExactly("x");
+    }
+
+    /** Closing the factory releases what is held, and the store may answer by then. */
+    @Test
+    void givenTheStoreFailsToKeepTheRest_whenTheCommandEnded_thenHeldForMinHoldAllTheSame() throws Exception {
+        Duration minHold = Duration.ofMillis(2_500);
+        long start = System.nanoTime();
+
+        int exitCode = run(new Unwilling(), minHold);
+
+        assertThat(exitCode).isZero();
+        assertThat(deleted).containsExactly("x");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(minHold);
+    }
+
+    private int run(PersistingStore store) throws InterruptedException {
+        return run(store, MIN_HOLD);
+    }
+
+    private int run(PersistingStore store, Duration minHold) throws InterruptedException {
+        LockFactory locks = new LockFactory(store);
+        Lock lock = locks.createLock("x");
+        assertThat(lock.tryAcquire()).isTrue();
+        RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, minHold, LockTarget.NO_LIMIT);
+        return new ChildRun(
+                        new AcquireAnswer.Acquired(locks, lock, Duration.ZERO),
+                        rules,
+                        new EventQueue(),
+                        new StoreOptions().console())
+                .of(ChildCommand.of(List.of("true")));
+    }
+
+    /** Its keys mean something in other processes, and its holds end by release alone. */
+    private class Endless implements PersistingStore {
+
+        private final NullStore granting = new NullStore();
+
+        @Override
+        public Response save(Request request) {
+            return granting.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return deleted.add(key.resource());
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return granting.find(key);
+        }
+    }
+
+    /** Does not answer for a moment. */
+    private final class Unwilling extends WholeSeconds {
+
+        @Override
+        public Response refresh(Request request) {
+            throw new LockStorageException(request.key().resource(), "planted", null);
+        }
+    }
+
+    /** Cannot keep a TTL below a second, as memcached. */
+    private class WholeSeconds extends Endless implements ExpiringStore {
+
+        @Override
+        public Response save(Request request) {
+            return granted(request);
+        }
+
+        @Override
+        public Response refresh(Request request) {
+            if (request.ttl().compareTo(Duration.ofSeconds(1)) < 0) {
+                throw new IllegalArgumentException("a TTL of " + request.ttl() + " is less than a second");
+            }
+            return granted(request);
+        }
+
+        private static Response granted(Request request) {
+            return new Response.Granted(
+                    LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(System.nanoTime(), request.ttl()));
+        }
+    }
+}

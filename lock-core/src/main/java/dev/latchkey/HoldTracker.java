@@ -1,0 +1,143 @@
+package dev.latchkey;
+
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One hold from its grant to its end, over all renewals and changes of mode: late alarms, renewals and loss signals are
+ * compared with it, so that they never touch the next hold.
+ */
+final class HoldTracker {
+
+    private final long sinceNanos = System.nanoTime();
+    private @Nullable Future<?> alarm;
+    private @Nullable Future<?> renewal;
+    private @Nullable Object lastSeen;
+    private @Nullable Deadline warnedOf;
+    private @Nullable WorkerInterrupt interruption;
+    private volatile @Nullable Deadline minHoldEnd;
+    private boolean ended;
+    private @Nullable LossReason loss;
+
+    /** Replaces the alarm, unless the hold has ended. */
+    synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {
+        cancel(alarm);
+        alarm = ended ? null : next.get();
+    }
+
+    synchronized boolean isRenewed() {
+        return renewal != null;
+    }
+
+    /** Whether this signal of loss is another than the last one: a promoted hold may come with a new one. */
+    synchronized boolean seesFirst(Object signal) {
+        boolean first = lastSeen != signal;
+        lastSeen = signal;
+        return first;
+    }
+
+    synchronized boolean hasWarnedOf(@Nullable Deadline deadline) {
+        return deadline != null && deadline.equals(warnedOf);
+    }
+
+    /** Whether the holder has not been warned of this end before. */
+    synchronized boolean warnsFirst(Deadline deadline) {
+        boolean first = !ended && !deadline.equals(warnedOf);
+        warnedOf = deadline;
+        return first;
+    }
+
+    synchronized void renewNext(Supplier<? extends Future<?>> next) {
+        cancel(renewal);
+        renewal = ended ? null : next.get();
+    }
+
+    /** Has the thread interrupted that works under this hold, if it is lost; at once, if it has been lost before. */
+    void interruptsOnLoss(Thread worker) {
+        WorkerInterrupt mine;
+        synchronized (this) {
+            mine = interruption == null ? new WorkerInterrupt() : interruption;
+            interruption = mine;
+        }
+        mine.of(worker);
+        if (interruption() != null) {
+            mine.happen(null);
+        }
+    }
+
+    /** What has to happen to the worker now that the hold is lost; null if nothing. */
+    synchronized @Nullable WorkerInterrupt interruption() {
+        return loss != null ? interruption : null;
+    }
+
+    synchronized boolean interruptsOnLoss() {
+        return interruption != null;
+    }
+
+    /** Whether the worker may still be interrupted for the loss of this hold. */
+    synchronized boolean mayInterrupt() {
+        return interruption != null && interruption.isDue();
+    }
+
+    /** When this returns, the worker is not interrupted any more for the loss of this hold. */
+    void interruptsNobody() {
+        WorkerInterrupt mine;
+        synchronized (this) {
+            mine = interruption;
+        }
+        if (mine != null) {
+            mine.cancel();
+        }
+    }
+
+    /** Keeps the resource from others until then, in place of the min hold of the Lock. */
+    void minHoldEnds(Deadline end) {
+        minHoldEnd = end;
+    }
+
+    /** How much longer the resource is kept from others, also if it is released now; zero or less for not at all. */
+    Duration restOf(Duration minHold) {
+        Deadline end = minHoldEnd;
+        if (end != null) {
+            return end.remaining();
+        }
+        return minHold.isZero() ? minHold : minHold.minusNanos(heldNanos());
+    }
+
+    synchronized void end() {
+        ended = true;
+        cancel(alarm);
+        cancel(renewal);
+    }
+
+    synchronized void endAsLost(LossReason reason) {
+        loss = ended ? loss : reason;
+        end();
+    }
+
+    /** Why the hold was lost; null if it was not. */
+    synchronized @Nullable LossReason loss() {
+        return loss;
+    }
+
+    long heldMillis() {
+        return heldNanos() / 1_000_000;
+    }
+
+    long heldNanos() {
+        return System.nanoTime() - sinceNanos;
+    }
+
+    /** The last moment a hold may last that must not last longer than this. */
+    Deadline endAfter(long maxHoldNanos) {
+        return new Deadline(sinceNanos + maxHoldNanos);
+    }
+
+    private static void cancel(@Nullable Future<?> task) {
+        if (task != null) {
+            task.cancel(false);
+        }
+    }
+}

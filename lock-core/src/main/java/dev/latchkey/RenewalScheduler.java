@@ -1,0 +1,152 @@
+package dev.latchkey;
+
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.RefreshResult;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews the holds of one factory on its renewer thread. What falls due within one window, a thirtieth of the TTL, is
+ * due together at the window's beginning, and goes to the store in one call: many locks cost neither a thread nor a round
+ * trip each.
+ */
+final class RenewalScheduler {
+
+    private static final Logger log = LoggerFactory.getLogger(Lock.class);
+
+    /** Small enough for a slow server to answer some in time, large enough to make round trips cheap. */
+    private static final int LARGEST_BATCH = 1_000;
+
+    /** One renewal with what the store is asked for it. */
+    private record Asked(RenewalTask renewal, Request request) {}
+
+    private final FactoryThreads threads;
+    private final PersistingStore store;
+    private final Optional<ExpiringStore> expiring;
+    private final int batchSize;
+
+    /** Touched by the renewer thread alone. */
+    private List<RenewalTask> due = new ArrayList<>();
+
+    RenewalScheduler(FactoryThreads threads, PersistingStore store, Optional<ExpiringStore> expiring) {
+        this.threads = threads;
+        this.store = store;
+        this.expiring = expiring;
+        this.batchSize = expiring.filter(ExpiringStore::refreshesAtOnce).isPresent() ? LARGEST_BATCH : 1;
+    }
+
+    /** Has something renewed after the delay, or earlier by less than the window. */
+    Future<?> schedule(RenewalTask renewal, Duration delay, Duration window) {
+        long latest = System.nanoTime() + delay.toNanos();
+        long early = Math.floorMod(latest, Math.max(1, window.toNanos()));
+        return threads.renewAt(new Deadline(latest - early), () -> collect(renewal));
+    }
+
+    /** Everything else that is due is collected before the call to the store, which comes after it in the queue. */
+    private void collect(RenewalTask renewal) {
+        due.add(renewal);
+        if (due.size() == 1) {
+            threads.renew(this::renewDue);
+        }
+    }
+
+    private void renewDue() {
+        List<RenewalTask> all = due;
+        due = new ArrayList<>();
+        all.forEach(RenewalTask::isDue);
+        for (int from = 0; from < all.size(); from += batchSize) {
+            List<Asked> batch = new ArrayList<>();
+            for (RenewalTask renewal : all.subList(from, Math.min(all.size(), from + batchSize))) {
+                begin(renewal).ifPresent(request -> batch.add(new Asked(renewal, request)));
+            }
+            if (!batch.isEmpty()) {
+                renew(batch);
+            }
+        }
+    }
+
+    /** Whatever is wrong with one hold, the others are renewed. */
+    private Optional<Request> begin(RenewalTask renewal) {
+        try {
+            return renewal.begin();
+        } catch (Throwable e) {
+            log(() -> log.error("lock.renewal-failed resource={}", renewal.shownResource(), e));
+            return Optional.empty();
+        }
+    }
+
+    private boolean settle(RenewalTask renewal, RefreshResult outcome) {
+        try {
+            return renewal.settle(outcome);
+        } catch (Throwable e) {
+            log(() -> log.error("lock.renewal-failed resource={}", renewal.shownResource(), e));
+            return false;
+        }
+    }
+
+    private void renew(List<Asked> batch) {
+        List<Request> requests = batch.stream().map(Asked::request).toList();
+        Duration within = batch.stream()
+                .map(asked -> asked.renewal().remaining())
+                .max(Duration::compareTo)
+                .orElse(Duration.ZERO);
+        List<RefreshResult> outcomes = outcomes(requests, within);
+        List<Integer> failing = new ArrayList<>();
+        for (int i = 0; i < requests.size(); i++) {
+            if (settle(batch.get(i).renewal(), outcomes.get(i))) {
+                failing.add(i);
+            }
+        }
+        if (!failing.isEmpty()) {
+            int first = failing.get(0);
+            RuntimeException failure = ((RefreshResult.Failed) outcomes.get(first)).failure();
+            String resource = batch.get(first).renewal().shownResource();
+            log(() -> log.warn("lock.refresh-failing locks={} resource={}", failing.size(), resource, failure));
+        }
+    }
+
+    /** Not by the renewer: what writes the log may be stuck. */
+    private void log(Runnable line) {
+        threads.notifier().execute(line);
+    }
+
+    private List<RefreshResult> outcomes(List<Request> requests, Duration within) {
+        try {
+            List<RefreshResult> outcomes =
+                    expiring.isPresent() ? expiring.get().refreshAll(requests, within) : findAll(requests);
+            if (outcomes.size() == requests.size()) {
+                return outcomes;
+            }
+            throw new IllegalStateException(store.getClass().getSimpleName() + ".refreshAll answered " + outcomes.size()
+                    + " of " + requests.size() + " requests");
+        } catch (RuntimeException e) {
+            return allFailed(requests, e);
+        } catch (Throwable e) {
+            // An Error of the store, or of its driver, must not end the renewal of all that is held.
+            return allFailed(requests, new IllegalStateException("the store failed with an error", e));
+        }
+    }
+
+    private static List<RefreshResult> allFailed(List<Request> requests, RuntimeException failure) {
+        return requests.stream()
+                .<RefreshResult>map(request -> new RefreshResult.Failed(failure))
+                .toList();
+    }
+
+    /** Where holds do not expire, renewing means to look whether they are still there. */
+    private List<RefreshResult> findAll(List<Request> requests) {
+        return requests.stream()
+                .map(request -> RefreshResult.of(() -> store.find(request.key())
+                        .<Response>map(granted -> granted)
+                        .orElse(new Response.Lost(LossReason.SESSION_LOST))))
+                .toList();
+    }
+}

@@ -1,0 +1,222 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.ResourceHolders.Grant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds one resource and who waits for it; guarded by the stripe.
+ *
+ * <ol>
+ *   <li>An exclusive hold needs that nobody else holds; a shared one, that nobody holds exclusively.
+ *   <li>Nobody overtakes the queue, except a holder that renews, demotes, or promotes as the only one left: the others
+ *       would wait for it in vain.
+ *   <li>A waiting promoter stands at the head, for those behind wait for its shared hold anyway. A second one is refused:
+ *       each would wait for the other.
+ * </ol>
+ */
+final class LockEntry {
+
+    private final Stripe stripe;
+    private final ResourceHolders grants = new ResourceHolders();
+    private final Deque<Waiter> queue = new ArrayDeque<>(0);
+
+    LockEntry(Stripe stripe) {
+        this.stripe = stripe;
+    }
+
+    Response save(Request request, long now) {
+        Response refusal = refusal(request, now);
+        if (refusal != null) {
+            return refusal;
+        }
+        Grant own = grants.live(request.key(), now);
+        boolean wasHeld = own != null;
+        Response granted = take(request, own, now);
+        if (wasHeld) {
+            serve(now);
+            wakeHead();
+        }
+        return granted;
+    }
+
+    /** Grants what nobody stands in the way of: anew, or to who holds it already as a promotion, demotion or renewal. */
+    private Response take(Request request, @Nullable Grant own, long now) {
+        if (own == null) {
+            grants.removeEnded(now);
+            long end = now + request.ttl().toNanos();
+            return hold(request, fencingToken(request.mode()), end, new ResourceHolders.Stake(null), now);
+        }
+        if (isPromotion(request, own)) {
+            return hold(
+                    request,
+                    fencingToken(LockMode.EXCLUSIVE),
+                    endOf(request, own, now),
+                    new ResourceHolders.Stake(own),
+                    now);
+        }
+        OptionalLong fencingToken = request.mode() == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
+        return hold(request, fencingToken, endOf(request, own, now), own.stake(), now);
+    }
+
+    private static boolean isPromotion(Request request, Grant own) {
+        return own.mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
+    }
+
+    Response refresh(Request request, long now) {
+        Grant own = grants.live(request.key(), now);
+        if (own == null || !request.key().held().map(own::isAsClaimed).orElse(true)) {
+            return grants.lost(request.key(), own, now);
+        }
+        Grant refreshed = new Grant(own.mode(), own.fencingToken(), endOf(request, own, now), own.stake());
+        wakeHead();
+        return grants.put(request.key(), refreshed, now);
+    }
+
+    /** False if the key does not hold exclusively, or with a greater fencing token. */
+    boolean raiseFence(Key key, long fence, long now) {
+        Grant own = grants.live(key, now);
+        if (own == null
+                || own.mode() != LockMode.EXCLUSIVE
+                || own.fencingToken().orElse(0) > fence) {
+            return false;
+        }
+        var unused = grants.put(key, new Grant(own.mode(), OptionalLong.of(fence), own.endNanos(), own.stake()), now);
+        return true;
+    }
+
+    /** Why a request cannot be granted now; null if it can. */
+    @Nullable Response refusal(Request request, long now) {
+        serve(now);
+        Key key = request.key();
+        Grant own = grants.live(key, now);
+        if (key.held().isPresent()
+                && (own == null || !own.isAsClaimed(key.held().get()))) {
+            return grants.lost(key, own, now);
+        }
+        boolean takes = own == null;
+        boolean promotes = own != null && isPromotion(request, own);
+        boolean fits = (takes && queue.isEmpty() && grants.admits(key, request.mode(), now))
+                || (promotes && grants.admits(key, LockMode.EXCLUSIVE, now))
+                || !(takes || promotes);
+        return fits ? null : grants.conflict(now);
+    }
+
+    boolean delete(Key key, long now) {
+        boolean wasHolder = grants.remove(key);
+        serve(now);
+        return wasHolder;
+    }
+
+    Optional<Response.Granted> find(Key key, long now) {
+        return Optional.ofNullable(grants.live(key, now)).map(own -> own.answer(now));
+    }
+
+    List<Holder> holders(long now) {
+        return grants.holders(now);
+    }
+
+    /** Joins the queue; false for a promoter when another waits already. */
+    boolean enqueue(Waiter waiter) {
+        if (!waiter.isPromoter()) {
+            queue.addLast(waiter);
+            return true;
+        }
+        Waiter head = queue.peekFirst();
+        if (head != null && head.isPromoter()) {
+            return false;
+        }
+        queue.addFirst(waiter);
+        return true;
+    }
+
+    /** The wait is over, by an answer or by its time. */
+    void leave(Waiter waiter, long now) {
+        queue.remove(waiter);
+        serve(now);
+        wakeHead();
+    }
+
+    /** The wait was broken off: what was granted meanwhile is undone, and a promoter has its shared hold back. */
+    void leaveWithNothing(Waiter waiter, long now) {
+        waiter.stake().ifPresent(stake -> grants.giveBack(waiter.request().key(), stake));
+        leave(waiter, now);
+    }
+
+    /** Grants what can be granted, from the head of the queue on. */
+    void serve(long now) {
+        Waiter head = queue.peekFirst();
+        while (head != null && mayLeaveQueue(head, now)) {
+            queue.removeFirst();
+            head = queue.peekFirst();
+        }
+    }
+
+    private boolean mayLeaveQueue(Waiter head, long now) {
+        Request request = head.request();
+        Grant own = grants.live(request.key(), now);
+        if (head.isPromoter() && own == null) {
+            head.answer(grants.lost(request.key(), null, now));
+            return true;
+        }
+        if (!grants.admits(request.key(), request.mode(), now)) {
+            return false;
+        }
+        Response answer = take(request, own, now);
+        Grant granted = grants.live(request.key(), now);
+        if (granted != null) {
+            head.setStake(granted.stake());
+        }
+        head.answer(answer);
+        return true;
+    }
+
+    long nanosToNextLeaseEnd(Waiter waiter, long now) {
+        return queue.peekFirst() == waiter ? grants.nanosToNextEnd(now) : Long.MAX_VALUE;
+    }
+
+    void wakeAll() {
+        queue.forEach(Waiter::withdraw);
+    }
+
+    boolean isEmpty() {
+        return grants.isEmpty() && queue.isEmpty();
+    }
+
+    boolean wasOverAt(long then) {
+        return queue.isEmpty() && grants.areOverAt(then);
+    }
+
+    private void wakeHead() {
+        Waiter head = queue.peekFirst();
+        if (head != null) {
+            head.wake();
+        }
+    }
+
+    /** When the lease of a hold that is there ends: not sooner than it would, unless that is asked for. */
+    private static long endOf(Request request, Grant own, long now) {
+        long asked = request.ttl().toNanos();
+        long left = own.endNanos() - now;
+        return now + (request.leaseChange() == LeaseChange.SET ? asked : Math.max(asked, left));
+    }
+
+    private Response hold(
+            Request request, OptionalLong fencingToken, long endNanos, ResourceHolders.Stake stake, long now) {
+        return grants.tell(request.key(), new Grant(request.mode(), fencingToken, endNanos, stake), now);
+    }
+
+    private OptionalLong fencingToken(LockMode mode) {
+        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(stripe.nextFencingToken()) : OptionalLong.empty();
+    }
+}

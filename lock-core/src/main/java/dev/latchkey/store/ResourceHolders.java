@@ -1,0 +1,156 @@
+package dev.latchkey.store;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who holds one resource; guarded by the stripe. An ended lease counts for nothing, but stays until somebody else is granted
+ * the resource, so that a late release can tell whether the resource changed hands.
+ */
+final class ResourceHolders {
+
+    static final Response.Lost EXPIRED = new Response.Lost(LossReason.EXPIRED);
+
+    private static final Response.Lost TAKEN_OVER = new Response.Lost(LossReason.TAKEN_OVER);
+    private static final Response.Lost RELEASED = new Response.Lost(LossReason.RELEASED_ELSEWHERE);
+
+    /** How many were told of one hold, since several Locks over one key may wait for it, and what the key held before. */
+    static final class Stake {
+
+        private final @Nullable Grant before;
+        private int told;
+
+        Stake(@Nullable Grant before) {
+            this.before = before;
+        }
+    }
+
+    /** One holder's hold, by the store's clock. */
+    record Grant(LockMode mode, OptionalLong fencingToken, long endNanos, Stake stake) {
+
+        boolean isLive(long now) {
+            return endNanos - now > 0;
+        }
+
+        /** A hold that was demoted, or released and taken anew, with the same key elsewhere is not the one claimed. */
+        boolean isAsClaimed(Key.Held claimed) {
+            return claimed.mode() == LockMode.SHARED
+                    || (mode == LockMode.EXCLUSIVE && fencingToken.equals(claimed.fencingToken()));
+        }
+
+        Response.Granted answer(long now) {
+            return new Response.Granted(mode, fencingToken, Lease.timed(now, Duration.ofNanos(endNanos - now)));
+        }
+    }
+
+    private final Map<String, Grant> byToken = new HashMap<>(4);
+
+    @Nullable Grant live(Key key, long now) {
+        Grant own = byToken.get(key.token());
+        return own != null && own.isLive(now) ? own : null;
+    }
+
+    Response put(Key key, Grant grant, long now) {
+        byToken.put(key.token(), grant);
+        return grant.answer(now);
+    }
+
+    /** As {@link #put} for an answer to somebody who may still turn out not to take it. */
+    Response tell(Key key, Grant grant, long now) {
+        grant.stake().told++;
+        return put(key, grant, now);
+    }
+
+    /**
+     * One of those who were told of a hold does not take it. The last of them has what was held before put back, until the end
+     * it has now: it may have been refreshed or released.
+     */
+    void giveBack(Key key, Stake stake) {
+        Grant now = byToken.get(key.token());
+        stake.told--;
+        if (now == null || now.stake() != stake || stake.told > 0) {
+            return;
+        }
+        Grant before = stake.before;
+        if (before == null) {
+            byToken.remove(key.token());
+        } else {
+            byToken.put(key.token(), new Grant(before.mode(), before.fencingToken(), now.endNanos(), before.stake()));
+        }
+    }
+
+    /** False if the key was not the last holder. */
+    boolean remove(Key key) {
+        return byToken.remove(key.token()) != null;
+    }
+
+    void removeEnded(long now) {
+        byToken.values().removeIf(grant -> !grant.isLive(now));
+    }
+
+    /** Whether nobody else keeps the key from holding in this mode. */
+    boolean admits(Key key, LockMode mode, long now) {
+        for (Map.Entry<String, Grant> entry : byToken.entrySet()) {
+            Grant other = entry.getValue();
+            boolean excludes = mode == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE;
+            if (excludes && other.isLive(now) && !entry.getKey().equals(key.token())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Why what the key claims is not what it has. */
+    Response lost(Key key, @Nullable Grant own, long now) {
+        if (own != null) {
+            return RELEASED;
+        }
+        boolean isTaken = byToken.entrySet().stream()
+                .anyMatch(entry ->
+                        !entry.getKey().equals(key.token()) && entry.getValue().isLive(now));
+        return isTaken ? TAKEN_OVER : EXPIRED;
+    }
+
+    Response conflict(long now) {
+        return new Response.Conflicted(Duration.ofNanos(
+                lives(now).mapToLong(grant -> grant.endNanos() - now).max().orElse(0)));
+    }
+
+    long nanosToNextEnd(long now) {
+        return lives(now).mapToLong(grant -> grant.endNanos() - now).min().orElse(0);
+    }
+
+    List<Holder> holders(long now) {
+        return lives(now)
+                .map(grant -> new Holder(
+                        grant.mode(),
+                        grant.fencingToken(),
+                        Optional.of(Duration.ofNanos(grant.endNanos() - now)),
+                        Optional.empty()))
+                .toList();
+    }
+
+    boolean isEmpty() {
+        return byToken.isEmpty();
+    }
+
+    boolean areOverAt(long then) {
+        return lives(then).findAny().isEmpty();
+    }
+
+    private Stream<Grant> lives(long now) {
+        return byToken.values().stream().filter(grant -> grant.isLive(now));
+    }
+}

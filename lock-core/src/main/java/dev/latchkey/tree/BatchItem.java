@@ -1,0 +1,97 @@
+package dev.latchkey.tree;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.BatchStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request of a batch, with what is known of its fate.
+ *
+ * @param grant empty if it is in doubt
+ */
+record BatchItem(Request request, Optional<Response.Granted> grant) {
+
+    static BatchItem granted(Request request, Response.Granted granted) {
+        return new BatchItem(request, Optional.of(granted));
+    }
+
+    /** What a store that did not answer may have granted. */
+    static BatchItem inDoubt(Request request) {
+        return new BatchItem(request, Optional.empty());
+    }
+
+    /** The key with what was granted. */
+    Key key() {
+        OptionalLong fencingToken = grant.map(Response.Granted::fencingToken).orElse(OptionalLong.empty());
+        return request.key().holding(Optional.of(new Key.Held(request.mode(), fencingToken)));
+    }
+
+    private boolean isFresh() {
+        return request.key().held().isEmpty();
+    }
+
+    private boolean isPromoted() {
+        return promotes(request);
+    }
+
+    static boolean promotes(Request request) {
+        return request.mode() == LockMode.EXCLUSIVE
+                && request.key()
+                        .held()
+                        .filter(held -> held.mode() == LockMode.SHARED)
+                        .isPresent();
+    }
+
+    /**
+     * Gives back what was not held before, and puts promotions back to shared. A promotion in doubt is left: its holder goes
+     * on believing in the shared hold, and asking again settles it.
+     *
+     * @param cause why; what goes wrong with giving back is added to it
+     * @throws dev.latchkey.LockStorageException if there is no cause, and the store failed
+     */
+    static void undo(
+            BatchStore store, UnansweredDemotions demotions, List<BatchItem> all, @Nullable RuntimeException cause) {
+        Runnable delete = () -> deleteFresh(store, all);
+        Runnable demote = () -> demotePromoted(store, demotions, all);
+        if (cause == null) {
+            try {
+                delete.run();
+            } finally {
+                demote.run();
+            }
+            return;
+        }
+        for (Runnable step : List.of(delete, demote)) {
+            try {
+                step.run();
+            } catch (RuntimeException e) {
+                cause.addSuppressed(e);
+            }
+        }
+    }
+
+    private static void deleteFresh(BatchStore store, List<BatchItem> all) {
+        List<Key> fresh =
+                all.stream().filter(BatchItem::isFresh).map(BatchItem::key).toList();
+        if (!fresh.isEmpty()) {
+            store.deleteAll(fresh);
+        }
+    }
+
+    private static void demotePromoted(BatchStore store, UnansweredDemotions demotions, List<BatchItem> all) {
+        List<Request> promoted = all.stream()
+                .filter(taken -> taken.isPromoted() && taken.grant.isPresent())
+                .map(UnansweredDemotions::of)
+                .toList();
+        if (!promoted.isEmpty()) {
+            BatchAttempt unused = demotions.send(store, promoted);
+        }
+    }
+}

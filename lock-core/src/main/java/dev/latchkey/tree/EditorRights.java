@@ -1,0 +1,69 @@
+package dev.latchkey.tree;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** What an editor may do by what it holds at the moment: asks no store, and takes no turn. */
+final class EditorRights {
+
+    private final TreeResources ids;
+    private final Ancestors.Tree tree;
+    private final EditorHold custody;
+
+    EditorRights(TreeResources ids, Ancestors.Tree tree, EditorHold custody) {
+        this.ids = ids;
+        this.tree = tree;
+        this.custody = custody;
+    }
+
+    boolean holdsExclusive(String id) {
+        return ancestry().holdsExclusive(id) && !custody.isLost();
+    }
+
+    boolean holdsShared(String id) {
+        return ancestry().holdsShared(id) && !custody.isLost();
+    }
+
+    void checkExclusive(String id) {
+        boolean holds = ancestry().holdsExclusive(id);
+        custody.checkNotLost(IdText.id(id) + " may not be changed");
+        if (!holds) {
+            throw new IllegalStateException("tree \"" + ids.tree() + "\": no exclusive lock is held on " + IdText.id(id)
+                    + " or what it belongs to: acquire one before changing it");
+        }
+    }
+
+    void checkShared(String id) {
+        boolean holds = ancestry().holdsShared(id);
+        custody.checkNotLost("nothing may be added below " + IdText.id(id));
+        if (!holds) {
+            throw new IllegalStateException("tree \"" + ids.tree() + "\": no shared lock is held on " + IdText.id(id)
+                    + ": acquire one before adding something below it");
+        }
+    }
+
+    Map<String, LockMode> held() {
+        Map<String, LockMode> held = new TreeMap<>();
+        custody.modes().forEach((resource, mode) -> held.put(ids.id(resource), mode));
+        return custody.isLost() ? Map.of() : held;
+    }
+
+    /** What a request has to take besides, by id. */
+    Map<String, LockMode> missing(TreeRequest request) {
+        return ancestry().missing(request);
+    }
+
+    /** What a request has to take besides what is given, by id. */
+    Map<String, LockMode> ancestors(Map<String, LockMode> wanted) {
+        return ancestry().ancestors(wanted);
+    }
+
+    private Ancestors ancestry() {
+        Map<String, Key> keys = custody.keys();
+        return new Ancestors(
+                tree, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(EditorHoldStore::mode));
+    }
+}

@@ -1,0 +1,290 @@
+package dev.latchkey.tree;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StateIndex;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/**
+ * One editor's locks: what each call does, one at a time. The turn is held while the store is asked, and not while waiting
+ * for other editors.
+ */
+final class EditorSession implements TreeLocks {
+
+    private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
+
+    private static final String NOTHING_MORE = "nothing more is locked until releaseAll() was called";
+
+    private final TreeResources ids;
+    private final EditorHold custody;
+    private final EditorRights rights;
+    private final BatchAcquirer taking;
+    private final Savepoints savepoints;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final Condition changed = turn.newCondition();
+    private volatile long known;
+    private volatile boolean closed;
+
+    EditorSession(String tree, Ancestors.Tree parents, PersistingStore store, BatchRequests exchange, Builder options) {
+        this.ids = new TreeResources(tree);
+        this.custody = new EditorHold(tree, new EditorHoldStore(store, exchange, options.ttl(), turn), options);
+        this.rights = new EditorRights(ids, parents, custody);
+        this.taking = new BatchAcquirer(ids, exchange, custody);
+        this.savepoints = new Savepoints(tree);
+    }
+
+    @Override
+    public void acquire(TreeRequest request) {
+        if (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
+            throw ids.conflict(modes(request), conflict);
+        }
+    }
+
+    @Override
+    public void acquire(TreeRequest request, Duration maxWait) throws InterruptedException {
+        if (maxWait.isNegative()) {
+            throw new IllegalArgumentException("a max wait of " + maxWait + " is negative: zero tries once");
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        long end = System.nanoTime() + (maxWait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : maxWait).toNanos();
+        RetryDelays pauses = new RetryDelays();
+        while (tryOnce(request) instanceof BatchAttempt.Conflicted conflict) {
+            long left = end - System.nanoTime();
+            if (left <= 0 || isClosedAfter(Math.min(left, pauses.nextNanos(conflict.retryAfter())))) {
+                throw ids.conflict(modes(request), conflict);
+            }
+        }
+    }
+
+    private boolean isClosedAfter(long nanos) throws InterruptedException {
+        turn.lockInterruptibly();
+        try {
+            long left = nanos;
+            while (!closed && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return closed;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Ancestors, which are not named, are shared. */
+    private static Map<String, LockMode> modes(TreeRequest request) {
+        return request.exclusive().stream().collect(Collectors.toMap(id -> id, id -> LockMode.EXCLUSIVE));
+    }
+
+    /**
+     * The parents are asked outside of the turn, for that may take long; again if what is held has changed meanwhile. What the
+     * editor knows is looked at before them, for they tell of the tree as it knows it.
+     */
+    private BatchAttempt tryOnce(TreeRequest request) {
+        while (true) {
+            checkReady(NOTHING_MORE);
+            long knew = known;
+            long seen = custody.changes();
+            Map<String, LockMode> missing = rights.missing(request);
+            turn.lock();
+            try {
+                checkReady(NOTHING_MORE);
+                if (custody.changes() == seen) {
+                    return taking.take(missing, knew);
+                }
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    @Override
+    public TreeSavepoint savepoint() {
+        turn.lock();
+        try {
+            checkReady("no savepoint is set until releaseAll() was called");
+            return savepoints.begin(custody.modes());
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void rollback(TreeSavepoint savepoint) {
+        turn.lock();
+        try {
+            checkReady("what was locked since " + savepoint + " is lost with everything else");
+            if (!savepoints.isUndone(savepoint)) {
+                custody.returnTo(savepoints.rollBack(savepoint, custody.modes()));
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void reinstate(TreeSavepoint savepoint) {
+        boolean done = false;
+        while (!done) {
+            long knew = known;
+            long seen = custody.changes();
+            Map<String, LockMode> wanted = undone(savepoint);
+            // The tree may have changed since what is above these was given up.
+            Map<String, LockMode> ancestors = rights.ancestors(wanted);
+            turn.lock();
+            try {
+                checkReady(NOTHING_MORE);
+                done = custody.changes() == seen;
+                if (done && savepoints.isUndone(savepoint)) {
+                    takeAgain(savepoint, wanted, ancestors, knew);
+                }
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    /** What belongs to a rolled-back savepoint and is not held, by id; nothing if it is not rolled back. */
+    private Map<String, LockMode> undone(TreeSavepoint savepoint) {
+        turn.lock();
+        try {
+            checkReady(NOTHING_MORE);
+            Map<String, LockMode> wanted = new TreeMap<>();
+            if (savepoints.isUndone(savepoint)) {
+                savepoints
+                        .missing(savepoint, custody.modes())
+                        .forEach((resource, mode) -> wanted.put(ids.id(resource), mode));
+            }
+            return wanted;
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void takeAgain(
+            TreeSavepoint savepoint, Map<String, LockMode> wanted, Map<String, LockMode> ancestors, long knew) {
+        Map<String, LockMode> held = custody.modes();
+        Map<String, LockMode> all = new TreeMap<>(wanted);
+        all.putAll(ancestors);
+        if (taking.take(all, knew) instanceof BatchAttempt.Conflicted conflict) {
+            throw ids.conflict(all, conflict);
+        }
+        Map<String, LockMode> besides = new TreeMap<>();
+        ancestors.forEach((id, mode) -> besides.put(ids.resource(id), mode));
+        savepoints.reinstate(savepoint, held, besides);
+    }
+
+    @Override
+    public boolean holdsExclusive(String id) {
+        return rights.holdsExclusive(id);
+    }
+
+    @Override
+    public boolean holdsShared(String id) {
+        return rights.holdsShared(id);
+    }
+
+    @Override
+    public void checkExclusive(String id) {
+        rights.checkExclusive(id);
+    }
+
+    @Override
+    public void checkShared(String id) {
+        rights.checkShared(id);
+    }
+
+    @Override
+    public Map<String, LockMode> held() {
+        return rights.held();
+    }
+
+    @Override
+    public void pulled(long index) {
+        known = new StateIndex(index, 0).exclusive();
+    }
+
+    @Override
+    public void pushed(long index) {
+        turn.lock();
+        try {
+            pushedRetaining(index);
+            releaseAll();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void pushedRetaining(long index) {
+        turn.lock();
+        try {
+            if (index < Math.max(1, known)) {
+                throw new IllegalArgumentException("index " + index + " of a pushed change: must be greater than zero,"
+                        + " and not less than what this editor knows, " + known);
+            }
+            custody.record(index);
+            if (index == known + 1) {
+                // Else there may be changes between that this editor has not pulled.
+                known = index;
+            }
+            savepoints.end();
+            custody.checkNotLost("it was lost before its changes were pushed");
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void releaseAll() {
+        turn.lock();
+        try {
+            savepoints.end();
+            custody.releaseAll();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void refresh() {
+        turn.lock();
+        try {
+            custody.refresh();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    @Override
+    public void onLost(Consumer<? super LossReason> listener) {
+        custody.onLost(listener);
+    }
+
+    @Override
+    public void close() {
+        turn.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+            custody.close();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void checkReady(String problemIfLost) {
+        if (closed) {
+            throw new IllegalStateException("tree \"" + ids.tree() + "\": these locks were closed: make new ones");
+        }
+        custody.checkNotLost(problemIfLost);
+    }
+}

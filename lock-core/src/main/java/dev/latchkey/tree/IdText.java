@@ -1,0 +1,23 @@
+package dev.latchkey.tree;
+
+import java.util.Collection;
+import java.util.stream.Collectors;
+
+/** Ids in messages: not all of a thousand, and none so long or odd that it spoils a log line. */
+final class IdText {
+
+    private static final int MOST = 10;
+    private static final int LONGEST = 100;
+
+    private IdText() {}
+
+    static String ids(Collection<String> ids) {
+        String first = ids.stream().sorted().limit(MOST).map(IdText::id).collect(Collectors.joining(", "));
+        return ids.size() <= MOST ? first : first + " and " + (ids.size() - MOST) + " more";
+    }
+
+    static String id(String id) {
+        String start = id.length() <= LONGEST ? id : id.substring(0, LONGEST) + "…";
+        return '"' + start.replaceAll("\\p{Cntrl}", "?") + '"';
+    }
+}

@@ -1,0 +1,49 @@
+package dev.latchkey.documents;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+
+/** What the application may say in an update. */
+final class UpdateOperators {
+
+    private UpdateOperators() {}
+
+    /** Refuses what would change what is not the application's to change. */
+    static BsonDocument check(BsonDocument update, String... ownFields) {
+        update.forEach((operator, fields) -> {
+            if (!operator.startsWith("$") || !fields.isDocument()) {
+                throw new IllegalArgumentException("\"" + operator
+                        + "\" is no update operator: an update is made of those, as Updates makes them");
+            }
+            for (String path : changed(operator, fields.asDocument())) {
+                for (String own : ownFields) {
+                    checkLeavesAlone(path, own);
+                }
+                checkLeavesAlone(path, LockFields.LOCK);
+                checkLeavesAlone(path, Markers.FIELD);
+            }
+        });
+        return update;
+    }
+
+    /** A renamed field has its new name for a value; all other values are data. */
+    private static List<String> changed(String operator, BsonDocument fields) {
+        List<String> paths = new ArrayList<>(fields.keySet());
+        if (operator.equals("$rename")) {
+            fields.values().stream()
+                    .filter(BsonValue::isString)
+                    .map(target -> target.asString().getValue())
+                    .forEach(paths::add);
+        }
+        return paths;
+    }
+
+    private static void checkLeavesAlone(String path, String own) {
+        if (path.equals(own) || path.startsWith(own + ".")) {
+            throw new IllegalArgumentException(
+                    "the update must not change \"" + own + "\": that is done with each write");
+        }
+    }
+}

@@ -1,7 +1,0 @@
-package dev.latchkey.flock;
-
-import dev.latchkey.spi.Attempt;
-import java.util.List;
-
-/** What there is to see of a file from this JVM: its own holds, and who held it exclusively last. */
-record Sight(List<Attempt.Granted> own, FileRecord.Entry last) {}

@@ -1,0 +1,44 @@
+package dev.latchkey.mongodb;
+
+import dev.latchkey.LockStorageException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The index by which the server deletes documents that nobody has used for long. Created once per store, after a release:
+ * no lease runs down meanwhile, and no hold depends on it.
+ */
+final class CleanupIndex {
+
+    /** Who has it created. */
+    enum Owner {
+        STORE,
+        APPLICATION
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(MongoDbStore.class);
+
+    private final LockCommands documents;
+    private final AtomicBoolean isDue;
+
+    CleanupIndex(LockCommands documents, Owner owner) {
+        this.documents = documents;
+        this.isDue = new AtomicBoolean(owner == Owner.STORE);
+    }
+
+    void create() {
+        documents.createIndex();
+        isDue.set(false);
+    }
+
+    void createIfDue() {
+        if (isDue.getAndSet(false)) {
+            try {
+                documents.createIndex();
+            } catch (LockStorageException e) {
+                log.warn("lock.no-index problem={}", e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package dev.latchkey.mongodb;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CreateIndexOptions;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.IndexModel;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.ReturnDocument;
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/** The commands: one document for each resource. */
+final class LockCommands {
+
+    /** What becomes of a resource without a document. */
+    enum Absent {
+        INSERT,
+        LEAVE
+    }
+
+    /** Whether a command is sent again when its connection broke, while the first copy is perhaps under way. */
+    enum Repetition {
+        ALLOWED,
+        NEVER
+    }
+
+    /** Names that differ in anything are different names, whatever the collection's own collation. */
+    static final Collation BINARY = Collation.builder().locale("simple").build();
+
+    private static final BsonDocument ONLY_NAME = new BsonDocument(Fields.RESOURCE, new BsonInt32(1));
+
+    private static final BsonDocument WITH_CLOCK =
+            new BsonDocument("$addFields", new BsonDocument(Fields.NOW, Expressions.NOW));
+
+    /** How often two who insert at once may get into each other's way: after the first time the document is there. */
+    static final int COLLISIONS = 5;
+
+    private static final int INDEX_SECONDS = 5;
+
+    private final MongoCollection<BsonDocument> collection;
+    private final DriverCalls calls;
+
+    LockCommands(MongoCollection<BsonDocument> collection, DriverCalls calls) {
+        this.collection = collection;
+        this.calls = calls;
+    }
+
+    /** The collection, whatever its owner has set, in the way locks use it: what was written is what is read. */
+    static MongoCollection<BsonDocument> of(MongoCollection<?> collection, WriteConcern writeConcern) {
+        return collection
+                .withDocumentClass(BsonDocument.class)
+                .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
+                .withReadPreference(ReadPreference.primary())
+                .withReadConcern(isMajority(writeConcern) ? ReadConcern.MAJORITY : ReadConcern.LOCAL)
+                .withWriteConcern(writeConcern);
+    }
+
+    private static boolean isMajority(WriteConcern writeConcern) {
+        return Objects.equals(writeConcern.getWObject(), WriteConcern.MAJORITY.getWObject());
+    }
+
+    /**
+     * Has the server change a document, if its rules say so.
+     *
+     * @return the document as it is after that; empty if there is none
+     */
+    Optional<LockDocument> change(String resource, List<BsonDocument> stages, Absent absent, Repetition repetition) {
+        FindOneAndUpdateOptions options = new FindOneAndUpdateOptions()
+                .returnDocument(ReturnDocument.AFTER)
+                .upsert(absent == Absent.INSERT)
+                .collation(BINARY);
+        BsonDocument filter = byName(resource);
+        Supplier<@Nullable BsonDocument> call = () -> findAndUpdate(filter, stages, options);
+        return Optional.ofNullable(
+                        repetition == Repetition.ALLOWED ? calls.repeated(resource, call) : calls.once(resource, call))
+                .map(document -> holding(resource, document));
+    }
+
+    private @Nullable BsonDocument findAndUpdate(
+            BsonDocument filter, List<BsonDocument> stages, FindOneAndUpdateOptions options) {
+        for (int collisions = 0; ; collisions++) {
+            try {
+                return collection.findOneAndUpdate(filter, stages, options);
+            } catch (MongoException e) {
+                if (!isDuplicate(e) || collisions == COLLISIONS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    static boolean isDuplicate(MongoException e) {
+        return ErrorCategory.fromErrorCode(e.getCode()) == ErrorCategory.DUPLICATE_KEY;
+    }
+
+    /**
+     * Has the server take a key out of the document.
+     *
+     * @return whether it was in it
+     */
+    boolean release(Key key, List<BsonDocument> stages) {
+        BsonString token = new BsonString(key.token());
+        BsonDocument filter = byName(key.resource())
+                .append(Fields.FORMAT, new BsonInt32(Fields.FORMAT_1))
+                .append(
+                        "$or",
+                        new BsonArray(List.of(
+                                new BsonDocument(Fields.TOKEN, token),
+                                new BsonDocument(Fields.READERS + "." + Fields.TOKEN, token))));
+        // An updateOne would go through the driver's bulk writes, which cost the client more.
+        FindOneAndUpdateOptions options =
+                new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
+        return calls.once(
+                        key.resource(), () -> Optional.ofNullable(collection.findOneAndUpdate(filter, stages, options)))
+                .isPresent();
+    }
+
+    /** Looks at a document, and at the server's clock. */
+    Optional<LockDocument> read(String resource) {
+        List<BsonDocument> stages = List.of(new BsonDocument("$match", byName(resource)), WITH_CLOCK);
+        return Optional.ofNullable(calls.repeated(
+                        resource,
+                        () -> collection.aggregate(stages).collation(BINARY).first()))
+                .map(document -> holding(resource, document));
+    }
+
+    /** From 4.4 on the server waits for all voting members to have built it, also for one that is down. */
+    void createIndex() {
+        IndexModel index = new IndexModel(
+                new BsonDocument(Fields.KEPT_UNTIL, new BsonInt32(1)),
+                new IndexOptions().expireAfter(0L, TimeUnit.SECONDS));
+        CreateIndexOptions options = new CreateIndexOptions().maxTime(INDEX_SECONDS, TimeUnit.SECONDS);
+        calls.once("", () -> collection.createIndexes(List.of(index), options));
+    }
+
+    /** Opens a stream of those changes of documents after which somebody else may get in. */
+    MongoCursor<BsonDocument> releases(Duration maxAwait) {
+        return collection
+                // The server has streams of nothing else.
+                .withReadConcern(ReadConcern.MAJORITY)
+                .watch(ReleaseEvents.STAGES)
+                .maxAwaitTime(maxAwait.toMillis(), TimeUnit.MILLISECONDS)
+                .withDocumentClass(BsonDocument.class)
+                .cursor();
+    }
+
+    private LockDocument holding(String resource, BsonDocument document) {
+        if (!DocumentFormat.isLock(document)) {
+            throw foreign(resource, collection);
+        }
+        return new LockDocument(document);
+    }
+
+    static LockStorageException foreign(String resource, MongoCollection<?> collection) {
+        return new LockStorageException(
+                resource,
+                "the collection " + collection.getNamespace().getFullName()
+                        + " has a document of this _id that is not a lock of this format: give locks a collection of"
+                        + " their own",
+                null);
+    }
+
+    private static BsonDocument byName(String resource) {
+        return new BsonDocument(Fields.RESOURCE, new BsonString(ResourceName.of(resource)));
+    }
+}

@@ -1,0 +1,86 @@
+package dev.latchkey.postgres;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.sql.SQLException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The threads of a store: for those who wait in the server, for probes, and for callers on virtual threads. An interrupt
+ * closes the socket that a virtual thread reads, and with it all that the session carries.
+ */
+final class StoreThreads implements Executor {
+
+    private static final @Nullable Method IS_VIRTUAL = findIsVirtual();
+
+    private final ThreadPoolExecutor pool;
+
+    StoreThreads() {
+        AtomicInteger number = new AtomicInteger();
+        // Each waits for a second for more to do, and ends.
+        pool = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread thread = new Thread(null, task, "latchkey-postgres-" + number.incrementAndGet(), 0, false);
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        pool.execute(task);
+    }
+
+    /** Runs on a platform thread what must not be interrupted in the middle. */
+    <T> T work(DelegatedCall.Work<T> work) throws SQLException {
+        DelegatedCall<T> handover = isVirtual() ? transferKey(work) : null;
+        return handover == null ? work.run() : handover.await();
+    }
+
+    /** Runs on a platform thread what an interrupt ends. */
+    <T> T wait(DelegatedCall.Wait<T> wait) throws SQLException, InterruptedException {
+        DelegatedCall<T> handover = isVirtual() ? transferKey(wait) : null;
+        return handover == null ? wait.run() : handover.awaitInterruptibly();
+    }
+
+    private <T> @Nullable DelegatedCall<T> transferKey(DelegatedCall.Wait<T> wait) {
+        DelegatedCall<T> handover = new DelegatedCall<>(wait);
+        try {
+            pool.execute(handover);
+            return handover;
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            // The store is closed: there is no session to lose. Or no thread is to be had: an interrupt may end the
+            // session
+            // then, of which its holders are told, but what was asked for is done.
+            return null;
+        }
+    }
+
+    void close() {
+        pool.shutdown();
+    }
+
+    private static boolean isVirtual() {
+        if (IS_VIRTUAL == null) {
+            return false;
+        }
+        try {
+            return (boolean) IS_VIRTUAL.invoke(Thread.currentThread());
+        } catch (IllegalAccessException | InvocationTargetException e) {
+            throw new IllegalStateException("Thread.isVirtual() is public and throws nothing", e);
+        }
+    }
+
+    private static @Nullable Method findIsVirtual() {
+        try {
+            return Thread.class.getMethod("isVirtual");
+        } catch (NoSuchMethodException e) {
+            return null;
+        }
+    }
+}

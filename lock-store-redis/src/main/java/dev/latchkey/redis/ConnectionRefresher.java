@@ -1,0 +1,88 @@
+package dev.latchkey.redis;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/** Does something that waits once more for all who ask while it is not under way, at most once a second, until it succeeds. */
+final class ConnectionRefresher {
+
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Executor threads;
+    private final ReentrantLock guard = new ReentrantLock();
+    private boolean underWay;
+    private boolean again;
+    private long lastNanos = System.nanoTime() - PAUSE_NANOS;
+
+    /**
+     * Begins with nothing to do.
+     *
+     * @param threads of its own for each time that it is done
+     */
+    ConnectionRefresher(Executor threads) {
+        this.threads = threads;
+    }
+
+    /**
+     * Has it be done, and begin after this call.
+     *
+     * @param work returns whether it has succeeded, or is not wanted any more; runs on a thread of its own
+     */
+    void ask(BooleanSupplier work) {
+        guard.lock();
+        try {
+            again = underWay;
+            if (underWay) {
+                return;
+            }
+            underWay = true;
+        } finally {
+            guard.unlock();
+        }
+        begin(work);
+    }
+
+    private void begin(BooleanSupplier work) {
+        long pause = Math.max(0, lastNanos + PAUSE_NANOS - System.nanoTime());
+        CompletableFuture.delayedExecutor(pause, TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(() -> runApart(work));
+    }
+
+    private void runApart(BooleanSupplier work) {
+        try {
+            threads.execute(() -> run(work));
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had, and who asks meanwhile counts on this one: later again.
+            begins();
+            begin(work);
+        }
+    }
+
+    private void begins() {
+        guard.lock();
+        try {
+            again = false;
+            lastNanos = System.nanoTime();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void run(BooleanSupplier work) {
+        begins();
+        boolean done = work.getAsBoolean();
+        guard.lock();
+        try {
+            underWay = again || !done;
+            if (!underWay) {
+                return;
+            }
+        } finally {
+            guard.unlock();
+        }
+        begin(work);
+    }
+}

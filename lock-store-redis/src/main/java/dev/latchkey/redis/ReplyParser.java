@@ -1,0 +1,81 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Replies of scripts as the answers of a store. */
+final class ReplyParser {
+
+    private static final int CONFLICT = -1;
+    private static final int OTHER_PROMOTER = -2;
+
+    private ReplyParser() {}
+
+    static boolean isQueued(List<Long> reply) {
+        return reply.get(0) == 0;
+    }
+
+    /** What an acquire answered that is not queued. */
+    static Response attempt(List<Long> reply, Request request, long sinceNanos) {
+        long code = reply.get(0);
+        if (code > 0) {
+            return granted(request.mode(), code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
+        }
+        if (code == CONFLICT) {
+            return new Response.Conflicted(Duration.ofMillis(reply.get(1)));
+        }
+        return code == OTHER_PROMOTER ? new Response.Refused() : lost(reply);
+    }
+
+    static Response refreshed(List<Long> reply, Request request, long sinceNanos) {
+        long code = reply.get(0);
+        Duration ttl = Duration.ofMillis(Requests.ttlMillis(request));
+        return code < 0
+                ? lost(reply)
+                : granted(code == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE, code, sinceNanos, ttl);
+    }
+
+    static Optional<Response.Granted> found(List<Long> reply, long sinceNanos) {
+        if (reply.isEmpty()) {
+            return Optional.empty();
+        }
+        long fence = reply.get(0);
+        LockMode mode = fence == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        return Optional.of(granted(mode, fence, sinceNanos, Duration.of(reply.get(1), ChronoUnit.MICROS)));
+    }
+
+    static List<Holder> holders(List<Long> reply) {
+        long fence = reply.get(0);
+        LockMode mode = fence == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        return reply.stream()
+                .skip(1)
+                .map(left -> new Holder(
+                        mode, token(mode, fence), Optional.of(Duration.of(left, ChronoUnit.MICROS)), Optional.empty()))
+                .toList();
+    }
+
+    static Response.Granted granted(LockMode mode, long fence, long sinceNanos, Duration ttl) {
+        return new Response.Granted(mode, token(mode, fence), Lease.timed(sinceNanos, ttl));
+    }
+
+    private static OptionalLong token(LockMode mode, long fence) {
+        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(fence) : OptionalLong.empty();
+    }
+
+    private static Response.Lost lost(List<Long> reply) {
+        return new Response.Lost(reason(reply.get(1)));
+    }
+
+    static LossReason reason(long why) {
+        return why == 2 ? LossReason.TAKEN_OVER : why == 3 ? LossReason.RELEASED_ELSEWHERE : LossReason.EXPIRED;
+    }
+}

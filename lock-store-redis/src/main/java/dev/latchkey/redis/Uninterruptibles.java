@@ -1,0 +1,37 @@
+package dev.latchkey.redis;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Waits whether the thread is interrupted or not, and leaves its interrupt flag as it was. */
+final class Uninterruptibles {
+
+    private Uninterruptibles() {}
+
+    /**
+     * Waits for an answer.
+     *
+     * @throws ExecutionException if it failed
+     * @throws TimeoutException if there is none in time
+     */
+    static <T> T await(Future<T> answer, Duration maxWait) throws ExecutionException, TimeoutException {
+        long end = System.nanoTime() + maxWait.toNanos();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return answer.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

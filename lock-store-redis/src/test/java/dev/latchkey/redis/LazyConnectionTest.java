@@ -1,0 +1,101 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class LazyConnectionTest {
+
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    /** B5: it is being opened at the server that was the master when that began. */
+    @Test
+    void givenItIsBeingOpened_whenAnotherIsNeeded_thenItIsReplacedOnceItIsThere() {
+        AtomicInteger opened = new AtomicInteger();
+        CompletableFuture<Void> slow = new CompletableFuture<>();
+        LazyConnection<Integer> opening = new LazyConnection<>(
+                () -> {
+                    slow.join();
+                    return opened.incrementAndGet();
+                },
+                ended -> {});
+        CompletableFuture<Integer> first = opening.begin();
+        CompletableFuture<Void> renewed = new CompletableFuture<>();
+
+        opening.renew(() -> true, () -> renewed.complete(null));
+        slow.complete(null);
+
+        assertThat(first.join()).isEqualTo(1);
+        Awaitility.await().atMost(LIMIT).until(renewed::isDone);
+        assertThat(opening.there()).isEqualTo(2);
+        opening.close(LIMIT);
+    }
+
+    /** nobody could connect any more, for all waited for what had not begun. */
+    @Test
+    void givenNoThreadIsToBeHad_whenItIsAskedForLater_thenItIsOpened() {
+        AtomicInteger refusals = new AtomicInteger(1);
+        LazyConnection<String> opening = new LazyConnection<>(() -> "open", ended -> {}, refusing(refusals));
+
+        assertThat(opening.begin()).isCompletedExceptionally();
+
+        assertThat(opening.begin()
+                        .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo("open");
+        opening.close(LIMIT);
+    }
+
+    /** it was taken to be under way for ever, and a dead connection was never replaced. */
+    @Test
+    void givenNoThreadIsToBeHad_whenAnotherIsNeeded_thenItIsReplacedLater() {
+        AtomicInteger refusals = new AtomicInteger();
+        AtomicInteger opened = new AtomicInteger();
+        LazyConnection<Integer> opening =
+                new LazyConnection<>(opened::incrementAndGet, ended -> {}, refusing(refusals));
+        assertThat(opening.begin()
+                        .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo(1);
+        CompletableFuture<Void> renewed = new CompletableFuture<>();
+        refusals.set(1);
+
+        opening.renew(() -> true, () -> renewed.complete(null));
+
+        Awaitility.await().atMost(LIMIT).until(renewed::isDone);
+        assertThat(refusals).hasValue(0);
+        assertThat(opening.there()).isEqualTo(2);
+        opening.close(LIMIT);
+    }
+
+    @Test
+    void givenNoThreadIsToBeHad_whenClosed_thenWhatIsOpenIsEnded() {
+        AtomicInteger refusals = new AtomicInteger();
+        CompletableFuture<String> ended = new CompletableFuture<>();
+        LazyConnection<String> opening = new LazyConnection<>(() -> "open", ended::complete, refusing(refusals));
+        assertThat(opening.begin()
+                        .orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS)
+                        .join())
+                .isEqualTo("open");
+        refusals.set(1);
+
+        opening.close(LIMIT);
+
+        assertThat(ended).isCompletedWithValue("open");
+    }
+
+    private static Executor refusing(AtomicInteger refusals) {
+        return task -> {
+            if (refusals.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new OutOfMemoryError("unable to create native thread (planted)");
+            }
+            LazyConnection.apart(task);
+        };
+    }
+}

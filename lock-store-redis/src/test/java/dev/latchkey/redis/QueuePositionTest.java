@@ -1,0 +1,35 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class QueuePositionTest {
+
+    private static final long SERVER_MICROS = 1_700_000_000_000_000L;
+
+    @Test
+    void givenAMessage_whenItGrants_thenItCountsAsMuchLaterAsTheServerSays() {
+        long asked = System.nanoTime() - TimeUnit.MINUTES.toNanos(1);
+        QueuePosition place = new QueuePosition(asked, SERVER_MICROS, 1);
+
+        long since = place.since(new GrantMessage.Grant(SERVER_MICROS + 1_000_000, 10_000, 1, OptionalLong.empty()));
+
+        assertThat(since - asked).isEqualTo(TimeUnit.SECONDS.toNanos(1));
+    }
+
+    /** A1: in a cluster the slot may have moved to a server with another clock, and no connection was lost. */
+    @Test
+    void givenTheReplyToARelease_whenTheClockOfItsServerIsAhead_thenTheGrantCountsFromBeforeTheReleaseWasSent() {
+        long asked = System.nanoTime() - TimeUnit.MINUTES.toNanos(1);
+        long sent = asked + TimeUnit.SECONDS.toNanos(30);
+        QueuePosition place = new QueuePosition(asked, SERVER_MICROS, 1);
+
+        long since =
+                place.since(new GrantMessage.Grant(SERVER_MICROS + 3_600_000_000L, 10_000, 1, OptionalLong.of(sent)));
+
+        assertThat(since).isEqualTo(sent);
+    }
+}

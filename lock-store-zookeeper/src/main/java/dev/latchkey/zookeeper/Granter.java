@@ -1,0 +1,63 @@
+package dev.latchkey.zookeeper;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.util.OptionalLong;
+import org.apache.zookeeper.data.Stat;
+
+/**
+ * What becomes of who is first in line: a hold. Its fencing token is the number of the transaction that made its node, unless
+ * a promotion has overtaken it and the floor of the line is higher: then it raises the floor by a transaction more, which is
+ * its token.
+ */
+final class Granter {
+
+    private final Sessions sessions;
+    private final Holds holds;
+
+    Granter(Sessions sessions, Holds holds) {
+        this.sessions = sessions;
+        this.holds = holds;
+    }
+
+    /** Holds from now on; gives the place up if it cannot. */
+    Response grant(Request request, QueueNode place, long floor, CallTimeout<RuntimeException> limit) {
+        Session session = place.session();
+        Key key = request.key();
+        OptionalLong token = OptionalLong.empty();
+        if (request.mode() == LockMode.EXCLUSIVE) {
+            token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
+        }
+        Hold hold = new Hold(key, place, request.mode(), token);
+        Hold all = holds.put(hold);
+        if (all != hold) {
+            place.leave(WaitSignal.LOOK);
+            return all.mode() == request.mode() ? all.answer() : Response.Conflicted.NO_HINT;
+        }
+        boolean carried = session.carry(hold);
+        if (!carried || sessions.isClosed()) {
+            holds.loseTo(hold, LossReason.SESSION_LOST);
+            throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());
+        }
+        return hold.answer();
+    }
+
+    private long raiseFloor(QueueNode place, CallTimeout<RuntimeException> limit) {
+        Requests requests = place.session().requests();
+        Reply<Stat> raised = limit.answer(requests.touch(place.parent()));
+        while (raised.isLost() && !limit.isOver()) {
+            limit.pause();
+            raised = limit.answer(requests.touch(place.parent()));
+        }
+        if (raised.isOk()) {
+            return raised.value().getMzxid();
+        }
+        place.leave(WaitSignal.LOOK);
+        throw raised.isLost()
+                ? Failures.unanswered(place.resource(), place.session().client())
+                : Failures.of(place.resource(), raised, "writing to " + place.parent());
+    }
+}

@@ -1,0 +1,186 @@
+package dev.latchkey.zookeeper;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Those who stand in line for one resource, as a server saw them at one moment, and the rules:
+ *
+ * <ol>
+ *   <li>A writer holds when nobody is before it.
+ *   <li>A reader holds when no writer is before it, and nobody promotes or waits to. One that finds a promoter behind
+ *       itself steps back behind it, for the promoter cannot know whether it reads already.
+ *   <li>A promoter keeps its place and adds a second node. It holds exclusively when no reader that came before that node
+ *       may hold: those with a writer before them do not, for the writer waits for the promoter itself; unless that
+ *       writer is one of this store that has given up, which readers of this store know before its node has gone.
+ *   <li>Of two that wait to promote, the later is refused.
+ *   <li>A writer's node with the mark of a demotion is a reader's.
+ * </ol>
+ *
+ * <p>A server may be behind the others, but shows all changes in one order: a reader that holds by an older view stands in
+ * every view that has the promoter.
+ */
+final class WaitQueue {
+
+    private final List<NodeName> bases = new ArrayList<>();
+    private final List<NodeName> promotions = new ArrayList<>();
+    private final Set<String> names;
+    private final Set<String> leaving;
+    private final long floor;
+
+    /**
+     * Reads a line.
+     *
+     * @param names of the nodes, in any order
+     * @param floor no exclusive hold before had a greater token, but those of nodes still in line
+     */
+    WaitQueue(Collection<String> names, long floor) {
+        this(names, floor, Set.of());
+    }
+
+    /**
+     * Reads a line.
+     *
+     * @param leaving ids of writers of this store that have given up while their nodes may be there: readers of this store
+     *     behind them may hold already, so a promotion looks through them
+     */
+    WaitQueue(Collection<String> names, long floor, Set<String> leaving) {
+        this.names = new HashSet<>(names);
+        this.leaving = Set.copyOf(leaving);
+        this.floor = floor;
+        for (String name : names) {
+            NodeName entry = NodeName.parse(name);
+            if (entry != null) {
+                (entry.kind().isPromotion() ? promotions : bases).add(entry);
+            }
+        }
+        bases.sort(Comparator.comparingInt(NodeName::number));
+        promotions.sort(Comparator.comparingInt(NodeName::number));
+        promotions.removeIf(promotion -> base(promotion).isEmpty());
+    }
+
+    long floor() {
+        return floor;
+    }
+
+    /** Whether nobody is before a node. */
+    boolean isFirst(String name) {
+        NodeName own = NodeName.parse(name);
+        return own != null && all().stream().noneMatch(other -> other.isBefore(own));
+    }
+
+    Optional<NodeName> find(String id) {
+        return all().stream().filter(entry -> entry.id().equals(id)).findFirst();
+    }
+
+    /** Every node of one id. */
+    List<String> namesOf(String id) {
+        return names.stream()
+                .filter(name -> name.startsWith(id + '-') || name.startsWith(id + '.'))
+                .toList();
+    }
+
+    private List<NodeName> all() {
+        List<NodeName> all = new ArrayList<>(bases);
+        all.addAll(promotions);
+        return all;
+    }
+
+    private Optional<NodeName> base(NodeName promotion) {
+        String id = promotion.baseId();
+        return bases.stream().filter(base -> base.id().equals(id)).findFirst();
+    }
+
+    boolean isDemoted(NodeName base) {
+        return names.contains(NodeName.demotionMark(base.id()));
+    }
+
+    boolean shares(NodeName base) {
+        return base.kind() == NodeKind.READER || isDemoted(base);
+    }
+
+    QueuePosition of(String name) {
+        NodeName own = NodeName.parse(name);
+        if (own == null || !names.contains(name)) {
+            return QueuePosition.GONE;
+        }
+        return switch (own.kind()) {
+            case WRITER -> ofWriter(own);
+            case READER -> ofReader(own);
+            case PROMOTER, TRIAL -> ofPromotion(own);
+        };
+    }
+
+    private QueuePosition ofWriter(NodeName own) {
+        return last(bases, own).<QueuePosition>map(QueuePosition.Behind::new).orElse(QueuePosition.FREE);
+    }
+
+    private QueuePosition ofReader(NodeName own) {
+        Optional<NodeName> writer = writerBefore(own);
+        if (writer.isPresent()) {
+            return new QueuePosition.Behind(writer.get());
+        }
+        if (promotions.isEmpty()) {
+            return QueuePosition.FREE;
+        }
+        return last(promotions, own)
+                .<QueuePosition>map(QueuePosition.Behind::new)
+                .orElse(QueuePosition.STEP_BACK);
+    }
+
+    private QueuePosition ofPromotion(NodeName own) {
+        if (base(own).isEmpty()) {
+            return QueuePosition.GONE;
+        }
+        if (own.kind() == NodeKind.PROMOTER
+                && promotions.stream()
+                        .anyMatch(other -> other.kind() == NodeKind.PROMOTER
+                                && other.isBefore(own)
+                                && !other.baseId().equals(own.baseId()))) {
+            return QueuePosition.REFUSED;
+        }
+        List<NodeName> readers =
+                bases.stream().filter(base -> mayKeepBack(base, own)).toList();
+        return last(readers, own).<QueuePosition>map(QueuePosition.Behind::new).orElse(QueuePosition.FREE);
+    }
+
+    private boolean mayKeepBack(NodeName base, NodeName promotion) {
+        return !base.id().equals(promotion.baseId())
+                && shares(base)
+                && bases.stream()
+                        .noneMatch(other -> other.isBefore(base) && !shares(other) && !leaving.contains(other.id()));
+    }
+
+    private Optional<NodeName> writerBefore(NodeName own) {
+        return last(bases.stream().filter(base -> !shares(base)).toList(), own);
+    }
+
+    private static Optional<NodeName> last(List<NodeName> entries, NodeName before) {
+        return entries.stream().filter(entry -> entry.isBefore(before)).reduce((one, later) -> later);
+    }
+
+    /** Those who hold, as far as the line shows: of a promotion its second node. */
+    List<NodeName> holders() {
+        Optional<NodeName> promoted = promotions.stream()
+                .filter(promotion -> ofPromotion(promotion).equals(QueuePosition.FREE))
+                .findFirst();
+        if (promoted.isPresent()) {
+            return List.of(promoted.get());
+        }
+        List<NodeName> holders = new ArrayList<>();
+        for (NodeName base : bases) {
+            if (!shares(base)) {
+                return holders.isEmpty() ? List.of(base) : holders;
+            }
+            if (last(promotions, base).isEmpty()) {
+                holders.add(base);
+            }
+        }
+        return holders;
+    }
+}
