@@ -27,7 +27,7 @@ final class FactoryContext {
     private final boolean shares;
     private final @Nullable String processBound;
     private final AcquireLoop waiting;
-    private final FactoryThreads threads = new FactoryThreads();
+    private final FactoryThreads threads;
     private final RenewalScheduler renewalScheduler;
     private final ActiveLocks active = new ActiveLocks();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -38,6 +38,11 @@ final class FactoryContext {
     private final AtomicBoolean fallbackTold = new AtomicBoolean();
 
     FactoryContext(PersistingStore store) {
+        this(store, new FactoryThreads());
+    }
+
+    FactoryContext(PersistingStore store, FactoryThreads threads) {
+        this.threads = threads;
         this.store = store;
         this.expiring = store.capability(ExpiringStore.class);
         this.shares = store.capability(SharedStore.class).isPresent();

@@ -3,12 +3,15 @@ package dev.latchkey;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The threads of a factory, whatever the number of its locks; each starts when first needed.
@@ -20,19 +23,33 @@ import java.util.concurrent.TimeUnit;
  */
 final class FactoryThreads implements AutoCloseable {
 
-    private final ScheduledThreadPoolExecutor alarm = scheduler("latchkey-alarm");
-    private final ScheduledThreadPoolExecutor renewer = scheduler("latchkey-renewer");
-    private final ThreadPoolExecutor notifier = new ThreadPoolExecutor(
-            1,
-            1,
-            0,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            daemon("latchkey-notifier"),
-            new ThreadPoolExecutor.DiscardPolicy());
-    private final ThreadPoolExecutor ender = ending("latchkey-ender", 1, new LinkedBlockingQueue<>());
-    private final ThreadPoolExecutor interrupter =
-            ending("latchkey-interrupter", Integer.MAX_VALUE, new SynchronousQueue<>());
+    /** How long to wait for a thread where none was to be had. */
+    private static final long LATER_MILLIS = 100;
+
+    private final ScheduledThreadPoolExecutor alarm;
+    private final ScheduledThreadPoolExecutor renewer;
+    private final ThreadPoolExecutor notifier;
+    private final ThreadPoolExecutor ender;
+    private final ThreadPoolExecutor interrupter;
+
+    FactoryThreads() {
+        this(Thread::new);
+    }
+
+    FactoryThreads(BiFunction<? super Runnable, ? super String, ? extends Thread> threads) {
+        alarm = scheduler(daemon(threads, "latchkey-alarm"));
+        renewer = scheduler(daemon(threads, "latchkey-renewer"));
+        notifier = new ThreadPoolExecutor(
+                1,
+                1,
+                0,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                daemon(threads, "latchkey-notifier"),
+                new ThreadPoolExecutor.DiscardPolicy());
+        ender = ending(daemon(threads, "latchkey-ender"), 1, new LinkedBlockingQueue<>());
+        interrupter = ending(daemon(threads, "latchkey-interrupter"), Integer.MAX_VALUE, new SynchronousQueue<>());
+    }
 
     Future<?> alarmAt(Deadline deadline, Runnable task) {
         return alarm.schedule(task, deadline.remainingNanos(), TimeUnit.NANOSECONDS);
@@ -47,14 +64,34 @@ final class FactoryThreads implements AutoCloseable {
         renewer.execute(task);
     }
 
-    /** Runs something with I/O that nothing else may wait for. */
+    /** Runs something with I/O that nothing else may wait for; later, if no thread is to be had now. */
     Future<?> end(Runnable task) {
-        return ender.submit(task);
+        var ending = new FutureTask<@Nullable Object>(task, null);
+        endNowOrLater(ending);
+        return ending;
     }
 
-    /** Runs foreign code that may take long, at once. */
+    private void endNowOrLater(Runnable task) {
+        try {
+            ender.execute(task);
+        } catch (OutOfMemoryError e) {
+            Future<?> unused = alarm.schedule(() -> endNowOrLater(task), LATER_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Runs foreign code that may take long, at once: if no thread is to be had, in this one, which is better than never. */
     void interrupt(Runnable task) {
-        interrupter.execute(task);
+        try {
+            interrupter.execute(task);
+        } catch (OutOfMemoryError e) {
+            task.run();
+        }
+    }
+
+    /** Starts the threads now that tell of a loss: when it comes, there may be none to be had. */
+    void getReadyToTell() {
+        alarm.prestartCoreThread();
+        notifier.prestartCoreThread();
     }
 
     Executor notifier() {
@@ -71,28 +108,29 @@ final class FactoryThreads implements AutoCloseable {
         interrupter.shutdown();
     }
 
-    private static ThreadPoolExecutor ending(String name, int atMost, BlockingQueue<Runnable> queue) {
+    private static ThreadPoolExecutor ending(ThreadFactory threads, int atMost, BlockingQueue<Runnable> queue) {
         var pool = new ThreadPoolExecutor(
                 Math.min(atMost, 1),
                 atMost,
                 1,
                 TimeUnit.SECONDS,
                 queue,
-                daemon(name),
+                threads,
                 new ThreadPoolExecutor.DiscardPolicy());
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }
 
-    private static ScheduledThreadPoolExecutor scheduler(String name) {
-        var scheduler = new ScheduledThreadPoolExecutor(1, daemon(name), new ThreadPoolExecutor.DiscardPolicy());
+    private static ScheduledThreadPoolExecutor scheduler(ThreadFactory threads) {
+        var scheduler = new ScheduledThreadPoolExecutor(1, threads, new ThreadPoolExecutor.DiscardPolicy());
         scheduler.setRemoveOnCancelPolicy(true);
         return scheduler;
     }
 
-    private static ThreadFactory daemon(String name) {
+    private static ThreadFactory daemon(
+            BiFunction<? super Runnable, ? super String, ? extends Thread> threads, String name) {
         return task -> {
-            Thread thread = new Thread(task, name);
+            Thread thread = threads.apply(task, name);
             thread.setDaemon(true);
             return thread;
         };

@@ -60,6 +60,7 @@ final class LeaseMonitor {
             return;
         }
         if (!watch.isRenewed()) {
+            threads.getReadyToTell();
             owner.renewal(watch).scheduleNext();
         } else if (end.remaining().compareTo(settings.ttl().dividedBy(2)) < 0) {
             owner.renewal(watch).scheduleWithin(end.remaining());
@@ -91,6 +92,7 @@ final class LeaseMonitor {
 
     /** Sets the alarm at the deadline of what is held, or before it when somebody is to be warned. */
     private void rearm(HoldTracker watch) {
+        threads.getReadyToTell();
         state.setAlarm(watch, deadline -> {
             Deadline next = settings.warning()
                     .filter(warning -> !watch.hasWarnedOf(deadline))

@@ -1,0 +1,80 @@
+package dev.latchkey;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.store.InMemoryStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A process that can start no thread. */
+@Timeout(60)
+class FactoryThreadsTest {
+
+    private volatile boolean noThreads;
+
+    private final FactoryContext context = new FactoryContext(new InMemoryStore(), new FactoryThreads(Refused::new));
+
+    @AfterEach
+    void close() {
+        context.close();
+    }
+
+    @Test
+    void givenNoThreadIsToBeHad_whenAHoldIsLost_thenItsHolderIsInterruptedAndTold() throws Exception {
+        CompletableFuture<LossReason> told = new CompletableFuture<>();
+        Lock lock = new LockBuilder(context, "x")
+                .maxHold(Duration.ofMillis(100))
+                .interruptOnLoss()
+                .onLost(told::complete)
+                .create();
+        assertThat(lock.tryAcquire(Duration.ofSeconds(30))).isTrue();
+        noThreads = true;
+
+        assertThatThrownBy(() -> new CountDownLatch(1).await(30, TimeUnit.SECONDS))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(told.get(30, TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
+    }
+
+    @Test
+    void givenNoThreadWasToBeHadAtTheEndOfAMaxHold_whenThereIsOne_thenOthersGetIt() throws Exception {
+        CompletableFuture<LossReason> told = new CompletableFuture<>();
+        Lock lock = new LockBuilder(context, "x")
+                .maxHold(Duration.ofMillis(100))
+                .onLost(told::complete)
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+        noThreads = true;
+        assertThat(told.get(30, TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
+        noThreads = false;
+
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(rival().tryAcquire()).isTrue());
+    }
+
+    private Lock rival() {
+        return new LockBuilder(context, "x").create();
+    }
+
+    private final class Refused extends Thread {
+
+        Refused(Runnable task, String name) {
+            super(task, name);
+        }
+
+        @Override
+        public synchronized void start() {
+            if (noThreads) {
+                throw new OutOfMemoryError("unable to create native thread (planted)");
+            }
+            super.start();
+        }
+    }
+}
