@@ -220,7 +220,7 @@ final class Acquirer {
             throw monitor.lost(
                     claim, LossReason.RELEASED_ELSEWHERE, "what was held was over before the store had answered");
         }
-        monitor.adopt(claim, hold, Thread.currentThread());
+        adopt(claim, hold);
         if (!claim.isFresh() && monitor.isOverAlready()) {
             throw monitor.lost(claim, LossReason.EXPIRED, "a request that was not answered had ended it before");
         }
@@ -234,6 +234,19 @@ final class Acquirer {
                     (System.nanoTime() - start) / 1_000_000);
         }
         return Outcome.GRANTED;
+    }
+
+    /** The caller of what fails here believes that nothing was acquired: nothing is to be held, and renewed, for ever. */
+    private void adopt(Claim claim, Hold hold) {
+        try {
+            monitor.adopt(claim, hold, Thread.currentThread());
+        } catch (RuntimeException | Error e) {
+            if (claim.isFresh()) {
+                monitor.letGo();
+                giveBack(claim.key(), e);
+            }
+            throw e;
+        }
     }
 
     /** Ends what an unanswered or late grant may have left. The token is not used again, whatever comes of it. */

@@ -38,6 +38,12 @@ final class LeaseMonitor {
         }
     }
 
+    /** Stops watching what was granted, and believes that nothing is held. */
+    void letGo() {
+        ReleasedHold unused = state.letGo();
+        owner.holdsNothing();
+    }
+
     /** Believes that what is held is held on, as the store has answered; false if it has ended meanwhile. */
     boolean confirm(Claim claim, Hold hold) {
         Optional<HoldTracker> confirmed = state.confirmed(claim, hold, settings);

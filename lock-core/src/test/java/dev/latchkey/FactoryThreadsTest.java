@@ -59,6 +59,18 @@ class FactoryThreadsTest {
                 .untilAsserted(() -> assertThat(rival().tryAcquire()).isTrue());
     }
 
+    @Test
+    void givenNoThreadIsToBeHad_whenAcquiredToBeWatched_thenAnErrorAndOthersGetIt() {
+        Lock lock = new LockBuilder(context, "x").autoRefresh().create();
+        noThreads = true;
+
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(lock.release()).isFalse();
+        assertThat(context.activeLocks().isEmpty()).isTrue();
+        assertThat(rival().tryAcquire()).isTrue();
+    }
+
     private Lock rival() {
         return new LockBuilder(context, "x").create();
     }
