@@ -14,7 +14,8 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a factory, whatever the number of its locks; each starts when first needed.
+ * The threads of a factory, whatever the number of its locks. Those that tell of a loss start with the first hold that is
+ * watched, the others when first needed.
  *
  * <p>The alarm thread notices the local end of leases and does no I/O, so that no slow server can delay it. The renewer
  * refreshes leases. The notifier runs the users' listeners. The ender tells the store of holds that reached their max hold: it

@@ -14,8 +14,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -260,13 +258,11 @@ public final class Simulated {
             }
         }
 
-        public Future<?> submit(Runnable task) {
-            FutureTask<@Nullable Void> future = new FutureTask<>(task, null);
-            execute(future);
-            return future;
-        }
-
         public void allowCoreThreadTimeOut(boolean on) {}
+
+        public boolean prestartCoreThread() {
+            return false;
+        }
 
         public void shutdown() {
             shut = true;
