@@ -28,7 +28,7 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
 
     /**
      * A server that was stopped for a while goes on with the clock it had, and what waited for it is stored by that clock:
-     * for too short. What was answered late is therefore stored again.
+     * for too short. What was answered late is therefore stored again, once the clock has been set if it can matter.
      */
     private static final long LATE_NANOS = Duration.ofMillis(100).toNanos();
 
@@ -49,6 +49,9 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
                 return new Response.Granted(
                         LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
             }
+            if (taken) {
+                clock.awaitTick(key.resource(), since);
+            }
         }
         return decide(request, Rules::save);
     }
@@ -59,10 +62,13 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     }
 
     private Response decide(Request request, Function<Rules, Decision<Response>> rule) {
-        Response attempt = decideOnce(request, rule);
-        boolean wasLate = attempt instanceof Response.Granted granted
-                && isLate(granted.lease().since().orElseThrow());
-        return wasLate ? decideOnce(request, rules -> rules.again().orElseGet(() -> rule.apply(rules))) : attempt;
+        Response response = decideOnce(request, rule);
+        if (!(response instanceof Response.Granted granted)
+                || !isLate(granted.lease().since().orElseThrow())) {
+            return response;
+        }
+        clock.awaitTick(request.key().resource(), granted.lease().since().orElseThrow());
+        return decideOnce(request, rules -> rules.again().orElseGet(() -> rule.apply(rules)));
     }
 
     private Response decideOnce(Request request, Function<Rules, Decision<Response>> rule) {
@@ -88,7 +94,7 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
         Items items = items(resource);
         HoldRecords holdings = holdings(resource);
         long end = System.nanoTime() + RETRY_NANOS;
-        for (int attempt = 0; ; attempt++) {
+        for (int response = 0; ; response++) {
             long since = System.nanoTime();
             ItemSnapshot look = items.look();
             Decision<T> decision = rule.apply(look, since);
@@ -99,13 +105,13 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
                 throw new LockStorageException(
                         resource, "others changed it again and again, for " + Duration.ofNanos(RETRY_NANOS), null);
             }
-            pause(attempt);
+            pause(response);
         }
     }
 
     /** Others are in other stores: pauses that differ and grow let one of them through. */
-    private static void pause(int attempt) {
-        long bound = Math.min(LONGEST_PAUSE_NANOS, 500_000L << Math.min(attempt, 10));
+    private static void pause(int response) {
+        long bound = Math.min(LONGEST_PAUSE_NANOS, 500_000L << Math.min(response, 10));
         LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound + 1));
     }
 

@@ -12,16 +12,23 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Holds one request back while its connection breaks, and delivers it later, as a network may. Thread-safe. */
+/**
+ * Holds one request back while its connection breaks, and delivers it later, as a network may; or holds one answer back.
+ * Thread-safe.
+ */
 final class LateProxy implements AutoCloseable {
 
     private final ServerAddress server;
     private final ServerSocket listener;
     private @Nullable Pattern next;
     private byte @Nullable [] late;
+    private @Nullable Pattern nextAnswer;
+    private @Nullable CountDownLatch heldAnswer;
+    private final StringBuilder transcript = new StringBuilder();
 
     LateProxy(ServerAddress server) {
         this.server = server;
@@ -58,6 +65,27 @@ final class LateProxy implements AutoCloseable {
         }
     }
 
+    /** The next answer with this in it, until it is let go. */
+    synchronized void holdBackAnswer(String answer) {
+        nextAnswer = Pattern.compile(answer);
+    }
+
+    synchronized boolean holdsAnswerBack() {
+        return heldAnswer != null;
+    }
+
+    synchronized void letAnswerGo() {
+        if (heldAnswer == null) {
+            throw new IllegalStateException("no answer was held back");
+        }
+        heldAnswer.countDown();
+    }
+
+    /** All that was asked and answered. */
+    synchronized String transcript() {
+        return transcript.toString();
+    }
+
     private void accept() {
         while (!listener.isClosed()) {
             try {
@@ -78,14 +106,37 @@ final class LateProxy implements AutoCloseable {
             InputStream input = from.getInputStream();
             OutputStream output = to.getOutputStream();
             for (int length = input.read(bytes); length >= 0; length = input.read(bytes)) {
+                note(new String(bytes, 0, length, StandardCharsets.US_ASCII));
                 if (requests && isHeldBack(Arrays.copyOf(bytes, length))) {
                     return;
                 }
+                if (!requests) {
+                    awaitLetGo(new String(bytes, 0, length, StandardCharsets.US_ASCII));
+                }
                 output.write(bytes, 0, length);
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } catch (IOException e) {
             // One of them has gone, and so does the other.
         }
+    }
+
+    private synchronized void note(String bytes) {
+        transcript.append(bytes);
+    }
+
+    private void awaitLetGo(String answer) throws InterruptedException {
+        CountDownLatch held;
+        synchronized (this) {
+            if (nextAnswer == null || !nextAnswer.matcher(answer).find()) {
+                return;
+            }
+            nextAnswer = null;
+            held = new CountDownLatch(1);
+            heldAnswer = held;
+        }
+        held.await();
     }
 
     private synchronized boolean isHeldBack(byte[] request) {

@@ -2,12 +2,16 @@ package dev.latchkey.memcached;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.MemcachedServer;
 import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LateRequestIT {
 
     private static final Duration MIDDLING = Duration.ofSeconds(30);
+    private static final Duration LATE = Duration.ofMillis(1100);
+    private static final Pattern TIME = Pattern.compile("STAT time (\\d+)");
     private static final Duration LONG = Duration.ofMinutes(5);
 
     @Test
@@ -87,6 +93,39 @@ class LateRequestIT {
 
             assertThat(others.holders("r").get(0).remaining().orElseThrow()).isGreaterThan(LONG.minusMinutes(1));
             assertThat(lock.isAcquired()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"add", "cas"})
+    void givenAnAnswerThatWasLate_whenGranted_thenItIsStoredAgainAfterTheServerHasSetItsClock(String command)
+            throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                LockFactory locks = LockFactory.connect("memcached://" + proxy.address())) {
+            Lock lock = locks.createLock("r", MIDDLING);
+            if (command.equals("cas")) {
+                assertThat(lock.tryAcquire()).isTrue();
+            }
+            int before = proxy.transcript().length();
+            proxy.holdBackAnswer("STORED\\r\\n$");
+            BackgroundCall<Boolean> asking = BackgroundCall.start(lock::tryAcquire);
+            await().until(proxy::holdsAnswerBack);
+            long held = System.nanoTime();
+            await().until(() -> System.nanoTime() - held > LATE.toNanos());
+
+            proxy.letAnswerGo();
+
+            assertThat(asking.result()).isTrue();
+            String asked = proxy.transcript().substring(before);
+            String again = asked.substring(asked.indexOf(command + " lock:r"));
+            String meanwhile = again.substring(0, again.lastIndexOf("cas lock:r"));
+            List<String> seconds = TIME.matcher(meanwhile)
+                    .results()
+                    .map(time -> time.group(1))
+                    .distinct()
+                    .toList();
+            assertThat(seconds).hasSizeGreaterThan(1);
         }
     }
 }
