@@ -107,10 +107,10 @@ final class AcquireLoop {
         }
         try (LocalWaiter waiter = line.join(request, withdrawn);
                 PollLoop polling = new PollLoop(store, () -> watch(request), waiter)) {
-            Response attempt = polling.await(hint, end);
-            if (!(attempt instanceof Response.Conflicted)) {
+            Response response = polling.await(hint, end);
+            if (!(response instanceof Response.Conflicted)) {
                 waiter.granted(request.mode());
-                return attempt;
+                return response;
             }
         }
         return withdrawn.isDone() ? Response.Conflicted.NO_HINT : store.save(request.with(RetryIntent.ONCE));

@@ -125,12 +125,12 @@ final class Acquirer {
         }
         Claim claim = unspent(state.claim(mode), mode);
         Duration ttl = settings.bounded(settings.ttl(), claim.watch());
-        Response attempt = ask(claim, new Request(claim.key(), mode, ttl, RetryIntent.ONCE), ask);
+        Response response = ask(claim, new Request(claim.key(), mode, ttl, RetryIntent.ONCE), ask);
         state.answered(claim);
-        if (attempt instanceof Response.Granted granted) {
+        if (response instanceof Response.Granted granted) {
             return granted(claim, granted, start);
         }
-        if (attempt instanceof Response.Lost lost) {
+        if (response instanceof Response.Lost lost) {
             throw monitor.lost(claim, lost.reason(), "it was no longer held when it was asked for again");
         }
         if (holdsEnough(claim.key(), mode)) {
@@ -139,7 +139,7 @@ final class Acquirer {
         if (log.isDebugEnabled()) {
             log.debug("lock.conflicted resource={} mode={}", LockException.shown(state.resource()), mode);
         }
-        return attempt instanceof Response.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
+        return response instanceof Response.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
     }
 
     private Claim unspent(Claim claim, LockMode mode) {

@@ -36,9 +36,9 @@ final class PollLoop implements AutoCloseable {
     Response await(Duration hint, Deadline end) throws InterruptedException {
         long pauseNanos = backoff.nextNanos(hint);
         while (waiter.awaitTurn(pauseNanos, end)) {
-            Response attempt = waiter.passed().orElseGet(this::ask);
-            if (!(attempt instanceof Response.Conflicted conflict)) {
-                return attempt;
+            Response response = waiter.passed().orElseGet(this::ask);
+            if (!(response instanceof Response.Conflicted conflict)) {
+                return response;
             }
             pauseNanos = pauseNanos(conflict.retryAfter());
         }
@@ -50,11 +50,11 @@ final class PollLoop implements AutoCloseable {
             wakeup = watch.get();
         }
         CompletionStage<?> mayBeFree = wakeup.next();
-        Response attempt = store.save(waiter.request().with(RetryIntent.AGAIN));
-        if (attempt instanceof Response.Conflicted) {
+        Response response = store.save(waiter.request().with(RetryIntent.AGAIN));
+        if (response instanceof Response.Conflicted) {
             mayBeFree.thenRun(waiter::tryNow);
         }
-        return attempt;
+        return response;
     }
 
     private long pauseNanos(Duration hint) {

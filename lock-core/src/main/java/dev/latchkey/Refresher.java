@@ -28,16 +28,16 @@ final class Refresher {
 
     void refresh(Duration wanted) {
         Claim claim = begin(wanted);
-        Response attempt;
+        Response response;
         try {
-            attempt = ask(request(claim, wanted));
+            response = ask(request(claim, wanted));
         } catch (RuntimeException | Error e) {
             failed(claim, e);
             monitor.throwIfLost(claim, e);
             throw e;
         }
         try {
-            settle(claim, attempt);
+            settle(claim, response);
         } catch (LockLostException e) {
             state.thrown(claim);
             throw e;
@@ -101,14 +101,14 @@ final class Refresher {
      *
      * @throws LockLostException if it is lost, of which nobody is told by that
      */
-    void settle(Claim claim, Response attempt) {
+    void settle(Claim claim, Response response) {
         state.answered(claim);
-        if (!(attempt instanceof Response.Granted granted)) {
+        if (!(response instanceof Response.Granted granted)) {
             if (state.isHeldOtherwise(claim)) {
                 // Promoted since, which started the TTL again: the store was asked about what was given up for that.
                 return;
             }
-            LossReason reason = attempt instanceof Response.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
+            LossReason reason = response instanceof Response.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
             throw monitor.found(claim, reason, "it could not be refreshed, for it was no longer held");
         }
         Hold hold = Hold.of(granted);

@@ -79,12 +79,12 @@ final class Releaser {
     /** The rest is nobody's any more: this Lock has to wait for its end like all others. */
     private boolean leave(Key key, Duration rest) {
         LockMode mode = key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        Response attempt = context.expiring()
+        Response response = context.expiring()
                 .orElseThrow(() -> new IllegalStateException("a min hold without leases"))
                 .refresh(new Request(key, mode, rest, RetryIntent.ONCE, LeaseChange.SET));
         state.renewKey();
         context.waiting().shortened(key.resource());
-        return attempt instanceof Response.Granted;
+        return response instanceof Response.Granted;
     }
 
     private boolean delete(Key key) {

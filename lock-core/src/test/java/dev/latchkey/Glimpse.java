@@ -20,7 +20,7 @@ public final class Glimpse {
      */
     public static Glimpse of(Lock lock) {
         try {
-            var field = Lock.class.getDeclaredField("ownership");
+            var field = Lock.class.getDeclaredField("engine");
             field.setAccessible(true);
             return new Glimpse(((LockEngine) field.get(lock)).state());
         } catch (ReflectiveOperationException e) {

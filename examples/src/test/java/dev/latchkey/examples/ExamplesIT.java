@@ -115,18 +115,18 @@ class ExamplesIT {
         String dsn = store.equals("redis")
                 ? server().dsn()
                 : "jdbc:h2:" + directory.resolve("jobs").toAbsolutePath() + ";AUTO_SERVER=TRUE";
-        Program begin = start(HandOver.class, dsn, "begin");
+        Program begin = start(KeyTransfer.class, dsn, "begin");
         long token = number(begin.line(), "begun with token ");
         String key = begin.line();
         assertThat(begin.end()).isZero();
         assertThat(isFree(dsn)).isFalse();
 
-        Program finish = start(HandOver.class, dsn, "finish");
+        Program finish = start(KeyTransfer.class, dsn, "finish");
         assertThat(number(finish.answers(key), "finished with token ")).isEqualTo(token);
         assertThat(finish.end()).isZero();
         assertThat(isFree(dsn)).isTrue();
 
-        assertThat(start(HandOver.class, dsn, "finish").answers(key)).startsWith("too late: ");
+        assertThat(start(KeyTransfer.class, dsn, "finish").answers(key)).startsWith("too late: ");
     }
 
     @Test

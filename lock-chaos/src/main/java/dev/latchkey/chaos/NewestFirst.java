@@ -57,8 +57,8 @@ final class NewestFirst {
             line.addLast(own);
         }
         try {
-            Response attempt = store.waitAndSave(request.with(own.known), maxWait, own.withdrawn);
-            Optional<Response> kept = kept(request, own, line, attempt);
+            Response response = store.waitAndSave(request.with(own.known), maxWait, own.withdrawn);
+            Optional<Response> kept = kept(request, own, line, response);
             if (kept.isPresent()) {
                 return kept.get();
             }
@@ -73,22 +73,22 @@ final class NewestFirst {
     }
 
     /** Empty if what was granted went to somebody who came later. */
-    private Optional<Response> kept(Request request, Waiting own, Deque<Waiting> line, Response attempt) {
+    private Optional<Response> kept(Request request, Waiting own, Deque<Waiting> line, Response response) {
         synchronized (line) {
             if (own.given != null) {
                 return Optional.of(own.given);
             }
             Waiting newest = newest(line);
-            boolean swaps = attempt instanceof Response.Granted
+            boolean swaps = response instanceof Response.Granted
                     && request.key().held().isEmpty()
                     && newest != own
                     && strikes.getAsBoolean();
             if (!swaps) {
-                return Optional.of(attempt);
+                return Optional.of(response);
             }
             // The newest is known to the store by the key of the one whose grant it takes.
             keys.put(newest.caller.token(), own.known);
-            newest.given = (Response.Granted) attempt;
+            newest.given = (Response.Granted) response;
             newest.withdrawn.complete(null);
             line.remove(newest);
             return Optional.empty();

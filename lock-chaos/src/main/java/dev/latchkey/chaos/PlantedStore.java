@@ -74,13 +74,13 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
                         request.mode(), earlier.fencingToken(), Lease.timed(System.nanoTime(), request.ttl()));
             }
         }
-        Response attempt = defect == Defect.SERVES_NEWEST_FIRST
+        Response response = defect == Defect.SERVES_NEWEST_FIRST
                 ? newestFirst.waitAndSave(request, maxWait, withdrawn)
                 : blocking.waitAndSave(request, maxWait, withdrawn);
-        if (attempt instanceof Response.Granted && strikes(Defect.TELLS_LATE)) {
+        if (response instanceof Response.Granted && strikes(Defect.TELLS_LATE)) {
             LockSupport.parkNanos(NEXT_LOOK.toNanos());
         }
-        return spoilt(request, attempt);
+        return spoilt(request, response);
     }
 
     private void failForNothing(Key key) {
@@ -89,9 +89,9 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
         }
     }
 
-    private Response spoilt(Request request, Response attempt) {
-        if (!(attempt instanceof Response.Granted granted)) {
-            return attempt;
+    private Response spoilt(Request request, Response response) {
+        if (!(response instanceof Response.Granted granted)) {
+            return response;
         }
         Response.Granted earlier = granted.fencingToken().isPresent()
                 ? last.put(request.key().resource(), granted)

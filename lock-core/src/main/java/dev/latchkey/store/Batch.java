@@ -77,9 +77,9 @@ final class Batch {
     private BatchAttempt grant(List<Request> requests, long now) {
         List<Response.Granted> grants = new ArrayList<>();
         for (Request request : requests) {
-            Response attempt = stripeOf.apply(request.key().resource()).saveAt(now, request);
-            if (!(attempt instanceof Response.Granted granted)) {
-                throw new IllegalStateException("two looks at the same moment differ: " + attempt);
+            Response response = stripeOf.apply(request.key().resource()).saveAt(now, request);
+            if (!(response instanceof Response.Granted granted)) {
+                throw new IllegalStateException("two looks at the same moment differ: " + response);
             }
             grants.add(granted);
         }

@@ -119,9 +119,9 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         }
         for (int split = 0; ; split++) {
             SaveRound round = new SaveRound(quorum, request, fencing);
-            Response attempt = round.finish();
-            if (split == SPLITS || !(attempt instanceof Response.Conflicted) || !round.wasSplit()) {
-                return attempt;
+            Response response = round.finish();
+            if (split == SPLITS || !(response instanceof Response.Conflicted) || !round.wasSplit()) {
+                return response;
             }
             long pause = SPLIT_PAUSE_NANOS << split;
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + 1));

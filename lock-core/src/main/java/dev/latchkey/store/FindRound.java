@@ -43,8 +43,8 @@ final class FindRound {
                 .orElse(ResourceHolders.EXPIRED);
     }
 
-    private static Vote vote(Response attempt) {
-        return attempt instanceof Response.Granted ? Vote.GRANTED : Vote.LOST;
+    private static Vote vote(Response response) {
+        return response instanceof Response.Granted ? Vote.GRANTED : Vote.LOST;
     }
 
     Optional<Response.Granted> finish() {

@@ -40,19 +40,19 @@ final class PromotionMarks {
     }
 
     /** Returns what a request is answered, after what the members say. */
-    Response settled(Request request, Response attempt) {
+    Response settled(Request request, Response response) {
         if (!isPromotion(request)) {
-            return attempt;
+            return response;
         }
-        if (attempt instanceof Response.Conflicted && request.retryIntent() == RetryIntent.AGAIN && marks) {
-            return isMarkedByAnother(request.key()) ? new Response.Refused() : attempt;
+        if (response instanceof Response.Conflicted && request.retryIntent() == RetryIntent.AGAIN && marks) {
+            return isMarkedByAnother(request.key()) ? new Response.Refused() : response;
         }
         Optional<DeleteRound> ending = end(request.key());
-        if (attempt instanceof Response.Conflicted) {
+        if (response instanceof Response.Conflicted) {
             // Else the next who waits to promote could be refused for one who waits no longer.
             ending.ifPresent(DeleteRound::settle);
         }
-        return attempt;
+        return response;
     }
 
     private static boolean isPromotion(Request request) {

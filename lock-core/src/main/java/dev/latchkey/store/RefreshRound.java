@@ -37,7 +37,7 @@ final class RefreshRound {
         this.round = new Round(
                 quorum,
                 key,
-                attempt -> attempt instanceof Response.Granted ? Vote.GRANTED : Vote.LOST,
+                response -> response instanceof Response.Granted ? Vote.GRANTED : Vote.LOST,
                 end,
                 (member, until) -> request.leaseChange() == LeaseChange.SET
                         ? member.cutBefore(until, key, claimed(), () -> ask(member))
@@ -52,9 +52,9 @@ final class RefreshRound {
     /** One that was not there for a promotion has a part that keeps no reader away: it is as good as lost. */
     private Response ask(Member member) {
         Key asked = quorum.keyFor(member, key);
-        Response attempt = refresh(member, asked);
-        boolean isShared = attempt instanceof Response.Granted granted && granted.mode() == LockMode.SHARED;
-        return isShared && isTooLittle(member) ? SHARED_ONLY : attempt;
+        Response response = refresh(member, asked);
+        boolean isShared = response instanceof Response.Granted granted && granted.mode() == LockMode.SHARED;
+        return isShared && isTooLittle(member) ? SHARED_ONLY : response;
     }
 
     /** Of a part that was taken elsewhere, or without an answer, no more is known than what the key claims. */

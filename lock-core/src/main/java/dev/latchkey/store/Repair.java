@@ -53,12 +53,12 @@ final class Repair {
         if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key, request.mode())) {
             return Optional.empty();
         }
-        Response attempt = member.saveNow(
+        Response response = member.saveNow(
                 new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), RetryIntent.ONCE));
-        if (attempt instanceof Response.Granted granted) {
+        if (response instanceof Response.Granted granted) {
             addAndRaise(member, granted);
         }
-        return Optional.of(attempt);
+        return Optional.of(response);
     }
 
     private void addAndRaise(Member member, Response.Granted granted) {

@@ -110,7 +110,7 @@ final class Round {
     }
 
     private Vote vote(Answer<Response> answer) {
-        Response attempt = answer.value();
-        return attempt == null ? Vote.FAILED : votes.apply(attempt);
+        Response response = answer.value();
+        return response == null ? Vote.FAILED : votes.apply(response);
     }
 }

@@ -64,11 +64,11 @@ final class SaveRound {
     }
 
     /** A conflict of one who renews means that its part is gone, and taken. */
-    private Vote vote(Response attempt) {
-        if (attempt instanceof Response.Granted) {
+    private Vote vote(Response response) {
+        if (response instanceof Response.Granted) {
             return Vote.GRANTED;
         }
-        return attempt instanceof Response.Lost || !(isFresh() || isPromotion()) ? Vote.LOST : Vote.CONFLICTED;
+        return response instanceof Response.Lost || !(isFresh() || isPromotion()) ? Vote.LOST : Vote.CONFLICTED;
     }
 
     Response finish() {

@@ -48,9 +48,9 @@ final class Stripe {
         String resource = request.key().resource();
         rooms.checkOpen(resource);
         LockEntry room = rooms.enter(resource, this);
-        Response attempt = room.save(request, now);
+        Response response = room.save(request, now);
         rooms.removeIfEmpty(resource, room);
-        return attempt;
+        return response;
     }
 
     /** Why a request cannot be granted at a moment; null if it can. Inside the guard. */
@@ -80,9 +80,9 @@ final class Stripe {
         long end = System.nanoTime() + maxWait.toNanos();
         guard.lockInterruptibly();
         try {
-            Response attempt = saveNow(request);
-            if (!(attempt instanceof Response.Conflicted)) {
-                return attempt;
+            Response response = saveNow(request);
+            if (!(response instanceof Response.Conflicted)) {
+                return response;
             }
             // A conflict means that somebody holds it or waits, so the room is still there.
             LockEntry room = rooms.enter(resource, this);

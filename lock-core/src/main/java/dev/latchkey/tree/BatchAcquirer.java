@@ -13,12 +13,12 @@ final class BatchAcquirer {
 
     private final TreeResources ids;
     private final BatchRequests exchange;
-    private final EditorHold custody;
+    private final EditorHold editorHold;
 
-    BatchAcquirer(TreeResources ids, BatchRequests exchange, EditorHold custody) {
+    BatchAcquirer(TreeResources ids, BatchRequests exchange, EditorHold editorHold) {
         this.ids = ids;
         this.exchange = exchange;
-        this.custody = custody;
+        this.editorHold = editorHold;
     }
 
     /**
@@ -33,31 +33,31 @@ final class BatchAcquirer {
         if (requests.isEmpty()) {
             return new BatchAttempt.Granted(List.of());
         }
-        custody.takingBegins();
+        editorHold.takingBegins();
         try {
             return taken(requests, exchange.take(requests, known), known);
         } finally {
-            custody.takingEnds();
+            editorHold.takingEnds();
         }
     }
 
     private BatchAttempt taken(List<Request> requests, BatchAttempt attempt, long known) {
         if (attempt instanceof BatchAttempt.Granted granted) {
-            custody.add(requests, granted);
+            editorHold.add(requests, granted);
         } else if (attempt instanceof BatchAttempt.Stale stale) {
             throw ids.pullRequired(known, stale);
         } else if (attempt instanceof BatchAttempt.Lost gone) {
-            throw custody.lost("it was no longer held when more was locked", gone);
+            throw editorHold.lost("it was no longer held when more was locked", gone);
         }
         return attempt;
     }
 
     private List<Request> requests(Map<String, LockMode> missing) {
-        Map<String, Key> held = custody.keys();
+        Map<String, Key> held = editorHold.keys();
         List<Request> requests = new ArrayList<>();
         missing.forEach((id, mode) -> {
             Key own = held.get(ids.resource(id));
-            requests.add(custody.request(own == null ? Key.of(ids.resource(id)) : own, mode));
+            requests.add(editorHold.request(own == null ? Key.of(ids.resource(id)) : own, mode));
         });
         return requests;
     }

@@ -25,14 +25,14 @@ final class EditorHold {
     private static final Logger log = LoggerFactory.getLogger(TreeLocks.class);
 
     private final String tree;
-    private final EditorHoldStore tenure;
+    private final EditorHoldStore holdStore;
     private final LockFactory factory;
     private final Lock lock;
 
-    EditorHold(String tree, EditorHoldStore tenure, TreeLocks.Builder options) {
+    EditorHold(String tree, EditorHoldStore holdStore, TreeLocks.Builder options) {
         this.tree = tree;
-        this.tenure = tenure;
-        this.factory = new LockFactory(tenure);
+        this.holdStore = holdStore;
+        this.factory = new LockFactory(holdStore);
         LockBuilder builder = factory.lock(tree).ttl(options.ttl());
         options.listeners().forEach(builder::onLost);
         this.lock =
@@ -41,33 +41,33 @@ final class EditorHold {
 
     /** As {@link EditorHoldStore#keys()}, also when they are lost. */
     Map<String, Key> keys() {
-        return tenure.keys();
+        return holdStore.keys();
     }
 
     Map<String, LockMode> modes() {
-        return tenure.modes();
+        return holdStore.modes();
     }
 
     /** As {@link EditorHoldStore#changes()}. */
     long changes() {
-        return tenure.changes();
+        return holdStore.changes();
     }
 
     void takingBegins() {
-        tenure.takingBegins();
+        holdStore.takingBegins();
     }
 
     void takingEnds() {
-        tenure.takingEnds();
+        holdStore.takingEnds();
     }
 
     Request request(Key key, LockMode mode) {
-        return tenure.request(key, mode);
+        return holdStore.request(key, mode);
     }
 
     void add(List<Request> requests, BatchAttempt.Granted granted) {
-        boolean begins = tenure.keys().isEmpty();
-        tenure.add(requests, granted);
+        boolean begins = holdStore.keys().isEmpty();
+        holdStore.add(requests, granted);
         // Where all else was lost and given up meanwhile nothing begins with what is left.
         if (begins && !isLost()) {
             begin();
@@ -82,7 +82,7 @@ final class EditorHold {
             begun = lock.tryAcquire();
         } finally {
             if (!begun) {
-                boolean unused = tenure.delete(lock.key());
+                boolean unused = holdStore.delete(lock.key());
             }
         }
         if (!begun) {
@@ -95,13 +95,13 @@ final class EditorHold {
     void returnTo(Map<String, LockMode> then) {
         if (then.isEmpty()) {
             releaseAll();
-        } else if (tenure.returnTo(then) instanceof BatchAttempt.Lost gone) {
+        } else if (holdStore.returnTo(then) instanceof BatchAttempt.Lost gone) {
             throw lost("it was no longer held when some was given up", gone);
         }
     }
 
     void record(long index) {
-        tenure.record(index);
+        holdStore.record(index);
     }
 
     /** Until all is released, also when the Lock has had the store give up what was held by then. */
@@ -128,7 +128,7 @@ final class EditorHold {
     }
 
     void refresh() {
-        if (!tenure.keys().isEmpty() || isLost()) {
+        if (!holdStore.keys().isEmpty() || isLost()) {
             lock.refresh();
         }
     }
@@ -160,8 +160,8 @@ final class EditorHold {
 
     /** What was lost is not deleted by the Lock, and may be lost in part only. */
     private void forgetLost() {
-        if (!tenure.keys().isEmpty()) {
-            boolean unused = tenure.delete(lock.key());
+        if (!holdStore.keys().isEmpty()) {
+            boolean unused = holdStore.delete(lock.key());
         }
     }
 }

@@ -156,7 +156,7 @@ final class EditorHoldStore implements ExpiringStore {
                 .withTime(first.since(), first.ttl());
     }
 
-    /** What the Lock is told of a tenure that has just begun. */
+    /** What the Lock is told of a holdStore that has just begun. */
     @Override
     public Response save(Request request) {
         return new Response.Granted(
@@ -193,11 +193,11 @@ final class EditorHoldStore implements ExpiringStore {
                 // Given up meanwhile.
                 continue;
             }
-            Response attempt = answered(outcomes.get(i));
-            if (attempt instanceof Response.Granted granted) {
+            Response response = answered(outcomes.get(i));
+            if (response instanceof Response.Granted granted) {
                 grants.add(granted);
             } else if (now.held().equals(key.held())) {
-                return attempt instanceof Response.Lost ? attempt : new Response.Lost(LossReason.TAKEN_OVER);
+                return response instanceof Response.Lost ? response : new Response.Lost(LossReason.TAKEN_OVER);
             } else {
                 throw new LockStorageException(key.resource(), "it was put back to shared while it was renewed", null);
             }

@@ -11,25 +11,25 @@ final class EditorRights {
 
     private final TreeResources ids;
     private final Ancestors.Tree tree;
-    private final EditorHold custody;
+    private final EditorHold editorHold;
 
-    EditorRights(TreeResources ids, Ancestors.Tree tree, EditorHold custody) {
+    EditorRights(TreeResources ids, Ancestors.Tree tree, EditorHold editorHold) {
         this.ids = ids;
         this.tree = tree;
-        this.custody = custody;
+        this.editorHold = editorHold;
     }
 
     boolean holdsExclusive(String id) {
-        return ancestry().holdsExclusive(id) && !custody.isLost();
+        return ancestry().holdsExclusive(id) && !editorHold.isLost();
     }
 
     boolean holdsShared(String id) {
-        return ancestry().holdsShared(id) && !custody.isLost();
+        return ancestry().holdsShared(id) && !editorHold.isLost();
     }
 
     void checkExclusive(String id) {
         boolean holds = ancestry().holdsExclusive(id);
-        custody.checkNotLost(IdText.id(id) + " may not be changed");
+        editorHold.checkNotLost(IdText.id(id) + " may not be changed");
         if (!holds) {
             throw new IllegalStateException("tree \"" + ids.tree() + "\": no exclusive lock is held on " + IdText.id(id)
                     + " or what it belongs to: acquire one before changing it");
@@ -38,7 +38,7 @@ final class EditorRights {
 
     void checkShared(String id) {
         boolean holds = ancestry().holdsShared(id);
-        custody.checkNotLost("nothing may be added below " + IdText.id(id));
+        editorHold.checkNotLost("nothing may be added below " + IdText.id(id));
         if (!holds) {
             throw new IllegalStateException("tree \"" + ids.tree() + "\": no shared lock is held on " + IdText.id(id)
                     + ": acquire one before adding something below it");
@@ -47,8 +47,8 @@ final class EditorRights {
 
     Map<String, LockMode> held() {
         Map<String, LockMode> held = new TreeMap<>();
-        custody.modes().forEach((resource, mode) -> held.put(ids.id(resource), mode));
-        return custody.isLost() ? Map.of() : held;
+        editorHold.modes().forEach((resource, mode) -> held.put(ids.id(resource), mode));
+        return editorHold.isLost() ? Map.of() : held;
     }
 
     /** What a request has to take besides, by id. */
@@ -62,7 +62,7 @@ final class EditorRights {
     }
 
     private Ancestors ancestry() {
-        Map<String, Key> keys = custody.keys();
+        Map<String, Key> keys = editorHold.keys();
         return new Ancestors(
                 tree, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(EditorHoldStore::mode));
     }

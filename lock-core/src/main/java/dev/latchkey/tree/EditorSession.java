@@ -24,7 +24,7 @@ final class EditorSession implements TreeLocks {
     private static final String NOTHING_MORE = "nothing more is locked until releaseAll() was called";
 
     private final TreeResources ids;
-    private final EditorHold custody;
+    private final EditorHold editorHold;
     private final EditorRights rights;
     private final BatchAcquirer taking;
     private final Savepoints savepoints;
@@ -35,9 +35,9 @@ final class EditorSession implements TreeLocks {
 
     EditorSession(String tree, Ancestors.Tree parents, PersistingStore store, BatchRequests exchange, Builder options) {
         this.ids = new TreeResources(tree);
-        this.custody = new EditorHold(tree, new EditorHoldStore(store, exchange, options.ttl(), turn), options);
-        this.rights = new EditorRights(ids, parents, custody);
-        this.taking = new BatchAcquirer(ids, exchange, custody);
+        this.editorHold = new EditorHold(tree, new EditorHoldStore(store, exchange, options.ttl(), turn), options);
+        this.rights = new EditorRights(ids, parents, editorHold);
+        this.taking = new BatchAcquirer(ids, exchange, editorHold);
         this.savepoints = new Savepoints(tree);
     }
 
@@ -92,12 +92,12 @@ final class EditorSession implements TreeLocks {
         while (true) {
             checkReady(NOTHING_MORE);
             long knew = known;
-            long seen = custody.changes();
+            long seen = editorHold.changes();
             Map<String, LockMode> missing = rights.missing(request);
             turn.lock();
             try {
                 checkReady(NOTHING_MORE);
-                if (custody.changes() == seen) {
+                if (editorHold.changes() == seen) {
                     return taking.take(missing, knew);
                 }
             } finally {
@@ -111,7 +111,7 @@ final class EditorSession implements TreeLocks {
         turn.lock();
         try {
             checkReady("no savepoint is set until releaseAll() was called");
-            return savepoints.begin(custody.modes());
+            return savepoints.begin(editorHold.modes());
         } finally {
             turn.unlock();
         }
@@ -123,7 +123,7 @@ final class EditorSession implements TreeLocks {
         try {
             checkReady("what was locked since " + savepoint + " is lost with everything else");
             if (!savepoints.isUndone(savepoint)) {
-                custody.returnTo(savepoints.rollBack(savepoint, custody.modes()));
+                editorHold.returnTo(savepoints.rollBack(savepoint, editorHold.modes()));
             }
         } finally {
             turn.unlock();
@@ -135,14 +135,14 @@ final class EditorSession implements TreeLocks {
         boolean done = false;
         while (!done) {
             long knew = known;
-            long seen = custody.changes();
+            long seen = editorHold.changes();
             Map<String, LockMode> wanted = undone(savepoint);
             // The tree may have changed since what is above these was given up.
             Map<String, LockMode> ancestors = rights.ancestors(wanted);
             turn.lock();
             try {
                 checkReady(NOTHING_MORE);
-                done = custody.changes() == seen;
+                done = editorHold.changes() == seen;
                 if (done && savepoints.isUndone(savepoint)) {
                     takeAgain(savepoint, wanted, ancestors, knew);
                 }
@@ -160,7 +160,7 @@ final class EditorSession implements TreeLocks {
             Map<String, LockMode> wanted = new TreeMap<>();
             if (savepoints.isUndone(savepoint)) {
                 savepoints
-                        .missing(savepoint, custody.modes())
+                        .missing(savepoint, editorHold.modes())
                         .forEach((resource, mode) -> wanted.put(ids.id(resource), mode));
             }
             return wanted;
@@ -171,7 +171,7 @@ final class EditorSession implements TreeLocks {
 
     private void takeAgain(
             TreeSavepoint savepoint, Map<String, LockMode> wanted, Map<String, LockMode> ancestors, long knew) {
-        Map<String, LockMode> held = custody.modes();
+        Map<String, LockMode> held = editorHold.modes();
         Map<String, LockMode> all = new TreeMap<>(wanted);
         all.putAll(ancestors);
         if (taking.take(all, knew) instanceof BatchAttempt.Conflicted conflict) {
@@ -231,13 +231,13 @@ final class EditorSession implements TreeLocks {
                 throw new IllegalArgumentException("index " + index + " of a pushed change: must be greater than zero,"
                         + " and not less than what this editor knows, " + known);
             }
-            custody.record(index);
+            editorHold.record(index);
             if (index == known + 1) {
                 // Else there may be changes between that this editor has not pulled.
                 known = index;
             }
             savepoints.end();
-            custody.checkNotLost("it was lost before its changes were pushed");
+            editorHold.checkNotLost("it was lost before its changes were pushed");
         } finally {
             turn.unlock();
         }
@@ -248,7 +248,7 @@ final class EditorSession implements TreeLocks {
         turn.lock();
         try {
             savepoints.end();
-            custody.releaseAll();
+            editorHold.releaseAll();
         } finally {
             turn.unlock();
         }
@@ -258,7 +258,7 @@ final class EditorSession implements TreeLocks {
     public void refresh() {
         turn.lock();
         try {
-            custody.refresh();
+            editorHold.refresh();
         } finally {
             turn.unlock();
         }
@@ -266,7 +266,7 @@ final class EditorSession implements TreeLocks {
 
     @Override
     public void onLost(Consumer<? super LossReason> listener) {
-        custody.onLost(listener);
+        editorHold.onLost(listener);
     }
 
     @Override
@@ -275,7 +275,7 @@ final class EditorSession implements TreeLocks {
         try {
             closed = true;
             changed.signalAll();
-            custody.close();
+            editorHold.close();
         } finally {
             turn.unlock();
         }
@@ -285,6 +285,6 @@ final class EditorSession implements TreeLocks {
         if (closed) {
             throw new IllegalStateException("tree \"" + ids.tree() + "\": these locks were closed: make new ones");
         }
-        custody.checkNotLost(problemIfLost);
+        editorHold.checkNotLost(problemIfLost);
     }
 }

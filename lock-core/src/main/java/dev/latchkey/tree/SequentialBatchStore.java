@@ -49,10 +49,10 @@ final class SequentialBatchStore implements BatchStore {
         List<BatchItem> taken = new ArrayList<>();
         for (int i = 0; i < ordered.size(); i++) {
             Request request = ordered.get(i);
-            Response attempt = saveOrGiveBack(request, taken);
-            if (!(attempt instanceof Response.Granted granted)) {
+            Response response = saveOrGiveBack(request, taken);
+            if (!(response instanceof Response.Granted granted)) {
                 BatchItem.undo(this, demotions, taken, null);
-                return refusal(attempt, ordered.subList(i, ordered.size()));
+                return refusal(response, ordered.subList(i, ordered.size()));
             }
             grants.put(request.key(), granted);
             taken.add(BatchItem.granted(request, granted));
@@ -71,9 +71,9 @@ final class SequentialBatchStore implements BatchStore {
         }
     }
 
-    private BatchAttempt refusal(Response attempt, List<Request> rest) {
+    private BatchAttempt refusal(Response response, List<Request> rest) {
         String resource = rest.get(0).key().resource();
-        if (attempt instanceof Response.Lost lost) {
+        if (response instanceof Response.Lost lost) {
             return new BatchAttempt.Lost(Map.of(resource, lost.reason()));
         }
         Set<String> blocked = new TreeSet<>(Set.of(resource));
@@ -82,7 +82,7 @@ final class SequentialBatchStore implements BatchStore {
                 .skip(1)
                 .filter(request -> isBlocked(request, store))
                 .forEach(request -> blocked.add(request.key().resource())));
-        Duration retryAfter = attempt instanceof Response.Conflicted conflict ? conflict.retryAfter() : Duration.ZERO;
+        Duration retryAfter = response instanceof Response.Conflicted conflict ? conflict.retryAfter() : Duration.ZERO;
         return new BatchAttempt.Conflicted(blocked, retryAfter);
     }
 

@@ -88,14 +88,14 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
             if (fate == Network.Fate.NEVER_ARRIVES || fate == Network.Fate.NOT_SENT) {
                 throw network.failure(key.resource(), fate);
             }
-            Response attempt = waited(() -> store.waitAndSave(request, maxWait, withdrawn));
-            world.note("   " + operation + " -> " + attempt);
+            Response response = waited(() -> store.waitAndSave(request, maxWait, withdrawn));
+            world.note("   " + operation + " -> " + response);
             world.mayPause();
             if (fate != Network.Fate.ANSWERED) {
                 throw network.failure(key.resource(), fate);
             }
-            listener.answered(attempt);
-            return attempt;
+            listener.answered(response);
+            return response;
         } catch (InterruptedException | RuntimeException e) {
             listener.answered(null);
             throw e;

@@ -23,9 +23,9 @@ class EditorHoldStoreTest {
 
     private final InMemoryStore store = new InMemoryStore();
     private final ReentrantLock turn = new ReentrantLock();
-    private final EditorHoldStore tenure = new EditorHoldStore(
+    private final EditorHoldStore holdStore = new EditorHoldStore(
             store, new BatchRequests(store, Optional.empty(), StateRule.BOTH_INDEXES), Duration.ofSeconds(30), turn);
-    private final LockFactory factory = new LockFactory(tenure);
+    private final LockFactory factory = new LockFactory(holdStore);
     private final Lock lock = factory.createLock("tree");
 
     /** As when the JVM exits: an editor that releases has its own turn, and waits for that of the Lock. */
@@ -45,25 +45,25 @@ class EditorHoldStoreTest {
         }
 
         assertThat(store.find(held)).isEmpty();
-        assertThat(tenure.keys()).isEmpty();
+        assertThat(holdStore.keys()).isEmpty();
     }
 
     /** What is being taken is no part of the renewal, and ends by a lease that began before it. */
     @Test
     void givenSomethingIsBeingTaken_whenTheRestIsRenewed_thenNoLongerIsBelievedThanThatLasts() {
         Key held = take("root");
-        tenure.takingBegins();
+        holdStore.takingBegins();
         long begun = System.nanoTime();
 
-        Response renewed = tenure.refresh(tenure.request(held, LockMode.EXCLUSIVE));
+        Response renewed = holdStore.refresh(holdStore.request(held, LockMode.EXCLUSIVE));
 
         assertThat(renewed)
                 .isInstanceOfSatisfying(
                         Response.Granted.class,
                         granted -> assertThat(granted.lease().since().orElseThrow() - begun)
                                 .isNotPositive());
-        tenure.takingEnds();
-        assertThat(tenure.refresh(tenure.request(held, LockMode.EXCLUSIVE)))
+        holdStore.takingEnds();
+        assertThat(holdStore.refresh(holdStore.request(held, LockMode.EXCLUSIVE)))
                 .isInstanceOfSatisfying(
                         Response.Granted.class,
                         granted -> assertThat(granted.lease().since().orElseThrow() - begun)
@@ -71,8 +71,8 @@ class EditorHoldStoreTest {
     }
 
     private Key take(String resource) {
-        List<Request> requests = List.of(tenure.request(Key.of(resource), LockMode.EXCLUSIVE));
-        tenure.add(requests, (BatchAttempt.Granted) store.saveAll(requests));
+        List<Request> requests = List.of(holdStore.request(Key.of(resource), LockMode.EXCLUSIVE));
+        holdStore.add(requests, (BatchAttempt.Granted) store.saveAll(requests));
         return requests.get(0).key();
     }
 }

@@ -13,13 +13,13 @@ import java.util.function.Function;
 public final class TreeGlimpse {
 
     private final TreeResources ids;
-    private final EditorHoldStore tenure;
+    private final EditorHoldStore holdStore;
     private final Glimpse lock;
     private final Ancestors.Tree tree;
 
-    private TreeGlimpse(TreeResources ids, EditorHoldStore tenure, Glimpse lock, Ancestors.Tree tree) {
+    private TreeGlimpse(TreeResources ids, EditorHoldStore holdStore, Glimpse lock, Ancestors.Tree tree) {
         this.ids = ids;
-        this.tenure = tenure;
+        this.holdStore = holdStore;
         this.lock = lock;
         this.tree = tree;
     }
@@ -32,11 +32,11 @@ public final class TreeGlimpse {
      * @return what they believe, now and later
      */
     public static TreeGlimpse of(TreeLocks locks, Function<String, ? extends Collection<String>> parents) {
-        EditorHold custody = field(locks, "custody", EditorHold.class);
+        EditorHold editorHold = field(locks, "editorHold", EditorHold.class);
         return new TreeGlimpse(
                 field(locks, "ids", TreeResources.class),
-                field(custody, "tenure", EditorHoldStore.class),
-                Glimpse.of(field(custody, "lock", Lock.class)),
+                field(editorHold, "holdStore", EditorHoldStore.class),
+                Glimpse.of(field(editorHold, "lock", Lock.class)),
                 new Ancestors.Tree(parents, id -> false));
     }
 
@@ -65,7 +65,7 @@ public final class TreeGlimpse {
      * @return the keys by resource, each with how
      */
     public Map<String, Key> keys() {
-        return tenure.keys();
+        return holdStore.keys();
     }
 
     /**
@@ -74,7 +74,7 @@ public final class TreeGlimpse {
      * @return another number after each change
      */
     public long changes() {
-        return tenure.changes();
+        return holdStore.changes();
     }
 
     /**
@@ -84,7 +84,7 @@ public final class TreeGlimpse {
      * @return empty if it is not
      */
     public Optional<LockMode> mode(String id) {
-        return Optional.ofNullable(tenure.keys().get(ids.resource(id))).map(EditorHoldStore::mode);
+        return Optional.ofNullable(holdStore.keys().get(ids.resource(id))).map(EditorHoldStore::mode);
     }
 
     /**

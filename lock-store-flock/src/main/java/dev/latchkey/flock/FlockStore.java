@@ -70,12 +70,12 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     public Response save(Request request) {
         String resource = request.key().resource();
         try {
-            Response attempt;
+            Response response;
             do {
                 ResourceFile name = names.get(resource);
-                attempt = name.file().save(request, name);
-            } while (attempt == null);
-            return attempt;
+                response = name.file().save(request, name);
+            } while (response == null);
+            return response;
         } catch (IOException e) {
             throw failed(resource, e);
         }
@@ -87,12 +87,12 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
         String resource = request.key().resource();
         long endNanos = System.nanoTime() + maxWait.toNanos();
         try {
-            Response attempt;
+            Response response;
             do {
                 ResourceFile name = names.get(resource);
-                attempt = name.file().waitAndSave(request, name, endNanos, withdrawn);
-            } while (attempt == null);
-            return attempt;
+                response = name.file().waitAndSave(request, name, endNanos, withdrawn);
+            } while (response == null);
+            return response;
         } catch (IOException e) {
             throw failed(resource, e);
         }

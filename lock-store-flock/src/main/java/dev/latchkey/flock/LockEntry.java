@@ -108,11 +108,11 @@ final class LockEntry {
             detach(name);
             return null;
         }
-        Response attempt = holds.take(owner, name, mode);
-        if (attempt == null) {
+        Response response = holds.take(owner, name, mode);
+        if (response == null) {
             detach(name);
         }
-        return attempt;
+        return response;
     }
 
     boolean delete(Owner owner, ResourceFile name) throws IOException {
@@ -215,14 +215,14 @@ final class LockEntry {
 
     private boolean isDone(Waiter head) {
         try {
-            Response attempt = head.isPromoter() ? promote(head) : grant(head);
-            if (attempt instanceof Response.Conflicted) {
+            Response response = head.isPromoter() ? promote(head) : grant(head);
+            if (response instanceof Response.Conflicted) {
                 return false;
             }
-            if (attempt == null) {
+            if (response == null) {
                 head.startOver();
             } else {
-                head.answer(attempt);
+                head.answer(response);
             }
         } catch (IOException e) {
             head.fail(e);
@@ -236,16 +236,16 @@ final class LockEntry {
             return Response.Conflicted.NO_HINT;
         }
         boolean goesThroughKernel = inARow >= MOST_IN_A_ROW && kernel.isOpen() && !kernel.isHeld();
-        Response attempt =
+        Response response =
                 goesThroughKernel ? Response.Conflicted.NO_HINT : take(head.owner(), head.name(), head.mode());
-        if (attempt == Holds.GAVE_WAY) {
+        if (response == Holds.GAVE_WAY) {
             head.lookAgainLater();
-        } else if (attempt instanceof Response.Conflicted) {
+        } else if (response instanceof Response.Conflicted) {
             awaitInKernel(head);
         } else {
             inARow++;
         }
-        return attempt;
+        return response;
     }
 
     /** Where no thread is to be had for that, the head of the queue looks again by itself. */
@@ -263,11 +263,11 @@ final class LockEntry {
             return save(head.request(), head.name());
         }
         head.lookNoMore();
-        Response attempt = holds.isOnlyOne() ? holds.promote(head.owner(), own) : Response.Conflicted.NO_HINT;
-        if (attempt instanceof Response.Conflicted && holds.isOnlyOne()) {
+        Response response = holds.isOnlyOne() ? holds.promote(head.owner(), own) : Response.Conflicted.NO_HINT;
+        if (response instanceof Response.Conflicted && holds.isOnlyOne()) {
             head.lookAgainLater();
         }
-        return attempt;
+        return response;
     }
 
     /** How another process holds the file; to one that waits in the kernel, exclusively. */

@@ -74,8 +74,8 @@ final class LockFile {
             throws IOException, InterruptedException {
         guard.lockInterruptibly();
         try {
-            Response attempt = name.isDetached() ? null : room.save(request, name);
-            return attempt instanceof Response.Conflicted ? await(request, name, endNanos, withdrawn) : attempt;
+            Response response = name.isDetached() ? null : room.save(request, name);
+            return response instanceof Response.Conflicted ? await(request, name, endNanos, withdrawn) : response;
         } finally {
             unlock();
         }

@@ -75,7 +75,7 @@ class FlockProcessesIT {
 
         withdrawn.complete(null);
 
-        assertThat(waiting.attempt()).isInstanceOf(Response.Conflicted.class);
+        assertThat(waiting.response()).isInstanceOf(Response.Conflicted.class);
         assertNothingIsLeft();
     }
 
@@ -87,7 +87,7 @@ class FlockProcessesIT {
 
         waiting.thread().interrupt();
 
-        assertThatThrownBy(waiting::attempt).isInstanceOf(InterruptedException.class);
+        assertThatThrownBy(waiting::response).isInstanceOf(InterruptedException.class);
         assertNothingIsLeft();
     }
 
@@ -97,7 +97,7 @@ class FlockProcessesIT {
         Waiting waiting = Waiting.start(store, exclusive(key), Duration.ofMillis(300));
         awaitWaitInTheKernel();
 
-        assertThat(waiting.attempt()).isInstanceOf(Response.Conflicted.class);
+        assertThat(waiting.response()).isInstanceOf(Response.Conflicted.class);
         assertNothingIsLeft();
     }
 
@@ -109,7 +109,7 @@ class FlockProcessesIT {
 
         store.close();
 
-        assertThatThrownBy(waiting::attempt).hasMessageContaining("closed");
+        assertThatThrownBy(waiting::response).hasMessageContaining("closed");
         assertNothingIsLeft();
     }
 
@@ -132,10 +132,10 @@ class FlockProcessesIT {
 
         assertThat(remote.release()).isTrue();
 
-        assertThat(first.attempt()).isInstanceOf(Response.Granted.class);
+        assertThat(first.response()).isInstanceOf(Response.Granted.class);
         assertThat(second.isDone()).isFalse();
         assertThat(store.delete(key)).isTrue();
-        assertThat(second.attempt()).isInstanceOf(Response.Granted.class);
+        assertThat(second.response()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -148,8 +148,8 @@ class FlockProcessesIT {
 
         withdrawn.complete(null);
 
-        assertThat(writer.attempt()).isInstanceOf(Response.Conflicted.class);
-        assertThat(reader.attempt()).isInstanceOf(Response.Granted.class);
+        assertThat(writer.response()).isInstanceOf(Response.Conflicted.class);
+        assertThat(reader.response()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -175,7 +175,7 @@ class FlockProcessesIT {
 
         assertThat(remote.release()).isTrue();
 
-        assertThat(granted(promotion.attempt()).fencingToken()).isPresent();
+        assertThat(granted(promotion.response()).fencingToken()).isPresent();
         assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.EXCLUSIVE);
         assertThat(remote.tryAcquireShared()).isFalse();
     }
@@ -208,7 +208,7 @@ class FlockProcessesIT {
 
         promotion.thread().interrupt();
 
-        assertThatThrownBy(promotion::attempt).isInstanceOf(InterruptedException.class);
+        assertThatThrownBy(promotion::response).isInstanceOf(InterruptedException.class);
         assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.SHARED);
         Reply remotePromotion = remote.startAcquire(LONG_WAIT);
         remotePromotion.awaitWaiting();
@@ -223,7 +223,7 @@ class FlockProcessesIT {
         Reply remotePromotion = remote.startAcquire(LONG_WAIT);
         remotePromotion.awaitWaiting();
 
-        Response waited = Waiting.start(store, exclusive(reader), LONG_WAIT).attempt();
+        Response waited = Waiting.start(store, exclusive(reader), LONG_WAIT).response();
         Response tried = store.save(exclusive(reader));
 
         assertThat(waited).isInstanceOf(Response.Refused.class);
@@ -321,7 +321,7 @@ class FlockProcessesIT {
 
         assertThat(remoteSecond.release()).isTrue();
 
-        assertThat(localWait.attempt()).isInstanceOf(Response.Granted.class);
+        assertThat(localWait.response()).isInstanceOf(Response.Granted.class);
         assertThat(remoteWait.isDone()).isFalse();
         assertThat(store.delete(key)).isTrue();
         assertThat(remoteWait.isYes()).isTrue();
@@ -373,7 +373,7 @@ class FlockProcessesIT {
                 .until(FlockProcessesIT::totalSwitches, now -> now > 0 && last.getAndSet(now) == now);
 
         assertThat(remote.release()).isTrue();
-        assertThat(waiting.attempt()).isInstanceOf(Response.Granted.class);
+        assertThat(waiting.response()).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -515,7 +515,7 @@ class FlockProcessesIT {
             return result.isDone();
         }
 
-        Response attempt() throws Exception {
+        Response response() throws Exception {
             try {
                 return result.get(60, TimeUnit.SECONDS);
             } catch (ExecutionException e) {

@@ -666,8 +666,8 @@ class FlockStoreTest {
         return store.fileOf("report");
     }
 
-    private static long token(Response attempt) {
-        return granted(attempt).fencingToken().orElseThrow();
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
     }
 
     private static long microsNow() {

@@ -45,9 +45,9 @@ final class Holds {
     Response refresh(Request request) {
         long number = newNumber();
         Repetition repetition = request.leaseChange() == LeaseChange.EXTEND ? Repetition.ALLOWED : Repetition.NEVER;
-        Response attempt = ask(request, number, Rules.refresh(request), LockCommands.Absent.LEAVE, repetition);
-        return attempt instanceof Response.Granted || attempt instanceof Response.Lost
-                ? attempt
+        Response response = ask(request, number, Rules.refresh(request), LockCommands.Absent.LEAVE, repetition);
+        return response instanceof Response.Granted || response instanceof Response.Lost
+                ? response
                 : new Response.Lost(LossReason.EXPIRED);
     }
 

@@ -45,11 +45,11 @@ class RaceIT {
         List<Integer> won = new ArrayList<>();
         for (int i = 0; i < ROUNDS; i++) {
             start.await();
-            Response attempt = store.save(Requests.exclusive(Key.of("round-" + i)));
-            if (attempt instanceof Response.Granted) {
+            Response response = store.save(Requests.exclusive(Key.of("round-" + i)));
+            if (response instanceof Response.Granted) {
                 won.add(i);
             } else {
-                assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+                assertThat(response).isInstanceOf(Response.Conflicted.class);
             }
         }
         return won;

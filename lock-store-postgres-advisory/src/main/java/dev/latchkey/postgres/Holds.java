@@ -96,12 +96,12 @@ final class Holds {
     /** Unless the server has not noticed yet that it is gone: what it took then excludes us as well. */
     private Response takeAgain(Key key, LockMode mode, Session ended, SQLException failure) throws SQLException {
         Session session = sessions.shared();
-        Response attempt = take(key, mode, session);
-        if (attempt instanceof Response.Conflicted
+        Response response = take(key, mode, session);
+        if (response instanceof Response.Conflicted
                 && session.yes(Statements.IS_HELD_BY, ended.pid(), id.hold(), id.hold())) {
             throw new StillHeldException(failure);
         }
-        return attempt;
+        return response;
     }
 
     private Response take(Key key, LockMode mode, Session session) throws SQLException {

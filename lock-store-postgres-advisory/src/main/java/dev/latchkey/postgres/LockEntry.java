@@ -116,16 +116,16 @@ final class LockEntry {
     }
 
     private Response demote(Hold own) throws SQLException {
-        Response attempt = holds.demote(own);
+        Response response = holds.demote(own);
         line.serve();
-        return attempt;
+        return response;
     }
 
     Response waitAndSave(Request request, long endNanos, CompletionStage<?> withdrawn)
             throws SQLException, InterruptedException {
-        Response attempt = saveOrConflict(request);
-        if (!(attempt instanceof Response.Conflicted)) {
-            return attempt;
+        Response response = saveOrConflict(request);
+        if (!(response instanceof Response.Conflicted)) {
+            return response;
         }
         Waiter waiter = new Waiter(request, guard.newCondition());
         withdrawn.thenRun(() -> withdraw(waiter));

@@ -89,11 +89,11 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         }
     }
 
-    private Response watched(Response attempt) {
-        if (attempt instanceof Response.Granted) {
+    private Response watched(Response response) {
+        if (response instanceof Response.Granted) {
             watch.needed();
         }
-        return attempt;
+        return response;
     }
 
     /**

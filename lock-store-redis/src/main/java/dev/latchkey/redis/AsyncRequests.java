@@ -33,7 +33,7 @@ final class AsyncRequests {
                 request.key().resource(),
                 Requests.script(Script.ACQUIRE, request),
                 arguments.acquire(request, proposal),
-                reply -> ReplyParser.attempt(reply, request, since),
+                reply -> ReplyParser.response(reply, request, since),
                 waiting);
     }
 

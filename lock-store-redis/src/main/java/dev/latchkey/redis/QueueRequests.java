@@ -64,8 +64,8 @@ final class QueueRequests {
                 since, generation, push, server.send(resource(), Requests.script(Script.ACQUIRE, request), key, args));
     }
 
-    Response attempt(List<Long> reply, QueueRequest question) {
-        return ReplyParser.attempt(reply, request, question.sinceNanos());
+    Response response(List<Long> reply, QueueRequest question) {
+        return ReplyParser.response(reply, request, question.sinceNanos());
     }
 
     /** What a message grants, where its time can be compared with that of the place. */
@@ -73,7 +73,7 @@ final class QueueRequests {
         return place.generation() == server.link().generation() && grant.atMicros() >= place.serverMicros();
     }
 
-    Response attempt(GrantMessage.Grant grant, QueuePosition place) {
+    Response response(GrantMessage.Grant grant, QueuePosition place) {
         return ReplyParser.granted(
                 request.mode(), grant.fence(), place.since(grant), Duration.ofMillis(grant.ttlMillis()));
     }

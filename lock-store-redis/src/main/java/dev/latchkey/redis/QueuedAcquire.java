@@ -97,10 +97,10 @@ final class QueuedAcquire {
     Response await() throws InterruptedException {
         while (true) {
             WaiterEvent signal = signals.poll(nanosToNextStep(), TimeUnit.NANOSECONDS);
-            Response attempt = signal == null ? onTime() : on(signal);
-            if (attempt != null) {
-                mayHaveTrace &= !(attempt instanceof Response.Granted);
-                return attempt;
+            Response response = signal == null ? onTime() : on(signal);
+            if (response != null) {
+                mayHaveTrace &= !(response instanceof Response.Granted);
+                return response;
             }
         }
     }
@@ -175,7 +175,7 @@ final class QueuedAcquire {
             return onQueued(answer.question(), reply);
         }
         inTurn = place != null;
-        return questions.attempt(reply, answer.question());
+        return questions.response(reply, answer.question());
     }
 
     private @Nullable Response onQueued(QueueRequest asked, List<Long> reply) {
@@ -233,7 +233,7 @@ final class QueuedAcquire {
             return null;
         }
         inTurn = true;
-        return questions.attempt(grant, last);
+        return questions.response(grant, last);
     }
 
     /** Leaves no trace on the server: uninterruptibly, but not for longer than the limit. */

@@ -24,22 +24,22 @@ final class QueuedWait {
 
     Response await(CompletionStage<?> withdrawn) throws InterruptedException {
         withdrawn.thenRun(() -> wait.signal(new WaiterEvent.Withdrawn()));
-        Response attempt = null;
+        Response response = null;
         Throwable failure = null;
         try {
             waits.begin(questions, wait);
-            attempt = wait.await();
+            response = wait.await();
         } catch (RuntimeException | InterruptedException e) {
             failure = e;
             throw e;
         } finally {
-            end(attempt, failure);
+            end(response, failure);
         }
-        return attempt;
+        return response;
     }
 
-    private void end(@Nullable Response attempt, @Nullable Throwable failure) {
-        boolean granted = attempt instanceof Response.Granted;
+    private void end(@Nullable Response response, @Nullable Throwable failure) {
+        boolean granted = response instanceof Response.Granted;
         try {
             wait.leave();
         } catch (RuntimeException e) {

@@ -149,7 +149,7 @@ public final class RedisStore
         byte[] key = names.key(resource);
         Script script = Requests.script(Script.ACQUIRE, request);
         List<Long> reply = server.ask(resource, script, key, requests.acquire(request, proposal));
-        return replicas.acknowledged(resource, session, ReplyParser.attempt(reply, request, since));
+        return replicas.acknowledged(resource, session, ReplyParser.response(reply, request, since));
     }
 
     @Override
@@ -178,8 +178,8 @@ public final class RedisStore
         }
         byte[] key = names.key(request.key().resource());
         QueueRequests questions = new QueueRequests(server, requests, key, request, waits.newAttempt());
-        Response attempt = new QueuedWait(waits, inbox, questions, maxWait).await(withdrawn);
-        return replicas.areWanted() && attempt instanceof Response.Granted ? written(request) : attempt;
+        Response response = new QueuedWait(waits, inbox, questions, maxWait).await(withdrawn);
+        return replicas.areWanted() && response instanceof Response.Granted ? written(request) : response;
     }
 
     /**

@@ -26,11 +26,11 @@ final class Replicas {
      * @param session the connection before it was asked for
      * @throws dev.latchkey.LockStorageException as {@link #acknowledge}
      */
-    Response acknowledged(String resource, SharedConnection.Session session, Response attempt) {
-        if (attempt instanceof Response.Granted) {
+    Response acknowledged(String resource, SharedConnection.Session session, Response response) {
+        if (response instanceof Response.Granted) {
             acknowledge(resource, session);
         }
-        return attempt;
+        return response;
     }
 
     /**

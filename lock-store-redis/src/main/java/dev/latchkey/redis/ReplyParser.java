@@ -25,7 +25,7 @@ final class ReplyParser {
     }
 
     /** What an acquire answered that is not queued. */
-    static Response attempt(List<Long> reply, Request request, long sinceNanos) {
+    static Response response(List<Long> reply, Request request, long sinceNanos) {
         long code = reply.get(0);
         if (code > 0) {
             return granted(request.mode(), code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));

@@ -123,8 +123,8 @@ class RedisLargestTokenIT {
         server.call("SET", "lock:{r}", "L1F0 " + token, "PX", "600000");
     }
 
-    private static long token(Response attempt) {
-        return granted(attempt).fencingToken().orElseThrow();
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
     }
 
     private static void assertUsedUp(ThrowingCallable call) {

@@ -101,9 +101,9 @@ final class Acquirer {
                 Session session = session(request);
                 Waiter waiter = new Waiter();
                 CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(WaitSignal.STOP));
-                Response attempt = await(request, place(session, request), waiter, endNanos);
-                if (attempt != null) {
-                    return attempt;
+                Response response = await(request, place(session, request), waiter, endNanos);
+                if (response != null) {
+                    return response;
                 }
                 if (System.nanoTime() - endNanos >= 0) {
                     return unserved(request, session);

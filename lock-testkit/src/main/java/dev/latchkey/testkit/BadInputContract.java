@@ -79,16 +79,16 @@ public interface BadInputContract extends StoreContract {
     @MethodSource("dev.latchkey.testkit.BadInputContract#enormousTtls")
     default void givenEnormousTtl_whenSaved_thenHeldForThatLongOrNothingWritten(Duration ttl, Fixture fixture) {
         Key key = fixture.key();
-        Response attempt;
+        Response response;
         try {
-            attempt = fixture.store().save(exclusive(key, ttl));
+            response = fixture.store().save(exclusive(key, ttl));
         } catch (IllegalArgumentException e) {
             assertThat(e).hasMessageMatching("(?s).*[0-9].*");
             assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
             return;
         }
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(key)).isTrue();

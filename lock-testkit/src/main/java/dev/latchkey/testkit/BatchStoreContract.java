@@ -24,9 +24,9 @@ public interface BatchStoreContract extends StoreContract {
 
     @Test
     default void givenNothingAsked_whenSavedTogether_thenGranted(Fixture fixture) {
-        BatchAttempt attempt = fixture.store(BatchStore.class).saveAll(List.of());
+        BatchAttempt response = fixture.store(BatchStore.class).saveAll(List.of());
 
-        assertThat(attempt).isEqualTo(new BatchAttempt.Granted(List.of()));
+        assertThat(response).isEqualTo(new BatchAttempt.Granted(List.of()));
         assertThat(fixture.store(BatchStore.class).deleteAll(List.of())).isZero();
     }
 
@@ -51,11 +51,11 @@ public interface BatchStoreContract extends StoreContract {
         granted(fixture.store().save(shared(other(fixture, keys[3]))));
         granted(fixture.store().save(shared(other(fixture, keys[4]))));
 
-        BatchAttempt attempt = fixture.store(BatchStore.class)
+        BatchAttempt response = fixture.store(BatchStore.class)
                 .saveAll(List.of(
                         exclusive(keys[0]), shared(keys[1]), shared(keys[2]), exclusive(keys[3]), shared(keys[4])));
 
-        assertThat(attempt)
+        assertThat(response)
                 .isInstanceOfSatisfying(
                         BatchAttempt.Conflicted.class,
                         conflict -> assertThat(conflict.resources())
@@ -70,9 +70,9 @@ public interface BatchStoreContract extends StoreContract {
         assertThat(fixture.store(BatchStore.class).saveAll(List.of(exclusive(keys[0]), exclusive(keys[1]))))
                 .isInstanceOf(BatchAttempt.Conflicted.class);
 
-        Response attempt = fixture.store().save(exclusive(other(fixture, keys[0])));
+        Response response = fixture.store().save(exclusive(other(fixture, keys[0])));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -91,9 +91,9 @@ public interface BatchStoreContract extends StoreContract {
         Key reader = Requests.holding(keys[0], fixture.store().save(shared(keys[0])));
         granted(fixture.store().save(shared(other(fixture, keys[0]))));
 
-        BatchAttempt attempt = fixture.store(BatchStore.class).saveAll(List.of(exclusive(keys[1]), exclusive(reader)));
+        BatchAttempt response = fixture.store(BatchStore.class).saveAll(List.of(exclusive(keys[1]), exclusive(reader)));
 
-        assertThat(attempt)
+        assertThat(response)
                 .isInstanceOfSatisfying(
                         BatchAttempt.Conflicted.class,
                         conflict -> assertThat(conflict.resources()).containsExactly(reader.resource()));
@@ -130,9 +130,9 @@ public interface BatchStoreContract extends StoreContract {
         Key lost = Requests.holding(keys[1], fixture.store().save(shared(keys[1])));
         assertThat(fixture.store().delete(lost)).isTrue();
 
-        BatchAttempt attempt = fixture.store(BatchStore.class).saveAll(List.of(exclusive(keys[0]), exclusive(lost)));
+        BatchAttempt response = fixture.store(BatchStore.class).saveAll(List.of(exclusive(keys[0]), exclusive(lost)));
 
-        assertThat(attempt)
+        assertThat(response)
                 .isInstanceOfSatisfying(
                         BatchAttempt.Lost.class,
                         gone -> assertThat(gone.reasons()).containsOnlyKeys(lost.resource()));
@@ -179,9 +179,9 @@ public interface BatchStoreContract extends StoreContract {
             requests.add(requests.size() % 2 == 0 ? exclusive(key) : shared(key));
         }
 
-        BatchAttempt attempt = fixture.store(BatchStore.class).saveAll(requests);
+        BatchAttempt response = fixture.store(BatchStore.class).saveAll(requests);
 
-        assertThat(attempt)
+        assertThat(response)
                 .isInstanceOfSatisfying(
                         BatchAttempt.Granted.class,
                         granted -> assertThat(granted.grants()).hasSize(300));
@@ -189,11 +189,11 @@ public interface BatchStoreContract extends StoreContract {
     }
 
     private static List<Response.Granted> grants(Fixture fixture, Request... requests) {
-        BatchAttempt attempt = fixture.store(BatchStore.class).saveAll(List.of(requests));
-        if (attempt instanceof BatchAttempt.Granted granted) {
+        BatchAttempt response = fixture.store(BatchStore.class).saveAll(List.of(requests));
+        if (response instanceof BatchAttempt.Granted granted) {
             return granted.grants();
         }
-        throw new AssertionError("expected a grant, but the store answered " + attempt);
+        throw new AssertionError("expected a grant, but the store answered " + response);
     }
 
     private static Key[] keys(Fixture fixture, int count) {

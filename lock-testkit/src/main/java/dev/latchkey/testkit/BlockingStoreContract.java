@@ -36,9 +36,9 @@ public interface BlockingStoreContract extends StoreContract {
     default void givenFree_whenWaitedFor_thenGrantedAtOnce(Fixture fixture) throws Exception {
         Key key = fixture.key();
 
-        Response attempt = fixture.store(BlockingStore.class).waitAndSave(exclusive(key), LONG_WAIT, never());
+        Response response = fixture.store(BlockingStore.class).waitAndSave(exclusive(key), LONG_WAIT, never());
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
@@ -48,9 +48,9 @@ public interface BlockingStoreContract extends StoreContract {
         Key holder = holder(fixture);
         Key waiter = fixture.key();
 
-        Response attempt = fixture.store(BlockingStore.class).waitAndSave(exclusive(waiter), SHORT_WAIT, never());
+        Response response = fixture.store(BlockingStore.class).waitAndSave(exclusive(waiter), SHORT_WAIT, never());
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().find(holder)).isPresent();
         assertThat(fixture.store().delete(holder)).isTrue();
         assertThat(fixture.store().find(waiter)).isEmpty();
@@ -61,10 +61,10 @@ public interface BlockingStoreContract extends StoreContract {
     default void givenHeld_whenMaxWaitIsTiny_thenConflict(Fixture fixture) throws Exception {
         holder(fixture);
 
-        Response attempt =
+        Response response =
                 fixture.store(BlockingStore.class).waitAndSave(exclusive(fixture.key()), Duration.ofNanos(1), never());
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test

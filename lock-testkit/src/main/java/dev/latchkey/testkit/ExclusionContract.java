@@ -30,9 +30,9 @@ public interface ExclusionContract extends StoreContract {
     default void givenFree_whenSaved_thenGrantedExclusively(Fixture fixture) {
         Key key = fixture.key();
 
-        Response attempt = fixture.store().save(exclusive(key));
+        Response response = fixture.store().save(exclusive(key));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -83,9 +83,9 @@ public interface ExclusionContract extends StoreContract {
     default void givenHeldByOther_whenSaved_thenConflict(Fixture fixture) {
         granted(fixture.store().save(exclusive(fixture.key())));
 
-        Response attempt = fixture.store().save(exclusive(fixture.key()));
+        Response response = fixture.store().save(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -94,9 +94,9 @@ public interface ExclusionContract extends StoreContract {
         Key loser = fixture.key();
         Response.Granted saved = granted(fixture.store().save(exclusive(holder)));
 
-        Response attempt = fixture.store().save(exclusive(loser));
+        Response response = fixture.store().save(exclusive(loser));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().find(loser)).isEmpty();
         assertThat(fixture.store().find(holder).orElseThrow().fencingToken()).isEqualTo(saved.fencingToken());
     }
@@ -123,9 +123,9 @@ public interface ExclusionContract extends StoreContract {
         assertThat(fixture.store().save(exclusive(loser))).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        Response attempt = fixture.store().save(exclusive(loser));
+        Response response = fixture.store().save(exclusive(loser));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(holder)).isEmpty();
     }
 
@@ -138,9 +138,9 @@ public interface ExclusionContract extends StoreContract {
         }
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        Response attempt = fixture.store().save(exclusive(fixture.key()));
+        Response response = fixture.store().save(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -174,9 +174,9 @@ public interface ExclusionContract extends StoreContract {
         Key other = fixture.key(fixture.resource() + "-other");
         granted(fixture.store().save(exclusive(one)));
 
-        Response attempt = fixture.store().save(exclusive(other));
+        Response response = fixture.store().save(exclusive(other));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -199,9 +199,9 @@ public interface ExclusionContract extends StoreContract {
         Key claim = holding(key, fixture.store().save(exclusive(key)));
         assertThat(fixture.store().delete(key)).isTrue();
 
-        Response attempt = fixture.store().save(exclusive(claim));
+        Response response = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
@@ -213,9 +213,9 @@ public interface ExclusionContract extends StoreContract {
         assertThat(fixture.store().delete(key)).isTrue();
         granted(fixture.store().save(exclusive(taker)));
 
-        Response attempt = fixture.store().save(exclusive(claim));
+        Response response = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(taker)).isPresent();
     }
 
@@ -225,9 +225,9 @@ public interface ExclusionContract extends StoreContract {
         Key key = fixture.key();
         granted(elsewhere.save(exclusive(key)));
 
-        Response attempt = fixture.store().save(exclusive(key));
+        Response response = fixture.store().save(exclusive(key));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(elsewhere.delete(key)).isTrue();
         assertThat(fixture.store().find(key)).isPresent();

@@ -87,9 +87,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     default void givenConflict_whenAskedWhenToRetry_thenNotAfterTheHoldersLease(Fixture fixture) {
         granted(fixture.store().save(exclusive(fixture.key(), LONG_TTL)));
 
-        Response attempt = fixture.store().save(exclusive(fixture.key()));
+        Response response = fixture.store().save(exclusive(fixture.key()));
 
-        assertThat(attempt)
+        assertThat(response)
                 .isInstanceOfSatisfying(
                         Response.Conflicted.class,
                         conflict ->
@@ -101,10 +101,10 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key)));
 
-        Response attempt = fixture.store(ExpiringStore.class)
+        Response response = fixture.store(ExpiringStore.class)
                 .refresh(exclusive(claim, shortTtl()).with(LeaseChange.SET));
 
-        assertThat(granted(attempt).lease().ttl()).isLessThan(LONG_TTL);
+        assertThat(granted(response).lease().ttl()).isLessThan(LONG_TTL);
         awaitExpiry(fixture, key);
     }
 
@@ -152,9 +152,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
         assertThat(fixture.store().find(key)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
@@ -165,9 +165,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
 
-        Response attempt = fixture.store().save(exclusive(claim));
+        Response response = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
         assertThat(fixture.store().find(key)).isPresent();
     }
@@ -190,9 +190,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = expired(fixture, key);
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
@@ -204,9 +204,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key taker = fixture.key();
         granted(fixture.store().save(exclusive(taker)));
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
+        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(taker)).isPresent();
     }
 
@@ -215,9 +215,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     default void givenNeverHeld_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
         Key key = fixture.key();
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(key));
+        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(key));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
@@ -227,9 +227,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key holder = fixture.key();
         granted(fixture.store().save(exclusive(holder)));
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(exclusive(fixture.key()));
+        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(holder)).isPresent();
     }
 
@@ -238,9 +238,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         Key claim = expired(fixture, key);
 
-        Response attempt = fixture.store().save(exclusive(claim));
+        Response response = fixture.store().save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(fixture.store().find(key)).isEmpty();
     }
 
@@ -249,9 +249,9 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         expired(fixture, key);
 
-        Response attempt = fixture.store().save(exclusive(key));
+        Response response = fixture.store().save(exclusive(key));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(key)).isPresent();
     }
 

@@ -91,19 +91,19 @@ public final class Fault {
                 Fault::nothing,
                 null,
                 Fault::nothing,
-                attempt -> attempt instanceof Response.Granted granted
+                response -> response instanceof Response.Granted granted
                         ? new Response.Granted(granted.mode(), granted.fencingToken(), earlier(granted.lease(), late))
-                        : attempt);
+                        : response);
     }
 
     /**
      * The store is not asked, and this is the answer.
      *
-     * @param attempt the answer
+     * @param response the answer
      * @return the fault, for save, waitAndSave and refresh; no fault for the others
      */
-    public static Fault answering(Response attempt) {
-        return new Fault(Fault::nothing, attempt, Fault::nothing, UnaryOperator.identity());
+    public static Fault answering(Response response) {
+        return new Fault(Fault::nothing, response, Fault::nothing, UnaryOperator.identity());
     }
 
     /**
@@ -148,7 +148,7 @@ public final class Fault {
     }
 
     /** Runs a call that answers an attempt. */
-    <X extends Exception> Response attempt(String resource, Call<Response, X> store) throws X {
+    <X extends Exception> Response response(String resource, Call<Response, X> store) throws X {
         return instead != null ? instead : change.apply(answer(resource, store));
     }
 

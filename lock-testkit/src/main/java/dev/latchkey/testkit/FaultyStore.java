@@ -157,7 +157,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
     @Override
     public Response save(Request request) {
         return granting(
-                request, called(Operation.SAVE, request).attempt(request.key().resource(), () -> store.save(request)));
+                request, called(Operation.SAVE, request).response(request.key().resource(), () -> store.save(request)));
     }
 
     @Override
@@ -165,7 +165,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         Fault fault = called(Operation.SAVE, request);
         return granting(
                 request,
-                fault.attempt(
+                fault.response(
                         request.key().resource(),
                         () -> wrapped(FencingStore.class).save(request, proposal)));
     }
@@ -187,7 +187,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         Fault fault = called(Operation.WAIT_AND_SAVE, request);
         return granting(
                 request,
-                fault.attempt(
+                fault.response(
                         request.key().resource(),
                         () -> wrapped(BlockingStore.class).waitAndSave(request, maxWait, withdrawn)));
     }
@@ -197,7 +197,7 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         Fault fault = called(Operation.REFRESH, request);
         return granting(
                 request,
-                fault.attempt(
+                fault.response(
                         request.key().resource(),
                         () -> wrapped(ExpiringStore.class).refresh(request)));
     }
@@ -256,8 +256,8 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         }
     }
 
-    private Response granting(Request request, Response attempt) {
-        return attempt instanceof Response.Granted granted ? watched(request.key(), granted) : attempt;
+    private Response granting(Request request, Response response) {
+        return response instanceof Response.Granted granted ? watched(request.key(), granted) : response;
     }
 
     private Response.Granted watched(Key key, Response.Granted granted) {

@@ -98,9 +98,9 @@ public interface FencingContract extends StoreContract {
         assertThat(store.delete(key)).isTrue();
         granted(store.save(exclusive(key)));
 
-        Response attempt = store.save(exclusive(oldClaim));
+        Response response = store.save(exclusive(oldClaim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
     }
 
     @Test
@@ -132,7 +132,7 @@ public interface FencingContract extends StoreContract {
         assertThat(waiting.result().fencingToken().orElseThrow()).isGreaterThan(first);
     }
 
-    private static long token(Response attempt) {
-        return granted(attempt).fencingToken().orElseThrow();
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
     }
 }

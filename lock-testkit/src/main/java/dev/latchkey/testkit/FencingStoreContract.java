@@ -74,7 +74,7 @@ public interface FencingStoreContract extends FencingContract {
         assertThat(next).isGreaterThan(token);
     }
 
-    private static long token(Response attempt) {
-        return granted(attempt).fencingToken().orElseThrow();
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
     }
 }

@@ -114,9 +114,9 @@ public interface NamingContract extends StoreContract {
         Key second = fixture.key(own(fixture, other));
         granted(fixture.store().save(exclusive(first)));
 
-        Response attempt = fixture.store().save(exclusive(second));
+        Response response = fixture.store().save(exclusive(second));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().delete(second)).isTrue();
         assertThat(fixture.store().find(first)).isPresent();
     }

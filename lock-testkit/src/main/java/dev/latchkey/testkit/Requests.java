@@ -65,26 +65,26 @@ public final class Requests {
      * Returns the key as the core passes it on once the store has granted something: with what it holds.
      *
      * @param key who
-     * @param attempt the store's answer
+     * @param response the store's answer
      * @return an equal key that claims to hold what was granted
      * @throws AssertionError if nothing was granted
      */
-    public static Key holding(Key key, Response attempt) {
-        return claiming(key, granted(attempt));
+    public static Key holding(Key key, Response response) {
+        return claiming(key, granted(response));
     }
 
     /**
      * Takes it as granted.
      *
-     * @param attempt the store's answer
+     * @param response the store's answer
      * @return the same
      * @throws AssertionError if it is another answer
      */
-    public static Response.Granted granted(Response attempt) {
-        if (attempt instanceof Response.Granted granted) {
+    public static Response.Granted granted(Response response) {
+        if (response instanceof Response.Granted granted) {
             return granted;
         }
-        throw new AssertionError("expected a grant, but the store answered " + attempt);
+        throw new AssertionError("expected a grant, but the store answered " + response);
     }
 
     private static Key claiming(Key key, Response.Granted granted) {

@@ -81,10 +81,10 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         Key second = reader(fixture);
         BackgroundCall<Response> waiting = waiting(fixture, exclusive(first));
 
-        Response attempt =
+        Response response =
                 fixture.store(BlockingStore.class).waitAndSave(exclusive(second), LONG_WAIT, new CompletableFuture<>());
 
-        assertThat(attempt).isInstanceOf(Response.Refused.class);
+        assertThat(response).isInstanceOf(Response.Refused.class);
         assertThat(fixture.store().find(second).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(waiting.isDone()).isFalse();
         assertThat(fixture.store().delete(second)).isTrue();

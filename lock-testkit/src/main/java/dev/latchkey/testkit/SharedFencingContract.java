@@ -64,9 +64,9 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
         Key demoted = holding(key, store.save(shared(before)));
         Response.Granted again = granted(store.save(exclusive(demoted)));
 
-        Response attempt = store.save(shared(before));
+        Response response = store.save(shared(before));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         Response.Granted found = store.find(key).orElseThrow();
         assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(found.fencingToken()).isEqualTo(again.fencingToken());
@@ -98,7 +98,7 @@ public interface SharedFencingContract extends SharedStoreContract, FencingContr
         assertThat(lock.fencingToken()).isEmpty();
     }
 
-    private static long token(Response attempt) {
-        return granted(attempt).fencingToken().orElseThrow();
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
     }
 }

@@ -45,9 +45,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         granted(store.save(shared(brief, shortTtl())));
         awaitGone(fixture, brief);
 
-        Response attempt = store.save(exclusive(reader));
+        Response response = store.save(exclusive(reader));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -60,9 +60,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         awaitGone(fixture, first);
         awaitGone(fixture, second);
 
-        Response attempt = store.save(exclusive(fixture.key()));
+        Response response = store.save(exclusive(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
     }
 
     /** F36: a refresh brought an expired reader back while another kept the resource in the store. */
@@ -74,9 +74,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key claim = holding(brief, store.save(shared(brief, shortTtl())));
         awaitGone(fixture, brief);
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(shared(claim));
+        Response response = fixture.store(ExpiringStore.class).refresh(shared(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(store.find(brief)).isEmpty();
     }
 
@@ -88,9 +88,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key key = fixture.key();
         Key reader = holding(key, store.save(shared(key)));
 
-        Response attempt = fixture.store(ExpiringStore.class).refresh(shared(reader, LONG_TTL.multipliedBy(2)));
+        Response response = fixture.store(ExpiringStore.class).refresh(shared(reader, LONG_TTL.multipliedBy(2)));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.SHARED);
         awaitGone(fixture, brief);
         assertThat(store.find(key)).isPresent();
     }
@@ -102,9 +102,9 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
         Key claim = holding(key, store.save(shared(key, shortTtl())));
         awaitGone(fixture, key);
 
-        Response attempt = store.save(exclusive(claim));
+        Response response = store.save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(store.find(key)).isEmpty();
     }
 

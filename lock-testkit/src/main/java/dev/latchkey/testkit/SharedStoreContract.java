@@ -29,9 +29,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
     default void givenFree_whenSavedShared_thenGrantedShared(Fixture fixture) {
         Key key = fixture.key();
 
-        Response attempt = fixture.store().save(shared(key));
+        Response response = fixture.store().save(shared(key));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.SHARED);
         assertThat(fixture.store().find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
 
@@ -42,9 +42,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key second = fixture.key();
         granted(store.save(shared(first)));
 
-        Response attempt = store.save(shared(second));
+        Response response = store.save(shared(second));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(store.find(first)).isPresent();
         assertThat(store.find(second)).isPresent();
     }
@@ -58,9 +58,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         granted(store.save(shared(second)));
         Key writer = fixture.key();
 
-        Response attempt = store.save(exclusive(writer));
+        Response response = store.save(exclusive(writer));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(first)).isPresent();
         assertThat(store.find(second)).isPresent();
         assertThat(store.find(writer)).isEmpty();
@@ -100,9 +100,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key writer = fixture.key();
         granted(store.save(exclusive(writer)));
 
-        Response attempt = store.save(shared(fixture.key()));
+        Response response = store.save(shared(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(writer).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
@@ -141,9 +141,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key writer = fixture.key();
         granted(store.save(exclusive(writer)));
 
-        Response attempt = store.save(shared(fixture.key()));
+        Response response = store.save(shared(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(writer).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
@@ -177,9 +177,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key second = fixture.key();
         granted(store.save(shared(second)));
 
-        Response attempt = store.save(exclusive(demoted));
+        Response response = store.save(exclusive(demoted));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(first).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(store.find(second).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
@@ -190,9 +190,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key key = fixture.key();
         Key reader = holding(key, store.save(shared(key)));
 
-        Response attempt = store.save(exclusive(reader));
+        Response response = store.save(exclusive(reader));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
@@ -218,9 +218,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key other = fixture.key();
         granted(store.save(shared(other)));
 
-        Response attempt = store.save(exclusive(reader));
+        Response response = store.save(exclusive(reader));
 
-        assertThat(attempt).isInstanceOf(Response.Conflicted.class);
+        assertThat(response).isInstanceOf(Response.Conflicted.class);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(store.find(other).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
     }
@@ -252,9 +252,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(other)).isTrue();
 
-        Response attempt = store.save(exclusive(reader));
+        Response response = store.save(exclusive(reader));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -265,9 +265,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         granted(store.save(shared(fixture.key())));
         assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
 
-        Response attempt = store.save(shared(fixture.key()));
+        Response response = store.save(shared(fixture.key()));
 
-        assertThat(attempt).isInstanceOf(Response.Granted.class);
+        assertThat(response).isInstanceOf(Response.Granted.class);
     }
 
     @Test
@@ -276,9 +276,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key key = fixture.key();
         Key writer = holding(key, store.save(exclusive(key)));
 
-        Response attempt = store.save(shared(writer));
+        Response response = store.save(shared(writer));
 
-        assertThat(granted(attempt).mode()).isEqualTo(LockMode.SHARED);
+        assertThat(granted(response).mode()).isEqualTo(LockMode.SHARED);
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
         assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Granted.class);
         assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
@@ -303,9 +303,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key claim = holding(key, store.save(shared(key)));
         assertThat(store.delete(key)).isTrue();
 
-        Response attempt = store.save(exclusive(claim));
+        Response response = store.save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
     }
 
@@ -318,9 +318,9 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key writer = fixture.key();
         granted(store.save(exclusive(writer)));
 
-        Response attempt = store.save(shared(claim));
+        Response response = store.save(shared(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(store.find(writer)).isPresent();
     }
 
@@ -332,8 +332,8 @@ public interface SharedStoreContract extends SharedOwnershipContract {
         Key claim = holding(key, store.save(exclusive(key)));
         granted(store.save(shared(claim)));
 
-        Response attempt = store.save(exclusive(claim));
+        Response response = store.save(exclusive(claim));
 
-        assertThat(attempt).isInstanceOf(Response.Lost.class);
+        assertThat(response).isInstanceOf(Response.Lost.class);
     }
 }

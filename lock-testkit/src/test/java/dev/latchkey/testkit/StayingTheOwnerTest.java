@@ -544,10 +544,10 @@ class StayingTheOwnerTest {
             return store.find(key).map(granted -> (Response.Granted) withoutLease(granted));
         }
 
-        private static Response withoutLease(Response attempt) {
-            return attempt instanceof Response.Granted granted
+        private static Response withoutLease(Response response) {
+            return response instanceof Response.Granted granted
                     ? new Response.Granted(granted.mode(), granted.fencingToken(), Lease.endless())
-                    : attempt;
+                    : response;
         }
     }
 

@@ -77,8 +77,8 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
                             .map(found -> found.mode() == claimed.mode()
                                     ? new Key.Held(found.mode(), found.fencingToken())
                                     : claimed));
-            Response attempt = store.save(request.with(request.key().claiming(held)));
-            return attempt instanceof Response.Granted granted ? withoutToken(granted) : attempt;
+            Response response = store.save(request.with(request.key().claiming(held)));
+            return response instanceof Response.Granted granted ? withoutToken(granted) : response;
         }
 
         private static Response.Granted withoutToken(Response.Granted granted) {

@@ -13,7 +13,7 @@ import java.time.Duration;
 /**
  * A job that one process begins and another ends, under one lock that nobody else gets in between.
  *
- * <p>{@code HandOver DSN begin} takes the lock, does its part, prints the key, and ends. {@code HandOver DSN finish} reads the
+ * <p>{@code KeyTransfer DSN begin} takes the lock, does its part, prints the key, and ends. {@code KeyTransfer DSN finish} reads the
  * key from its input, goes on, and releases the lock. The DSN may be {@code redis://localhost:6379}, or, without any server,
  * {@code jdbc:h2:~/jobs;AUTO_SERVER=TRUE}. What to see:
  *
@@ -25,9 +25,9 @@ import java.time.Duration;
  *
  * <p>The key is a secret: whoever has it can release the lock.
  */
-public final class HandOver {
+public final class KeyTransfer {
 
-    private HandOver() {}
+    private KeyTransfer() {}
 
     /**
      * Does one half of the job.
