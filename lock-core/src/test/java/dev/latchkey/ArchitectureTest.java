@@ -57,7 +57,7 @@ class ArchitectureTest {
             .resideInAPackage("dev.latchkey.spi")
             .should()
             .dependOnClassesThat()
-            .resideInAPackage("dev.latchkey.store");
+            .resideInAnyPackage("dev.latchkey.store", "dev.latchkey.combined");
 
     @ArchTest
     static final ArchRule public_classes_are_final = classes()

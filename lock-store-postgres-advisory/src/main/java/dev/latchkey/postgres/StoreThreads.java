@@ -38,25 +38,25 @@ final class StoreThreads implements Executor {
 
     /** Runs on a platform thread what must not be interrupted in the middle. */
     <T> T work(DelegatedCall.Work<T> work) throws SQLException {
-        DelegatedCall<T> handover = isVirtual() ? transferKey(work) : null;
-        return handover == null ? work.run() : handover.await();
+        DelegatedCall<T> call = isVirtual() ? delegated(work) : null;
+        return call == null ? work.run() : call.await();
     }
 
     /** Runs on a platform thread what an interrupt ends. */
     <T> T wait(DelegatedCall.Wait<T> wait) throws SQLException, InterruptedException {
-        DelegatedCall<T> handover = isVirtual() ? transferKey(wait) : null;
-        return handover == null ? wait.run() : handover.awaitInterruptibly();
+        DelegatedCall<T> call = isVirtual() ? delegated(wait) : null;
+        return call == null ? wait.run() : call.awaitInterruptibly();
     }
 
-    private <T> @Nullable DelegatedCall<T> transferKey(DelegatedCall.Wait<T> wait) {
-        DelegatedCall<T> handover = new DelegatedCall<>(wait);
+    private <T> @Nullable DelegatedCall<T> delegated(DelegatedCall.Wait<T> wait) {
+        DelegatedCall<T> call = new DelegatedCall<>(wait);
         try {
-            pool.execute(handover);
-            return handover;
+            pool.execute(call);
+            return call;
         } catch (RejectedExecutionException | OutOfMemoryError e) {
-            // The store is closed: there is no session to lose. Or no thread is to be had: an interrupt may end the
-            // session
-            // then, of which its holders are told, but what was asked for is done.
+            // Either the store is closed, and there is no session to lose; or no thread can be started, and an
+            // interrupt
+            // may end the session: its holders are told then.
             return null;
         }
     }

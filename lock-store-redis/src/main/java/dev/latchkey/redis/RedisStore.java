@@ -220,16 +220,16 @@ public final class RedisStore
     @Override
     public boolean delete(Key key) {
         return waits.wasGrantedInTurn(key.token())
-                ? transferKey(key)
+                ? handOff(key)
                 : release(key, requests.release(key)).get(0) == 1;
     }
 
     /** Others may wait for it. Those of them who wait in this store learn from the reply that it is theirs. */
-    private boolean transferKey(Key key) {
+    private boolean handOff(Key key) {
         try {
             server.link().connected(key.resource());
             long since = System.nanoTime();
-            List<Long> reply = release(key, requests.transferKey(key, waits.id()));
+            List<Long> reply = release(key, requests.handOff(key, waits.id()));
             waits.handedOver(reply, since);
             boolean wasOurs = reply.get(0) == 1;
             if (!wasOurs) {

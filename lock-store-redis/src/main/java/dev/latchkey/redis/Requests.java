@@ -134,7 +134,7 @@ final class Requests {
     }
 
     /** Gives up what others may wait for. Those who wait in an inbox of this JVM are not sent what the reply can tell. */
-    byte[][] transferKey(Key key, String inbox) {
+    byte[][] handOff(Key key, String inbox) {
         return new byte[][] {ascii(key.token()), ascii(""), retention, ascii(inbox)};
     }
 

@@ -1,8 +1,8 @@
 package dev.latchkey.testkit;
 
+import dev.latchkey.combined.CombinedStore;
+import dev.latchkey.combined.ConsensusStrategy;
 import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.store.CombinedStore;
-import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

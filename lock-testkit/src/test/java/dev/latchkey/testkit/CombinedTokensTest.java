@@ -12,9 +12,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.combined.CombinedStore;
+import dev.latchkey.combined.ConsensusStrategy;
 import dev.latchkey.spi.Response;
-import dev.latchkey.store.CombinedStore;
-import dev.latchkey.store.ConsensusStrategy;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;

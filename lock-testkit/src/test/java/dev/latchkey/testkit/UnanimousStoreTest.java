@@ -1,9 +1,9 @@
 package dev.latchkey.testkit;
 
+import dev.latchkey.combined.CombinedStore;
+import dev.latchkey.combined.UnanimousStrategy;
 import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.store.CombinedStore;
 import dev.latchkey.store.InMemoryStore;
-import dev.latchkey.store.UnanimousStrategy;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 

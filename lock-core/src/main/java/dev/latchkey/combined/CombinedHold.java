@@ -1,0 +1,295 @@
+package dev.latchkey.combined;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** One hold of a combined store, from its grant to its end: which members carry it, and as what. Thread-safe. */
+final class CombinedHold {
+
+    private final Quorum quorum;
+    private final Key key;
+    private final Map<Member, Key.Held> parts = new HashMap<>();
+    private final Map<Member, Lease> leases = new HashMap<>();
+    private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
+
+    /** The last save of which each part is known. */
+    private final Map<Member, Integer> confirmed = new HashMap<>();
+
+    private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+    private final BooleanSupplier isLive = this::isLive;
+    private OptionalLong fencingToken = OptionalLong.empty();
+    private @Nullable LockMode mode;
+    private @Nullable Lease lease;
+
+    /** Waits for the end of the lease, where parts have none that would end them. */
+    private CompletableFuture<Void> leaseEnd = new CompletableFuture<>();
+
+    private boolean ended;
+
+    /** Whether it ended with its sessions, which is told only once its parts are being given back. */
+    private boolean endedWithSessions;
+
+    private int saves;
+    private int savesUnderWay;
+
+    /** The save that made it exclusive: a part of before may have become a shared one. */
+    private int exclusiveSince;
+
+    CombinedHold(Quorum quorum, Key key) {
+        this.quorum = quorum;
+        this.key = key;
+    }
+
+    /** What a member has to be told that the key claims to hold there; empty if it is not known to hold anything. */
+    synchronized Optional<Key.Held> part(Member member) {
+        return Optional.ofNullable(parts.get(member));
+    }
+
+    /**
+     * Adds what members granted; false if it has ended: whoever has ended it has them give that back.
+     *
+     * @param save the save they answered, or the last one before they were asked
+     */
+    boolean add(int save, Map<Member, Response.Granted> granted) {
+        return add(save, granted, () -> {});
+    }
+
+    /** As {@link #add(int, Map)}, with what the hold becomes by that: parts count by what it is. */
+    boolean add(int save, Map<Member, Response.Granted> granted, LockMode newMode, OptionalLong newToken) {
+        return add(save, granted, () -> {
+            if (newMode == LockMode.EXCLUSIVE && mode != LockMode.EXCLUSIVE) {
+                exclusiveSince = save;
+            }
+            mode = newMode;
+            fencingToken = newToken;
+        });
+    }
+
+    private boolean add(int save, Map<Member, Response.Granted> granted, Runnable change) {
+        synchronized (this) {
+            if (ended) {
+                return false;
+            }
+            change.run();
+            granted.forEach((member, part) -> {
+                parts.put(member, new Key.Held(part.mode(), part.fencingToken()));
+                leases.put(member, part.lease());
+                confirmed.merge(member, save, Math::max);
+            });
+        }
+        // Once all are in: a session that is over already ends nothing where the others are enough.
+        granted.forEach((member, part) -> part.lease().lost().ifPresent(session -> watch(member, session)));
+        return true;
+    }
+
+    private void watch(Member member, CompletionStage<LossReason> session) {
+        synchronized (this) {
+            if (sessions.put(member, session) == session) {
+                return;
+            }
+        }
+        session.whenComplete(
+                (reason, failure) -> endSession(member, session, reason == null ? LossReason.SESSION_LOST : reason));
+    }
+
+    private void endSession(Member member, CompletionStage<LossReason> session, LossReason reason) {
+        synchronized (this) {
+            if (sessions.get(member) != session) {
+                return;
+            }
+            remove(member);
+            if (quorum.isMet(lasting())) {
+                return;
+            }
+            endedWithSessions = true;
+        }
+        boolean unused = endByItself();
+        // Last, for who hears of it may take it anew.
+        lost.complete(reason);
+    }
+
+    /** How many parts last as long as was told: beside sessions, one whose lease is not renewed may be another's by then. */
+    private int lasting() {
+        return (int) parts.keySet().stream().filter(this::lasts).count();
+    }
+
+    private boolean lasts(Member member) {
+        if (isSharedOnly(member)) {
+            return false;
+        }
+        @Nullable Lease told = quorum.isMixed() ? lease : null;
+        return told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told);
+    }
+
+    /** Whether a member may have no more than a shared part of what is held exclusively: then it keeps no reader away. */
+    synchronized boolean isSharedOnly(Member member) {
+        Key.@Nullable Held part = parts.get(member);
+        boolean isOld = confirmed.getOrDefault(member, exclusiveSince) < exclusiveSince;
+        return mode == LockMode.EXCLUSIVE && part != null && (isOld || part.mode() == LockMode.SHARED);
+    }
+
+    /** Whether enough sessions live that nobody can have it otherwise; who has ended it by a request is told by that. */
+    private synchronized boolean isLive() {
+        if (endedWithSessions) {
+            return false;
+        }
+        long live = parts.keySet().stream()
+                .filter(this::lasts)
+                .filter(member -> isLive(leases.get(member)))
+                .count();
+        return ended || quorum.isMet((int) live);
+    }
+
+    private static boolean isLive(@Nullable Lease part) {
+        return part == null || part.isLive().getAsBoolean();
+    }
+
+    /** A save begins, which may change what members hold of it; returns its number. One to share gives an exclusive hold up. */
+    synchronized int saveBegins(LockMode asked) {
+        savesUnderWay++;
+        if (asked == LockMode.SHARED && mode == LockMode.EXCLUSIVE) {
+            mode = LockMode.SHARED;
+            fencingToken = OptionalLong.empty();
+        }
+        return ++saves;
+    }
+
+    synchronized void saveEnds() {
+        savesUnderWay--;
+    }
+
+    /** How many saves there were; less than zero while one is under way. */
+    synchronized int savesIfQuiet() {
+        return savesUnderWay == 0 ? saves : -1;
+    }
+
+    /**
+     * Ends it, since a question found too little of it, and has the rest given back; not if there was a save since, or when
+     * the question was asked: it may have seen the half of that.
+     */
+    void endUnlessSaved(int savesBefore, Collection<Member> inDoubt) {
+        synchronized (this) {
+            if (savesBefore < 0 || savesBefore != savesIfQuiet() || !end()) {
+                return;
+            }
+        }
+        quorum.giveUp(key, this, inDoubt);
+    }
+
+    /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
+    void giveUp(Collection<Member> inDoubt) {
+        if (end()) {
+            quorum.giveUp(key, this, inDoubt);
+        }
+    }
+
+    /** Ends it; what members have of it is given back by who calls this. False if it had ended before. */
+    synchronized boolean end() {
+        boolean first = !ended;
+        ended = true;
+        leaseEnd.cancel(false);
+        LastGrants.ended(quorum, key);
+        return first;
+    }
+
+    synchronized boolean hasEnded() {
+        return ended;
+    }
+
+    synchronized void raised(Member member, long token) {
+        parts.computeIfPresent(member, (any, held) -> new Key.Held(held.mode(), OptionalLong.of(token)));
+    }
+
+    synchronized void remove(Member member) {
+        parts.remove(member);
+        leases.remove(member);
+        sessions.remove(member);
+        confirmed.remove(member);
+    }
+
+    /** Whether it can be the hold that is claimed: an exclusive one has its token. */
+    synchronized boolean fits(Optional<Key.Held> claimed) {
+        return claimed.filter(held -> held.mode() == LockMode.EXCLUSIVE)
+                .map(held -> mode == LockMode.EXCLUSIVE && fencingToken.equals(held.fencingToken()))
+                .orElse(true);
+    }
+
+    synchronized Optional<LockMode> mode() {
+        return Optional.ofNullable(mode);
+    }
+
+    synchronized OptionalLong fencingToken() {
+        return fencingToken;
+    }
+
+    /** Returns what the caller is told of it; the last argument is as in {@link CombinedLease}. */
+    synchronized Response.Granted answer(
+            LockMode asked, OptionalLong token, Collection<Response.Granted> granted, Optional<Lease> otherwise) {
+        Lease session = sessions.isEmpty() && !ended ? Lease.endless() : Lease.session(lost, isLive);
+        List<Lease> answered = granted.stream().map(Response.Granted::lease).toList();
+        Lease combined = CombinedLease.of(answered, quorum.size(), otherwise, session);
+        lease = combined;
+        if (quorum.isMixed()) {
+            endWith(combined);
+        }
+        if (!ended && quorum.isBoundToProcess()) {
+            LastGrants.through(quorum, key);
+        }
+        return new Response.Granted(asked, token, combined);
+    }
+
+    /** Of what nobody renews or releases any more, nothing else would end the parts without a lease. */
+    private void endWith(Lease told) {
+        leaseEnd.cancel(false);
+        if (ended || told.since().isEmpty()) {
+            return;
+        }
+        long rest = Math.max(0, CombinedLease.end(told) - System.nanoTime());
+        leaseEnd = new CompletableFuture<Void>().completeOnTimeout(null, rest + 1, TimeUnit.NANOSECONDS);
+        var unused = leaseEnd.thenRunAsync(this::endIfOver);
+    }
+
+    private void endIfOver() {
+        if (wasOverAt(System.nanoTime()) && endByItself()) {
+            lost.complete(LossReason.EXPIRED);
+        }
+    }
+
+    /** Ends it as {@link #giveUp}, for nobody asks; what goes on through another store is left to that. */
+    private boolean endByItself() {
+        if (!end()) {
+            return false;
+        }
+        if (LastGrants.isThroughAnother(quorum, key)) {
+            quorum.leave(key, this);
+        } else {
+            quorum.giveUp(key, this, quorum.members());
+        }
+        return true;
+    }
+
+    /** What was told last. */
+    synchronized Optional<Lease> lease() {
+        return Optional.ofNullable(lease);
+    }
+
+    boolean wasOverAt(long nanoTime) {
+        return lease().filter(last -> last.since().isPresent())
+                .filter(last -> CombinedLease.end(last) - nanoTime < 0)
+                .isPresent();
+    }
+}

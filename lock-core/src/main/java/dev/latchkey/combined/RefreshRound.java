@@ -1,0 +1,129 @@
+package dev.latchkey.combined;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.combined.MemberResponses.Answer;
+import dev.latchkey.combined.VoteCount.Vote;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Refreshes at all members; one without leases is asked whether it still has its part. */
+final class RefreshRound {
+
+    /** Another one than any store answers. */
+    private static final Response.Lost SHARED_ONLY = new Response.Lost(LossReason.EXPIRED);
+
+    private final Quorum quorum;
+    private final Request request;
+    private final Key key;
+    private final Optional<CombinedHold> before;
+    private final int savesBefore;
+    private final long sentNanos = System.nanoTime();
+    private final Round round;
+
+    RefreshRound(Quorum quorum, Request request, long end) {
+        this.quorum = quorum;
+        this.request = request;
+        this.key = request.key();
+        this.before = quorum.hold(key);
+        this.savesBefore = before.map(CombinedHold::savesIfQuiet).orElse(-1);
+        this.round = new Round(
+                quorum,
+                key,
+                response -> response instanceof Response.Granted ? Vote.GRANTED : Vote.LOST,
+                end,
+                (member, until) -> request.leaseChange() == LeaseChange.SET
+                        ? member.cutBefore(until, key, claimed(), () -> ask(member))
+                        : member.callBefore(until, key, claimed(), () -> ask(member)));
+    }
+
+    /** As what it is to be kept. */
+    private LockMode claimed() {
+        return key.held().map(Key.Held::mode).orElse(LockMode.SHARED);
+    }
+
+    /** One that was not there for a promotion has a part that keeps no reader away: it is as good as lost. */
+    private Response ask(Member member) {
+        Key asked = quorum.keyFor(member, key);
+        Response response = refresh(member, asked);
+        boolean isShared = response instanceof Response.Granted granted && granted.mode() == LockMode.SHARED;
+        return isShared && isTooLittle(member) ? SHARED_ONLY : response;
+    }
+
+    /** Of a part that was taken elsewhere, or without an answer, no more is known than what the key claims. */
+    private boolean isTooLittle(Member member) {
+        return claimed() == LockMode.EXCLUSIVE
+                || before.filter(hold -> hold.isSharedOnly(member)).isPresent();
+    }
+
+    private Response refresh(Member member, Key asked) {
+        return member.expiring()
+                .map(store -> store.refresh(request.with(asked)))
+                .orElseGet(() -> member.store()
+                        .find(asked)
+                        .<Response>map(granted -> granted)
+                        .orElse(new Response.Lost(LossReason.SESSION_LOST)));
+    }
+
+    Response finish() {
+        return switch (round.await(answers -> true)) {
+            case GRANTED -> granted();
+            case LOST, CONFLICTED -> lost();
+            case OPEN, FAILED -> {
+                round.onLate(answer -> {});
+                throw round.failure();
+            }
+        };
+    }
+
+    private Response granted() {
+        Map<Member, Response.Granted> granted = round.granted();
+        Optional<CombinedHold> known = before.filter(hold -> hold.fits(key.held()));
+        CombinedHold hold = known.orElseGet(() -> quorum.holdOrNew(key));
+        // What is known here may be newer than the claim of a request that comes late.
+        LockMode mode = known.flatMap(CombinedHold::mode)
+                .or(() -> key.held().map(Key.Held::mode))
+                .orElse(request.mode());
+        OptionalLong token = token(known, mode, granted);
+        int save = before.isPresent() ? savesBefore : 0;
+        if (!hold.add(save, granted, mode, token)) {
+            round.onLate(answer -> {});
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
+        Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.retryIntent()), hold, save);
+        round.answers().forEach(repair::consider);
+        round.onLate(repair::consider);
+        return hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
+    }
+
+    private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Response.Granted> granted) {
+        if (mode == LockMode.SHARED) {
+            return OptionalLong.empty();
+        }
+        return known.map(CombinedHold::fencingToken)
+                .or(() -> key.held().map(Key.Held::fencingToken))
+                .orElseGet(() -> quorum.agreed(granted));
+    }
+
+    private Response lost() {
+        List<Member> inDoubt = new ArrayList<>(round.inDoubt());
+        round.answers().stream()
+                .filter(answer -> answer.value() == SHARED_ONLY)
+                .map(Answer::member)
+                .forEach(inDoubt::add);
+        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, inDoubt));
+        round.onLate(answer -> {});
+        return round.answers().stream()
+                .map(Answer::value)
+                .filter(Response.Lost.class::isInstance)
+                .findFirst()
+                .orElse(new Response.Lost(LossReason.EXPIRED));
+    }
+}

@@ -1,0 +1,92 @@
+package dev.latchkey.combined;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.combined.MemberResponses.Answer;
+import dev.latchkey.spi.FencingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings the members that are not part of a granted hold back into it, and takes in those that answered late. */
+final class Repair {
+
+    private static final Logger log = LoggerFactory.getLogger(CombinedStore.class);
+
+    private final Quorum quorum;
+    private final Request request;
+    private final Key key;
+    private final CombinedHold hold;
+    private final int save;
+
+    /** The last argument is as in {@link CombinedHold#add(int, Map)}. */
+    Repair(Quorum quorum, Request request, CombinedHold hold, int save) {
+        this.quorum = quorum;
+        this.request = request;
+        this.key = request.key();
+        this.hold = hold;
+        this.save = save;
+    }
+
+    void consider(Answer<Response> answer) {
+        Member member = answer.member();
+        if (answer.value() instanceof Response.Granted granted) {
+            addAndRaise(member, granted);
+        } else if (answer.value() instanceof Response.Lost) {
+            hold.remove(member);
+            var unused = member.call(key, () -> take(member)).exceptionally(failure -> {
+                log.debug("lock.not-repaired {}", member, failure);
+                return Optional.empty();
+            });
+        }
+    }
+
+    /**
+     * Unless the hold has ended meanwhile: whatever ends it is called after this, or has been called before. One whose lease
+     * is over may have been followed by another's, of which a part that is taken late would know nothing.
+     */
+    private Optional<Response> take(Member member) {
+        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key, request.mode())) {
+            return Optional.empty();
+        }
+        Response response = member.saveNow(
+                new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), RetryIntent.ONCE));
+        if (response instanceof Response.Granted granted) {
+            addAndRaise(member, granted);
+        }
+        return Optional.of(response);
+    }
+
+    private void addAndRaise(Member member, Response.Granted granted) {
+        if (hold.add(save, Map.of(member, granted))) {
+            raise(member, granted);
+        }
+    }
+
+    /** One that has a smaller token keeps a later owner from getting one that is not greater. */
+    private void raise(Member member, Response.Granted granted) {
+        long token = hold.fencingToken().orElse(0);
+        Optional<FencingStore> fences = member.fencing();
+        if (!quorum.agreesOnTokens()
+                || fences.isEmpty()
+                || granted.mode() != LockMode.EXCLUSIVE
+                || granted.fencingToken().orElse(token) >= token) {
+            return;
+        }
+        var unused = member.call(key, () -> {
+                    boolean raised = fences.get().raiseFence(key, token);
+                    if (raised && quorum.isHeldAs(key, hold)) {
+                        hold.raised(member, token);
+                    }
+                    return raised;
+                })
+                .exceptionally(failure -> {
+                    log.debug("lock.not-raised {}", member, failure);
+                    return false;
+                });
+    }
+}

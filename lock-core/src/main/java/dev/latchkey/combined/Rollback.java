@@ -1,0 +1,92 @@
+package dev.latchkey.combined;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.combined.MemberResponses.Answer;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Gives back what members granted in vain, a promotion to what it was. What was held before stays. */
+final class Rollback {
+
+    /**
+     * How long a refusal waits for what it gives back, so that it leaves nothing for rivals to run into. Where a member takes
+     * longer, it is given back later.
+     */
+    static final long GRACE_NANOS = Duration.ofMillis(250).toNanos();
+
+    private final Quorum quorum;
+    private final Request request;
+    private final Key key;
+    private final Round round;
+
+    Rollback(Quorum quorum, Request request, Round round) {
+        this.quorum = quorum;
+        this.request = request;
+        this.key = request.key();
+        this.round = round;
+    }
+
+    /** What is left of a hold that is lost and not known here: too few to be one, and without a lease nobody would end them. */
+    void giveBackTooFew() {
+        for (Member member : round.granted().keySet()) {
+            var unused = member.delete(key.claiming(Optional.empty()));
+        }
+    }
+
+    void undo() {
+        round.onLate(answer -> {});
+        boolean isFresh = key.held().isEmpty();
+        if (!isFresh && !isPromotion()) {
+            return;
+        }
+        if (isFresh) {
+            quorum.forget(key);
+        }
+        Map<Member, Response.Granted> granted = round.granted();
+        List<Member> inDoubt = round.inDoubt();
+        MemberResponses<Object> undone = new MemberResponses<>(inDoubt.size(), answer -> {});
+        for (Member member : inDoubt) {
+            undone.expect(
+                    member, isFresh ? delete(member) : member.call(key, () -> demote(member, granted.get(member))));
+        }
+        List<Answer<Object>> unused =
+                undone.await(soFar -> false, Math.min(System.nanoTime() + GRACE_NANOS, quorum.end()));
+    }
+
+    private boolean isPromotion() {
+        return request.mode() == LockMode.EXCLUSIVE
+                && key.held().map(held -> held.mode() == LockMode.SHARED).orElse(false);
+    }
+
+    private CompletableFuture<Object> delete(Member member) {
+        return member.delete(key.claiming(Optional.empty())).thenApply(wasHolder -> wasHolder);
+    }
+
+    /** Where the promotion was not answered, or its token was raised without an answer, the member is asked what it has. */
+    private Object demote(Member member, Response.@Nullable Granted part) {
+        boolean isDone = part != null && save(member, part) instanceof Response.Granted;
+        if (!isDone) {
+            member.store()
+                    .find(key)
+                    .filter(found -> found.mode() == LockMode.EXCLUSIVE)
+                    .ifPresent(found -> save(member, found));
+        }
+        return isDone;
+    }
+
+    /**
+     * Claims the token of what it ends: if it comes late it must not end what was promoted since. Where the member had not put it
+     * back before, that has the same token; so it is not promoted there again without an answer.
+     */
+    private Response save(Member member, Response.Granted ended) {
+        Key claim = key.claiming(Optional.of(new Key.Held(ended.mode(), ended.fencingToken())));
+        return member.saveNow(new Request(claim, LockMode.SHARED, request.ttl(), request.retryIntent()));
+    }
+}
