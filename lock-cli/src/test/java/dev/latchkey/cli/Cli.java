@@ -29,11 +29,34 @@ final class Cli implements AutoCloseable {
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();
 
+    static {
+        makeClassArchive();
+    }
+
     private final Path directory;
     private final List<Running> started = new ArrayList<>();
 
     Cli(Path directory) {
         this.directory = directory;
+    }
+
+    /** The first start after a build makes the archive of classes, which takes minutes on a busy machine: no test waits for it. */
+    private static void makeClassArchive() {
+        try {
+            Process first = new ProcessBuilder(command("--version"))
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            if (!first.waitFor(10, TimeUnit.MINUTES)) {
+                first.destroyForcibly();
+                throw new AssertionError("the first start of lock did not end within 10 minutes");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
     }
 
     Path file(String name) {
