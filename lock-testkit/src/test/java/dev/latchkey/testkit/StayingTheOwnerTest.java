@@ -307,11 +307,13 @@ class StayingTheOwnerTest {
     /** A14: the work may still go on. */
     @Test
     void givenAbandonedWhileRenewed_whenCollected_thenHeldAndRenewedOn() {
-        WeakReference<Lock> abandoned = abandon(locks.lock("x").ttl(SHORT).autoRefresh());
+        // Long enough for a busy machine to renew it in time.
+        WeakReference<Lock> abandoned =
+                abandon(locks.lock("x").ttl(Duration.ofSeconds(6)).autoRefresh());
         collect(abandoned);
         store.forgetCalls();
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 4);
+        await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 2);
 
         assertThat(locks.createLock("x", TTL).tryAcquire()).isFalse();
         assertThat(store.operations()).doesNotContain(DELETE);
