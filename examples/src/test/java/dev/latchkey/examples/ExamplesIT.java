@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.testkit.PostgresServer;
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.servers.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

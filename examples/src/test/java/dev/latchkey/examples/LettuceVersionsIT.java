@@ -2,7 +2,7 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,11 +2,11 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.MemcachedServer;
-import dev.latchkey.testkit.MongoDbServer;
-import dev.latchkey.testkit.PostgresServer;
-import dev.latchkey.testkit.RedisServer;
-import dev.latchkey.testkit.ZooKeeperServer;
+import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.servers.MongoDbServer;
+import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.servers.RedisServer;
+import dev.latchkey.servers.ZooKeeperServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package dev.latchkey.examples;
 
+import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
@@ -8,7 +9,6 @@ import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
-import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.ServerFaultContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.UnfencedContract;

@@ -1,7 +1,7 @@
 package dev.latchkey.benchmarks;
 
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisServer;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;

@@ -4,7 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.LockFactory;
 import dev.latchkey.jdbc.JdbcStore;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.PostgresServer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -2,7 +2,7 @@ package dev.latchkey.benchmarks;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.memcached.MemcachedStore;
-import dev.latchkey.testkit.MemcachedServer;
+import dev.latchkey.servers.MemcachedServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;

@@ -13,7 +13,7 @@ import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.Updates;
 import dev.latchkey.LockFactory;
 import dev.latchkey.mongodb.MongoDbStore;
-import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.servers.MongoDbServer;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;

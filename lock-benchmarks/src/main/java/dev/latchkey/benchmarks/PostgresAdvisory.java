@@ -1,7 +1,7 @@
 package dev.latchkey.benchmarks;
 
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;

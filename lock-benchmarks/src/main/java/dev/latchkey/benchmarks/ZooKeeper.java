@@ -1,7 +1,7 @@
 package dev.latchkey.benchmarks;
 
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.ZooKeeperServer;
+import dev.latchkey.servers.ZooKeeperServer;
 import java.net.URI;
 import java.util.List;
 import java.util.function.BiFunction;

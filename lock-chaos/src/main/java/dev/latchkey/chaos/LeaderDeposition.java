@@ -1,7 +1,7 @@
 package dev.latchkey.chaos;
 
-import dev.latchkey.testkit.ZooKeeperEnsemble;
-import dev.latchkey.testkit.ZooKeeperServer;
+import dev.latchkey.servers.ZooKeeperEnsemble;
+import dev.latchkey.servers.ZooKeeperServer;
 import org.jspecify.annotations.Nullable;
 
 /** Freezes the leader until the others have another one; thawed, it does not know that it leads no more. */

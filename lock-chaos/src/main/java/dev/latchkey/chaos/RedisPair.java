@@ -1,8 +1,8 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.servers.RedisConnection;
+import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.OwnServer;
-import dev.latchkey.testkit.RedisConnection;
-import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterType;
-import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.servers.MongoDbServer;
 import java.util.Optional;
 import org.bson.Document;
 

@@ -4,7 +4,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.servers.MongoDbServer;
 import java.util.UUID;
 import org.bson.Document;
 

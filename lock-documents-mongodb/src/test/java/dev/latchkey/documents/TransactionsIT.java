@@ -8,7 +8,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Updates;
-import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.servers.MongoDbServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

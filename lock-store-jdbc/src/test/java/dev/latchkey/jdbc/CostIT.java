@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.MariaDbServer;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.sql.Connection;

@@ -8,7 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.PostgresServer;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.sql.Connection;
 import java.sql.DriverManager;

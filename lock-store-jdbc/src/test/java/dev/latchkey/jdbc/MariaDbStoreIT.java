@@ -1,9 +1,9 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
-import dev.latchkey.testkit.MariaDbServer;
 import dev.latchkey.testkit.TreeCrashContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;

@@ -1,7 +1,7 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.testkit.MariaDbServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 

@@ -2,7 +2,7 @@ package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.MariaDbServer;
+import dev.latchkey.servers.MariaDbServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;

@@ -1,10 +1,10 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.HandoffStoreContract;
-import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;

@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
+import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
-import dev.latchkey.testkit.MariaDbServer;
-import dev.latchkey.testkit.PostgresServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

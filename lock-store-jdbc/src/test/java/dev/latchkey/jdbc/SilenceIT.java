@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
-import dev.latchkey.testkit.MariaDbServer;
-import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;

@@ -5,8 +5,8 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
-import dev.latchkey.testkit.MariaDbServer;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.PostgresServer;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;

@@ -1,12 +1,12 @@
 package dev.latchkey.memcached;
 
+import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.BadInputContract;
 import dev.latchkey.testkit.ContentionContract;
 import dev.latchkey.testkit.ExclusionContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.InterruptContract;
-import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.NamingContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import org.junit.jupiter.api.AfterAll;

@@ -10,7 +10,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
-import dev.latchkey.testkit.MemcachedServer;
+import dev.latchkey.servers.MemcachedServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

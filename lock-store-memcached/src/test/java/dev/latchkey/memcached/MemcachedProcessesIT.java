@@ -1,9 +1,9 @@
 package dev.latchkey.memcached;
 
+import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.LeaseCrashContract;
-import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.ServerFaultContract;
 import java.util.List;

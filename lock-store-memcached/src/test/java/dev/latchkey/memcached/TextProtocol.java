@@ -1,7 +1,7 @@
 package dev.latchkey.memcached;
 
+import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.spi.PersistingStore;
-import dev.latchkey.testkit.MemcachedServer;
 import dev.latchkey.testkit.StoreContract;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

@@ -11,7 +11,7 @@ import com.mongodb.client.MongoDatabase;
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.testkit.MongoDbServer;
+import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.testkit.Requests;
 import java.time.Duration;
 import java.util.List;

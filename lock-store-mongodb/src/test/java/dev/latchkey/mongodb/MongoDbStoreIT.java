@@ -1,5 +1,6 @@
 package dev.latchkey.mongodb;
 
+import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
@@ -9,7 +10,6 @@ import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
-import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.ServerFaultContract;

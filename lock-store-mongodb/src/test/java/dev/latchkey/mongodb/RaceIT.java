@@ -3,9 +3,9 @@ package dev.latchkey.mongodb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
+import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.MongoDbServer;
 import dev.latchkey.testkit.Requests;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,9 +5,9 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
-import dev.latchkey.testkit.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LossReason;
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.PostgresServer;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
 package dev.latchkey.postgres;
 
-import dev.latchkey.testkit.PostgresServer;
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
 package dev.latchkey.postgres;
 
+import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.BlockingStoreContract;
 import dev.latchkey.testkit.CrashContract;
@@ -8,7 +9,6 @@ import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
-import dev.latchkey.testkit.PostgresServer;
 import dev.latchkey.testkit.ProcessBoundContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SessionLossContract;

@@ -1,7 +1,7 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.testkit.RedisConnection;
-import dev.latchkey.testkit.RedisRefusal;
+import dev.latchkey.servers.RedisConnection;
+import dev.latchkey.servers.RedisRefusal;
 import dev.latchkey.testkit.ServerAddress;
 import java.io.IOException;
 import java.io.UncheckedIOException;

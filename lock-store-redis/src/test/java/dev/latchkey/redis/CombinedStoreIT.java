@@ -1,12 +1,12 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.FullPoolsContract;
 import dev.latchkey.testkit.OwnServer;
-import dev.latchkey.testkit.RedisServer;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;

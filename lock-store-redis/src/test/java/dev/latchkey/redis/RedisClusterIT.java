@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.RedisCluster;
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisCluster;
+import dev.latchkey.servers.RedisServer;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;

@@ -1,11 +1,11 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
-import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;

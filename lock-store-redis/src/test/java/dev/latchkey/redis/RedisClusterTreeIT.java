@@ -3,10 +3,10 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.IndexedBatchContract;
-import dev.latchkey.testkit.RedisCluster;
 import dev.latchkey.testkit.TreeSavepointContract;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;

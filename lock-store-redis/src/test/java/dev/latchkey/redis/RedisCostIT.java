@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

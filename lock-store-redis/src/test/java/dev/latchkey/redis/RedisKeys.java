@@ -1,6 +1,6 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisServer;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.Requests;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

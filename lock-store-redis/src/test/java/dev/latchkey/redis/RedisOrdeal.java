@@ -2,9 +2,9 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.History;
 import dev.latchkey.testkit.HistoryLog;
-import dev.latchkey.testkit.RedisServer;
 import dev.latchkey.testkit.Stress;
 import java.nio.file.Files;
 import java.nio.file.Path;

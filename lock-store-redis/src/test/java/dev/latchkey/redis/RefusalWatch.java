@@ -1,7 +1,7 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.testkit.HistoryLog;
-import dev.latchkey.testkit.RedisConnection;
 import dev.latchkey.testkit.ServerAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.RedisServer;
+import dev.latchkey.servers.RedisServer;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 

@@ -1,8 +1,8 @@
 package dev.latchkey.zookeeper;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.testkit.FaultProxy;
-import dev.latchkey.testkit.ZooKeeperServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

@@ -1,5 +1,6 @@
 package dev.latchkey.zookeeper;
 
+import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
@@ -12,7 +13,6 @@ import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StoreRules;
-import dev.latchkey.testkit.ZooKeeperServer;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;

@@ -3,13 +3,21 @@ package dev.latchkey.testkit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** What one process can tell another, whether it listens or not. */
-enum PosixSignal {
+/** A signal that a process cannot refuse. */
+public enum PosixSignal {
+    /** Ends it at once. */
     KILL,
+    /** Suspends it. */
     STOP,
+    /** Lets it go on. */
     CONT;
 
-    void sendTo(long pid) {
+    /**
+     * Sends this signal.
+     *
+     * @param pid the process
+     */
+    public void sendTo(long pid) {
         try {
             int exit = new ProcessBuilder("kill", "-" + name(), Long.toString(pid))
                     .inheritIO()

@@ -1,0 +1,98 @@
+package dev.latchkey.servers;
+
+import dev.latchkey.testkit.ServerAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+
+/** Three ZooKeeper servers of this machine that are one, as long as two of them run. */
+public final class ZooKeeperEnsemble implements AutoCloseable {
+
+    private static final int SERVERS = 3;
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
+    private final List<ZooKeeperServer> servers;
+
+    private ZooKeeperEnsemble(List<ZooKeeperServer> servers) {
+        this.servers = servers;
+    }
+
+    /**
+     * Starts the ensemble.
+     *
+     * @return ready: one leads, the others follow
+     */
+    public static ZooKeeperEnsemble start() {
+        List<String> common = new ArrayList<>(List.of("initLimit=50", "syncLimit=10"));
+        for (int i = 1; i <= SERVERS; i++) {
+            common.add("server." + i + "=127.0.0.1:" + ServerAddress.unused().port() + ":"
+                    + ServerAddress.unused().port());
+        }
+        List<ZooKeeperServer> servers = new ArrayList<>();
+        ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble(servers);
+        try {
+            for (int i = 1; i <= SERVERS; i++) {
+                List<String> own = new ArrayList<>(common);
+                own.add("myid=" + i);
+                servers.add(ZooKeeperServer.startWithoutWaiting(own));
+            }
+            ensemble.awaitAll();
+            return ensemble;
+        } catch (RuntimeException | AssertionError e) {
+            ensemble.close();
+            throw e;
+        }
+    }
+
+    /** Waits until all of them serve. */
+    public void awaitAll() {
+        Awaitility.await("the ensemble to be complete")
+                .atMost(LIMIT)
+                .until(() -> servers.stream().allMatch(ZooKeeperEnsemble::serves));
+    }
+
+    private static boolean serves(ZooKeeperServer server) {
+        String state = server.command("srvr");
+        return state.contains("Mode: leader") || state.contains("Mode: follower");
+    }
+
+    /**
+     * Returns what a store connects to.
+     *
+     * @return for {@link dev.latchkey.LockFactory#connect(String)}
+     */
+    public String dsn() {
+        return servers.stream()
+                .map(server -> server.address().toString())
+                .collect(Collectors.joining(",", "zookeeper://", ""));
+    }
+
+    /**
+     * Returns its servers.
+     *
+     * @return three
+     */
+    public List<ZooKeeperServer> servers() {
+        return List.copyOf(servers);
+    }
+
+    /**
+     * Returns the server that leads, once one does.
+     *
+     * @return one of {@link #servers()}
+     */
+    public ZooKeeperServer leader() {
+        return Awaitility.await("a leader")
+                .atMost(LIMIT)
+                .until(() -> servers.stream().filter(ZooKeeperServer::leads).findFirst(), found -> found.isPresent())
+                .orElseThrow();
+    }
+
+    /** Ends all servers. */
+    @Override
+    public void close() {
+        servers.forEach(ZooKeeperServer::close);
+    }
+}
