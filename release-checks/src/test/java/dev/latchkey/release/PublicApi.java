@@ -1,6 +1,7 @@
 package dev.latchkey.release;
 
 import java.io.IOException;
+import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
@@ -20,8 +21,10 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestTemplate;
 
-/** The public and protected types of a jar with their members, as text: sorted, a line for each. */
+/** The public and protected types of a jar with their members but for tests, as text: sorted, a line for each. */
 final class PublicApi {
 
     private static final int VISIBLE = Modifier.PUBLIC | Modifier.PROTECTED;
@@ -61,7 +64,15 @@ final class PublicApi {
     }
 
     private static boolean isVisible(Member member) {
-        return (member.getModifiers() & VISIBLE) != 0 && !member.isSynthetic();
+        return (member.getModifiers() & VISIBLE) != 0 && !member.isSynthetic() && !isTest(member);
+    }
+
+    /** The tests of a contract are run, not called: their names may change. */
+    private static boolean isTest(Member member) {
+        return member instanceof Method method
+                && Arrays.stream(method.getAnnotations())
+                        .map(Annotation::annotationType)
+                        .anyMatch(type -> type == Test.class || type.isAnnotationPresent(TestTemplate.class));
     }
 
     private static String describe(Class<?> type) {
