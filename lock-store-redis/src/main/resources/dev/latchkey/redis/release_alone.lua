@@ -1,11 +1,11 @@
 -- The short way of release.lua, in front of the prelude: exclusive, and nobody waits. KEYS and ARGV are described there. It is
 -- one command: what was there is looked at afterwards, and put back if it was not just that.
 
-local token, fence, raw = ARGV[1], ARGV[2], nil
-if fence ~= '' then
-  raw = redis.pcall('SET', KEYS[1], 'L1F0 ' .. fence, 'KEEPTTL', 'GET')
+local token, number, raw = ARGV[1], ARGV[2], nil
+if number ~= '' then
+  raw = redis.pcall('SET', KEYS[1], 'L1F0 ' .. number, 'KEEPTTL', 'GET')
   if type(raw) == 'string' then
-    local mine = 'L1X0 ' .. fence .. ' ' .. token .. ':'
+    local mine = 'L1X0 ' .. number .. ' ' .. token .. ':'
     if string.find(raw, mine, 1, true) == 1 then
       return 1
     end
