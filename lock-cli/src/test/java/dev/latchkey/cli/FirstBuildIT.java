@@ -137,6 +137,31 @@ class FirstBuildIT {
         cli.touch("build");
     }
 
+    @Test
+    void givenABuildThatTakesLong_whenStarted_thenItSaysHowFarItIs() {
+        var lock = start();
+        cli.awaitFile("building");
+
+        await().atMost(Cli.PATIENCE)
+                .until(() -> lock.err().contains("lock: building: preparing, 0 files downloaded\n"));
+
+        cli.touch("build");
+        assertThat(lock.exitCode()).as(lock.err()).isZero();
+    }
+
+    @Test
+    void givenABuildThatFails_whenStarted_then69AndSaysWhy() throws IOException {
+        executable(root.resolve("mvnw"), "#!/bin/sh\necho '[INFO] fine'\necho '[ERROR] no network'\nexit 1\n");
+
+        var lock = start();
+
+        assertThat(lock.exitCode()).isEqualTo(69);
+        assertThat(lock.err())
+                .startsWith("lock: building, once (")
+                .endsWith("[ERROR] no network\nlock: the build failed, see above\n")
+                .doesNotContain("fine");
+    }
+
     private Cli.Running start() {
         return cli.start(List.of(root.resolve("lock").toString()), "");
     }
