@@ -87,6 +87,8 @@ final class ServerWait implements Runnable {
             wait.refuse(new SQLException("the store was closed", "08003", e));
         } catch (OutOfMemoryError e) {
             wait.refuse(new SQLException("no thread to wait on: " + e.getMessage(), "53200", e));
+        } catch (RuntimeException | Error e) {
+            wait.refuse(failed(e));
         }
         return wait;
     }
@@ -94,6 +96,11 @@ final class ServerWait implements Runnable {
     private void refuse(SQLException why) {
         ended = true;
         refusal = why;
+    }
+
+    /** What whoever waits is told of something else than an answer of the server. */
+    static SQLException failed(Throwable cause) {
+        return new SQLException("the wait failed: " + cause, "58000", cause);
     }
 
     /** Why it did not begin; null if it did. */
@@ -152,7 +159,7 @@ final class ServerWait implements Runnable {
                     cancelSent();
                 }
             });
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             // The store is closed, and so is the session; or there is no thread, and the next try may find one.
             cancelling--;
         }
@@ -198,7 +205,7 @@ final class ServerWait implements Runnable {
             failure = e;
         } catch (RuntimeException | Error e) {
             // Whoever waits has to be told, whatever it was.
-            failure = new SQLException("the wait failed: " + e, "58000", e);
+            failure = failed(e);
         }
         end(session, token, failure);
     }

@@ -2,7 +2,6 @@ package dev.latchkey.postgres;
 
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -101,8 +100,10 @@ final class SessionMonitor implements Runnable {
         List<Session> unseen =
                 sessions.open().stream().filter(Session::isUnseen).toList();
         if (!unseen.isEmpty() && !checking) {
+            // Before the flag is set: whatever fails from then on must reset it.
+            Runnable check = () -> check(unseen);
             checking = true;
-            if (!isOnAThread(() -> check(unseen))) {
+            if (!isOnAThread(check)) {
                 checking = false;
             }
         }
@@ -138,12 +139,15 @@ final class SessionMonitor implements Runnable {
         }
     }
 
-    /** False if the store is closed, and so are the sessions; or if there is no thread now: the next look tries again. */
+    /**
+     * False if the store is closed, and so are the sessions; or if there is no thread now, for whatever reason: the next look
+     * tries again, and this one goes on to the other sessions.
+     */
     private boolean isOnAThread(Runnable work) {
         try {
             threads.execute(work);
             return true;
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             return false;
         }
     }
