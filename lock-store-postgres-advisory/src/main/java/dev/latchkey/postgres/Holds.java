@@ -45,8 +45,14 @@ final class Holds {
         return holds.size() == 1;
     }
 
+    /** What cannot be put down has no owner who could release it: its session ends, and the server lets go of it. */
     void put(Hold hold) {
-        holds.put(hold.key(), hold);
+        try {
+            holds.put(hold.key(), hold);
+        } catch (RuntimeException | Error e) {
+            hold.session().end(LossReason.SESSION_LOST);
+            throw e;
+        }
     }
 
     /** Who waits to promote; null if nobody does. */
@@ -120,6 +126,9 @@ final class Holds {
         } catch (SQLException e) {
             undo(session, LockMode.EXCLUSIVE);
             throw e;
+        } catch (RuntimeException | Error e) {
+            session.end(LossReason.SESSION_LOST);
+            throw e;
         }
     }
 
@@ -137,6 +146,9 @@ final class Holds {
             } else {
                 undo(session, LockMode.SHARED);
             }
+            throw e;
+        } catch (RuntimeException | Error e) {
+            session.end(LossReason.SESSION_LOST);
             throw e;
         }
     }

@@ -229,7 +229,7 @@ final class Promotion {
             if (!session.isEnded()) {
                 holds.restoreShared(session);
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             session.end(LossReason.SESSION_LOST);
         }
     }

@@ -290,12 +290,18 @@ final class Session {
         tell(reason);
         try {
             connection.abort(Runnable::run);
-        } catch (SQLException e) {
-            // It is closed already.
+        } catch (SQLException | RuntimeException | Error e) {
+            // It is closed already; or the driver fails, which must not keep the caller from ending the others.
         }
     }
 
     private void tell(LossReason reason) {
-        holds.forEach(hold -> hold.lose(reason));
+        for (Hold hold : holds) {
+            try {
+                hold.lose(reason);
+            } catch (RuntimeException | Error e) {
+                // Who hears of one hold must not keep the others from being told, and the connection from being closed.
+            }
+        }
     }
 }

@@ -119,7 +119,8 @@ final class Sessions {
         try {
             session.text(Statements.UNLOCK_ALL);
             giveBack(session);
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
+            // Whatever it was, whoever waited has yet to be told.
             discard(session);
         }
     }

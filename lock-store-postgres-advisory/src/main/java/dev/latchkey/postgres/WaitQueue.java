@@ -2,6 +2,7 @@ package dev.latchkey.postgres;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
@@ -133,6 +134,9 @@ final class WaitQueue {
             reader.grant(hold);
         } catch (SQLException e) {
             reader.fail(e);
+        } catch (RuntimeException | Error e) {
+            // It is the reader's: whoever serves the line may be another, and the reader would wait behind nobody.
+            reader.fail(ServerWait.failed(e));
         }
         return true;
     }
@@ -144,10 +148,7 @@ final class WaitQueue {
             OptionalLong token,
             @Nullable SQLException failure) {
         if (session != null && failure == null) {
-            Key key = waiter.request().key();
-            Hold hold = token.isPresent() ? Hold.exclusive(key, token, session) : Hold.shared(key, session);
-            holds.put(hold);
-            waiter.grant(hold);
+            grant(waiter, session, token);
         } else if (failure != null) {
             sessions.settle(session);
             if (!wait.isCancelled() || wait.isFruitless()) {
@@ -157,6 +158,19 @@ final class WaitQueue {
         if (!wait.isCancelled()) {
             waiters.remove(waiter);
             serve();
+        }
+    }
+
+    /** The server has granted it already: without an owner it would stay with the session, and nobody could release it. */
+    private void grant(Waiter waiter, Session session, OptionalLong token) {
+        Key key = waiter.request().key();
+        try {
+            Hold hold = token.isPresent() ? Hold.exclusive(key, token, session) : Hold.shared(key, session);
+            holds.put(hold);
+            waiter.grant(hold);
+        } catch (RuntimeException | Error e) {
+            session.end(LossReason.SESSION_LOST);
+            waiter.fail(ServerWait.failed(e));
         }
     }
 }
