@@ -54,7 +54,13 @@ final class RenewalScheduler {
     private void collect(RenewalTask renewal) {
         due.add(renewal);
         if (due.size() == 1) {
-            threads.renew(this::renewDue);
+            try {
+                threads.renew(this::renewDue);
+            } catch (RuntimeException | Error e) {
+                // Else nothing would ever empty the list, and no hold would be renewed again. Alone is better than
+                // never.
+                renewDue();
+            }
         }
     }
 
