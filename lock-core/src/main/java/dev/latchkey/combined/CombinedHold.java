@@ -108,15 +108,48 @@ final class CombinedHold {
 
     private void endSession(Member member, CompletionStage<LossReason> session, LossReason reason) {
         synchronized (this) {
-            if (sessions.get(member) != session) {
-                return;
-            }
-            remove(member);
-            if (quorum.isMet(lasting())) {
+            if (sessions.get(member) != session || isEnoughWithout(member)) {
                 return;
             }
             endedWithSessions = true;
         }
+        endWithSessions(reason);
+    }
+
+    /**
+     * A member says that it has no part. It may have been counted on when another one's session ended, of which nobody was
+     * told then.
+     */
+    void drop(Member member) {
+        synchronized (this) {
+            if (isEnoughWithout(member) || ended || !quorum.isBoundToProcess()) {
+                return;
+            }
+            endedWithSessions = true;
+        }
+        endWithSessions(LossReason.SESSION_LOST);
+    }
+
+    /** As {@link #drop}, unless there was a save since the question, or when it was asked: that may have put it back. */
+    void dropUnlessSaved(Member member, int savesBefore) {
+        synchronized (this) {
+            if (savesBefore < 0 || savesBefore != savesIfQuiet()) {
+                return;
+            }
+            if (isEnoughWithout(member) || ended) {
+                return;
+            }
+            endedWithSessions = true;
+        }
+        endWithSessions(LossReason.SESSION_LOST);
+    }
+
+    private synchronized boolean isEnoughWithout(Member member) {
+        remove(member);
+        return quorum.isMet(lasting());
+    }
+
+    private void endWithSessions(LossReason reason) {
         boolean unused = endByItself();
         // Last, for who hears of it may take it anew.
         lost.complete(reason);

@@ -50,12 +50,28 @@ final class FindRound {
 
     Optional<Response.Granted> finish() {
         VoteCount.Verdict verdict = round.await(this::isClear);
-        round.onLate(answer -> {});
+        if (verdict != VoteCount.Verdict.GRANTED) {
+            round.onLate(answer -> {});
+        }
         return switch (verdict) {
-            case GRANTED -> Optional.of(found(round.granted()));
+            case GRANTED -> Optional.of(found());
             case LOST -> lost();
             case OPEN, CONFLICTED, FAILED -> throw round.failure();
         };
+    }
+
+    private Response.Granted found() {
+        Response.Granted found = found(round.granted());
+        round.answers().forEach(this::dropIfLost);
+        round.onLate(this::dropIfLost);
+        return found;
+    }
+
+    /** Else what is not there would be counted on when a session ends. */
+    private void dropIfLost(Answer<Response> answer) {
+        if (isRefresh() && answer.value() instanceof Response.Lost) {
+            before.ifPresent(hold -> hold.dropUnlessSaved(answer.member(), savesBefore));
+        }
     }
 
     /** Of an exclusive hold some members may have a shared part: others may show that it is held exclusively all the same. */
@@ -73,8 +89,12 @@ final class FindRound {
     }
 
     /** To look changes nothing, but where no member has leases it is how holds are refreshed. */
+    private boolean isRefresh() {
+        return quorum.members().stream().allMatch(member -> member.expiring().isEmpty());
+    }
+
     private Optional<Response.Granted> lost() {
-        if (quorum.members().stream().allMatch(member -> member.expiring().isEmpty())) {
+        if (isRefresh()) {
             before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, round.inDoubt()));
         }
         return Optional.empty();

@@ -97,10 +97,12 @@ final class RefreshRound {
             round.onLate(answer -> {});
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
+        // What is told from now on decides which parts last as long, should one be missing.
+        Response.Granted answer = hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
         Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.retryIntent()), hold, save);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
-        return hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
+        return answer;
     }
 
     private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Response.Granted> granted) {

@@ -37,7 +37,7 @@ final class Repair {
         if (answer.value() instanceof Response.Granted granted) {
             addAndRaise(member, granted);
         } else if (answer.value() instanceof Response.Lost) {
-            hold.remove(member);
+            hold.drop(member);
             var unused = member.call(key, () -> take(member)).exceptionally(failure -> {
                 log.debug("lock.not-repaired {}", member, failure);
                 return Optional.empty();

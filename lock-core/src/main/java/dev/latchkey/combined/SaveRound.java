@@ -128,13 +128,15 @@ final class SaveRound {
         if (!hold.add(number, granted, request.mode(), token.get())) {
             return endedMeanwhile();
         }
+        // What is told from now on decides which parts last as long, should one be missing.
+        Response.Granted told = hold.answer(
+                request.mode(), token.get(), granted.values(), quorum.leaseOf(request, proposal.sentNanos()));
         Repair repair = new Repair(quorum, request, hold, number);
         round.answers().stream()
                 .filter(answer -> !isSettled(granted.get(answer.member()), token.get()))
                 .forEach(repair::consider);
         round.onLate(repair::consider);
-        return hold.answer(
-                request.mode(), token.get(), granted.values(), quorum.leaseOf(request, proposal.sentNanos()));
+        return told;
     }
 
     /** A part was lost between the grant and the raise, or all was given up: a rival may be at it, and so may we. */

@@ -167,6 +167,31 @@ class CombinedMixedTest {
         }
     }
 
+    /** The third was counted on when the first had ended, and said only then that it has no part: nobody was told of it. */
+    @Test
+    void givenASessionWasLost_whenAMemberSaysLateThatItHasNoPart_thenTheHoldIsLost() throws Exception {
+        FaultyStore late = new FaultyStore(other);
+        try (CombinedStore asked = new CombinedStore(List.of(one, late, leases), new ConsensusStrategy())) {
+            Response.Granted saved = granted(asked.save(exclusive(key, TTL)));
+            await().until(() -> List.of(one, other, memory).stream()
+                    .allMatch(member -> member.find(key).isPresent()));
+            Key rival = Key.of("x");
+            assertThat(other.delete(key)).isTrue();
+            granted(other.save(exclusive(rival, TTL)));
+            Pause answer = new Pause();
+            late.next(FaultyStore.Operation.FIND, Fault.pausedAfter(answer));
+            granted(asked.refresh(exclusive(holding(key, saved), TTL)));
+            answer.awaitReached();
+            one.end(key);
+            assertThat(isLost(saved)).isFalse();
+
+            answer.end();
+
+            await().until(() -> isLost(saved));
+            await().until(() -> memory.find(key).isEmpty());
+        }
+    }
+
     /** A question that takes less time than the grant did is told of a lease that seems to end later. */
     @Test
     void givenLookedAt_whenASessionIsLost_thenTheOthersAreEnough() {

@@ -6,6 +6,7 @@ import static dev.latchkey.testkit.Requests.holding;
 import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
@@ -116,6 +117,19 @@ class CombinedSessionsTest {
         members.get(0).failure = null;
 
         assertThat(store.find(writes)).get().extracting(Response.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    /** It was counted on when another session ended, though it had said that it has no part: a rival can be there. */
+    @Test
+    void givenOneHasSaidThatItHasNoPart_whenAnotherSessionEnds_thenTheHoldIsLost() {
+        Response.Granted saved = granted(store.save(exclusive(key)));
+        assertThat(members.get(2).memory.delete(key)).isTrue();
+        assertThat(store.find(holding(key, saved))).isPresent();
+
+        members.get(1).end();
+
+        await().until(() -> isLost(saved.lease()));
+        assertThat(saved.lease().isLive().getAsBoolean()).isFalse();
     }
 
     /** Shared again at two members; the third has not answered, and may still do as it was asked. */
