@@ -43,6 +43,9 @@ final class CombinedHold {
     /** Whether it ended with its sessions, which is told only once its parts are being given back. */
     private boolean endedWithSessions;
 
+    /** Whether the same key holds anew since. */
+    private boolean superseded;
+
     private int saves;
     private int savesUnderWay;
 
@@ -220,14 +223,31 @@ final class CombinedHold {
                 return;
             }
         }
-        quorum.giveUp(key, this, inDoubt);
+        giveBack(inDoubt);
     }
 
     /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
     void giveUp(Collection<Member> inDoubt) {
         if (end()) {
+            giveBack(inDoubt);
+        }
+    }
+
+    private void giveBack(Collection<Member> inDoubt) {
+        if (isSuperseded()) {
+            quorum.leave(key, this);
+        } else {
             quorum.giveUp(key, this, inDoubt);
         }
+    }
+
+    /** The same key holds anew, as something else: members have nothing more of this one to give back, but of that. */
+    synchronized void superseded() {
+        superseded = true;
+    }
+
+    private synchronized boolean isSuperseded() {
+        return superseded;
     }
 
     /** Ends it; what members have of it is given back by who calls this. False if it had ended before. */
@@ -235,7 +255,9 @@ final class CombinedHold {
         boolean first = !ended;
         ended = true;
         leaseEnd.cancel(false);
-        LastGrants.ended(quorum, key);
+        if (!superseded) {
+            LastGrants.ended(quorum, key);
+        }
         return first;
     }
 
@@ -310,7 +332,7 @@ final class CombinedHold {
         if (LastGrants.isThroughAnother(quorum, key)) {
             quorum.leave(key, this);
         } else {
-            quorum.giveUp(key, this, quorum.members());
+            giveBack(quorum.members());
         }
         return true;
     }

@@ -138,9 +138,15 @@ final class Quorum {
 
     CombinedHold holdOrNew(Key key) {
         sweepIfGrown();
-        return holds.compute(
-                key.token(),
-                (token, known) -> known != null && known.fits(key.held()) ? known : new CombinedHold(this, key));
+        return holds.compute(key.token(), (token, known) -> {
+            if (known != null && known.fits(key.held())) {
+                return known;
+            }
+            if (known != null) {
+                known.superseded();
+            }
+            return new CombinedHold(this, key);
+        });
     }
 
     boolean isHeldAs(Key key, CombinedHold hold) {

@@ -4,6 +4,7 @@ import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -145,6 +146,26 @@ class CombinedMixedTest {
             assertThat(one.find(held)).isPresent();
             granted(there.refresh(exclusive(held, TTL)));
             assertThat(store.save(exclusive(Key.of("x"), TTL))).isInstanceOf(Response.Conflicted.class);
+        }
+    }
+
+    /** What this store knew of before was given back when its lease was over, and with it what is held since. */
+    @Test
+    void givenPromotedAnewThroughAnotherStore_whenTheFirstLeaseIsOver_thenHeldHereStill() {
+        try (CombinedStore there = new CombinedStore(List.of(one, other, leases), new ConsensusStrategy())) {
+            Key first = holding(key, granted(store.save(exclusive(key, Duration.ofSeconds(2)))));
+            Key reads = holding(key, granted(there.save(shared(first, TTL))));
+            Key held = holding(key, granted(there.save(exclusive(reads, TTL))));
+            assertThat(held.held()).isNotEqualTo(first.held());
+            Response.Granted saved = granted(store.refresh(exclusive(held, TTL)));
+            Key shorter = Key.of("y");
+            granted(store.save(exclusive(shorter, Duration.ofMillis(2_200))));
+
+            await().until(() -> one.find(shorter).isEmpty());
+
+            assertThat(isLost(saved)).isFalse();
+            assertThat(one.find(held)).isPresent();
+            assertThat(there.save(exclusive(Key.of("x"), TTL))).isInstanceOf(Response.Conflicted.class);
         }
     }
 
