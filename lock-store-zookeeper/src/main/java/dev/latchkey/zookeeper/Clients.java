@@ -10,8 +10,8 @@ interface Clients {
     /** One to be used from now on; one that has ended if there is no other. */
     ZooKeeper next() throws Exception;
 
-    /** What is known of the session of a client that {@link #next} has just given. */
-    SessionProof proofs();
+    /** What is known of the session of a client that {@link #next} has given when it was called then. */
+    SessionProof proofs(long calledNanos);
 
     /** The session has ended: another one takes its place. */
     void discard(Session session);
@@ -36,8 +36,8 @@ interface Clients {
         }
 
         @Override
-        public SessionProof proofs() {
-            return SessionProof.ofNewSession();
+        public SessionProof proofs(long calledNanos) {
+            return SessionProof.ofNewSession(calledNanos);
         }
 
         @Override
@@ -79,7 +79,7 @@ interface Clients {
         }
 
         @Override
-        public SessionProof proofs() {
+        public SessionProof proofs(long calledNanos) {
             return SessionProof.none();
         }
 

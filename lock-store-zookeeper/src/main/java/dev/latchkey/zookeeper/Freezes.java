@@ -13,6 +13,7 @@ final class Freezes {
     private int looks;
     private long lookedNanos;
 
+    /** Begins then, which is to be before the session does: what came before that is not known. */
     Freezes(long nanos) {
         this.lookedNanos = nanos;
     }

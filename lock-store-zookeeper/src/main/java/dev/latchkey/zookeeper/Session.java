@@ -33,15 +33,16 @@ final class Session {
     private final Set<Waiter> joiners = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final SessionProof proofs;
-    private final Freezes freezes = new Freezes(System.nanoTime());
+    private final Freezes freezes;
     private final BooleanSupplier mayLive = this::mayLiveNow;
     private @Nullable CompletableFuture<?> beat;
     private long beatNanos;
     private volatile boolean ended;
 
-    Session(ZooKeeper client, NodeSettings settings, SessionProof proofs) {
+    Session(ZooKeeper client, NodeSettings settings, SessionProof proofs, Freezes freezes) {
         this.client = client;
         this.proofs = proofs;
+        this.freezes = freezes;
         this.root = settings.paths().root();
         Replies answers = new Replies(this::prove, this::end);
         this.requests = new Requests(client, settings.acl(), answers);
@@ -105,9 +106,10 @@ final class Session {
         return timeoutNanos() / 4 + Failures.LEAVING_NANOS;
     }
 
+    /** Not of a client that was never connected: it knows no timeout, and its first connection tells whether the session is there. */
     private boolean isInDoubt() {
         long now = System.nanoTime();
-        return proofs.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
+        return client.getSessionTimeout() > 0 && proofs.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
     }
 
     /** Its client is of no more use. */

@@ -31,9 +31,9 @@ final class SessionProof {
         this.heard = nanos;
     }
 
-    /** Of a session that does not exist yet: the leader hears of it, for the first time, later than now. */
-    static SessionProof ofNewSession() {
-        return new SessionProof(System.nanoTime());
+    /** Of a session that did not exist yet then: the leader heard of it, for the first time, later. */
+    static SessionProof ofNewSession(long beforeNanos) {
+        return new SessionProof(beforeNanos);
     }
 
     /** Of a session of which nothing is known. */

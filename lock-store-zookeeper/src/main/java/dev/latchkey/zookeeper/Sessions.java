@@ -1,7 +1,6 @@
 package dev.latchkey.zookeeper;
 
 import dev.latchkey.LossReason;
-import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /** The session of a store: one at a time, and when that has ended another one, if another client is to be had. */
@@ -52,31 +51,32 @@ final class Sessions {
             session.lose(LossReason.SESSION_LOST);
             clients.discard(session);
         }
-        ZooKeeper client = nextClient(resource);
-        Session opened = new Session(client, settings, clients.proofs());
+        Session opened = next(resource);
         current = opened;
         return opened;
     }
 
     /** Its owner may be about to replace one that has just ended. */
-    private ZooKeeper nextClient(String resource) {
+    private Session next(String resource) {
         CallTimeout<RuntimeException> limit = CallTimeout.deaf(REPLACING_NANOS);
-        ZooKeeper client = supplied(resource);
-        while (!client.getState().isAlive() && !limit.isOver()) {
+        Session session = supplied(resource);
+        while (session.isEnded() && !limit.isOver()) {
             limit.pause();
-            client = supplied(resource);
+            session = supplied(resource);
         }
-        if (!client.getState().isAlive()) {
+        if (session.isEnded()) {
             throw Failures.clientEnded(resource);
         }
-        return client;
+        return session;
     }
 
     /** An interrupt is kept for later. */
-    private ZooKeeper supplied(String resource) {
+    private Session supplied(String resource) {
         boolean interrupted = Thread.interrupted();
+        // The servers may know the session before the client is here, and this process may stand still in between.
+        long beforeNanos = System.nanoTime();
         try {
-            return clients.next();
+            return new Session(clients.next(), settings, clients.proofs(beforeNanos), new Freezes(beforeNanos));
         } catch (InterruptedException e) {
             interrupted = true;
             throw Failures.noClient(resource, e);

@@ -32,7 +32,7 @@ class SessionProofTest {
     /** Who holds has seen the end, or will before the next proof. */
     @Test
     void givenTheEndHasCome_whenAProofComesLate_thenItAddsNothing() {
-        SessionProof proofs = SessionProof.ofNewSession();
+        SessionProof proofs = SessionProof.ofNewSession(System.nanoTime());
         long end = proofs.endNanos(1);
 
         assertThat(proofs.addUnlessOver(System.nanoTime(), 1, 0)).isFalse();
@@ -145,7 +145,7 @@ class SessionProofTest {
         Schedule(Random random, long period) {
             this.random = random;
             this.period = period;
-            this.proofs = random.nextBoolean() ? SessionProof.none() : SessionProof.ofNewSession();
+            this.proofs = random.nextBoolean() ? SessionProof.none() : SessionProof.ofNewSession(System.nanoTime());
             // Not before the session is there.
             this.base = System.nanoTime();
             this.freezes = new Freezes(base);

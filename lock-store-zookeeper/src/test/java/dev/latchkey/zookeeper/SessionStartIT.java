@@ -1,0 +1,100 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * A process that stands still between its client and the first use of it: the session may be as old as that. Where it stands
+ * still is in what opens the client, for a signal would hardly come in just that moment.
+ */
+@Timeout(120)
+class SessionStartIT extends BehindAProxy {
+
+    private static final int TIMEOUT_MILLIS = 4_000;
+
+    SessionStartIT() {
+        super("?sessionTimeout=" + TIMEOUT_MILLIS);
+    }
+
+    @Test
+    void givenTheServersHaveEndedTheSessionWhileItWasOpened_thenNothingOfItIsBelieved() {
+        NodeSettings settings = new NodeSettings(new Paths(ZooKeeperStore.DEFAULT_ROOT), ZooDefs.Ids.OPEN_ACL_UNSAFE);
+        Sessions sessions = new Sessions(new Clients.Own(this::openUntilTheServersEndIt), settings);
+        try {
+            assertThat(sessions.forUse("report").isLive()).isFalse();
+        } finally {
+            sessions.close();
+        }
+    }
+
+    private ZooKeeper openUntilTheServersEndIt() {
+        try {
+            ZooKeeper client = Nodes.connect(proxy.address().toString(), TIMEOUT_MILLIS);
+            client.create("/mark", Requests.NOTHING, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+            proxy.silence();
+            Awaitility.await().atMost(LIMIT).until(() -> nodes.client().exists("/mark", false) == null);
+            return client;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Its client has not said for so long that it is there that a single answer is too little. */
+    @Test
+    @SuppressWarnings("try") // The client's close() throws InterruptedException.
+    void givenTheProcessStoodStillWhileTheClientWasOpened_whenTaken_thenTheSessionIsProvenFirst() throws Exception {
+        AtomicInteger proofs = new AtomicInteger();
+        AtomicInteger proofsBefore = new AtomicInteger();
+        ZooKeeper client = new ZooKeeper(server.address().toString(), TIMEOUT_MILLIS, event -> {}) {
+            @Override
+            public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
+                proofs.incrementAndGet();
+                super.multi(operations, callback, context);
+            }
+
+            @Override
+            public void create(
+                    String path,
+                    byte[] data,
+                    List<ACL> acl,
+                    CreateMode mode,
+                    AsyncCallback.Create2Callback callback,
+                    Object context) {
+                proofsBefore.compareAndSet(0, proofs.get());
+                super.create(path, data, acl, mode, callback, context);
+            }
+        };
+        try (ZooKeeperStore lent = ZooKeeperStore.builder(() -> {
+                    Awaitility.await()
+                            .atMost(LIMIT)
+                            .until(() -> client.getState().isConnected());
+                    Awaitility.await()
+                            .pollDelay(Duration.ofMillis(TIMEOUT_MILLIS / 2))
+                            .until(() -> true);
+                    return client;
+                })
+                .build()) {
+            Lock lock = new LockFactory(lent).createLock("report", TTL);
+
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThat(proofsBefore.get()).isGreaterThanOrEqualTo(2);
+        } finally {
+            client.close();
+        }
+    }
+}
