@@ -224,16 +224,21 @@ final class Session {
         }
         // A client that was closed by its owner says nothing.
         boolean live = isLive();
-        long due = proofs.dueNanos(timeout) - System.nanoTime();
-        if (due > 0) {
-            return Math.min(due, lookNanos);
+        long dueNanos = proofs.dueNanos(timeout) - System.nanoTime();
+        if (dueNanos <= 0) {
+            askForProof(timeout);
         }
+        long soonest = dueNanos > 0 ? Math.min(dueNanos, lookNanos) : lookNanos;
+        // No later than the end, of which nobody else tells the holders.
+        return live ? Math.min(soonest, proofs.endNanos(timeout) - System.nanoTime()) : soonest;
+    }
+
+    private void askForProof(long timeout) {
         long now = System.nanoTime();
         // The client calls back once: what that throws, as where memory runs out, loses the answer for good.
         if (beat == null || beat.isDone() || now - beatNanos >= timeout / 4) {
             beatNanos = now;
             beat = requests.commit(root);
         }
-        return live ? Math.min(lookNanos, proofs.endNanos(timeout) - System.nanoTime()) : lookNanos;
     }
 }

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,5 +37,28 @@ class SessionEndIT extends BehindAProxy {
                 .pollInterval(Duration.ofNanos(1))
                 .until(() -> held.stream().anyMatch(Lock::isExpired));
         assertThat(held).allMatch(Lock::isExpired);
+    }
+
+    /** Who has a thread tell of the end is told no later than it comes. */
+    @Test
+    void givenTheEndComesBeforeTheNextProofIsDue_whenBeaten_thenItIsLookedAtAgainByTheEnd() throws Exception {
+        ZooKeeper client = Nodes.connect(server.address().toString(), 60_000);
+        try {
+            long timeout = TimeUnit.MILLISECONDS.toNanos(client.getSessionTimeout());
+            long left = timeout / 16 * 3 / 4;
+            SessionProof proofs = SessionProof.none();
+            Session session = new Session(
+                    client,
+                    new NodeSettings(new Paths(ZooKeeperStore.DEFAULT_ROOT), ZooDefs.Ids.OPEN_ACL_UNSAFE),
+                    proofs,
+                    new Freezes(System.nanoTime()));
+            session.add(new Waiter());
+            long now = System.nanoTime();
+            proofs.add(now, now, timeout, timeout / 2 - left);
+
+            assertThat(session.beat()).isLessThanOrEqualTo(left);
+        } finally {
+            client.close();
+        }
     }
 }
