@@ -58,7 +58,7 @@ final class Acquirer {
 
     /** Without waiting. */
     Response take(Request request) {
-        Session session = session(request);
+        Session session = session(request.key().resource());
         try {
             return take(request, session);
         } catch (LockStorageException e) {
@@ -66,13 +66,12 @@ final class Acquirer {
                 throw e;
             }
             // It may have expired hours ago, with nobody looking: all that was in it is gone.
-            return take(request, session(request));
+            return take(request, session(request.key().resource()));
         }
     }
 
-    /** One that is watched over from now on. */
-    private Session session(Request request) {
-        String resource = request.key().resource();
+    /** One that is watched over from now on: without that, this process would seem to stand still. */
+    Session session(String resource) {
         Session session = sessions.forUse(resource);
         pulse.needed(resource);
         return session;
@@ -98,7 +97,7 @@ final class Acquirer {
                 return Response.Conflicted.NO_HINT;
             }
             while (true) {
-                Session session = session(request);
+                Session session = session(request.key().resource());
                 Waiter waiter = new Waiter();
                 CompletableFuture<Void> unused = stop.thenRun(() -> waiter.end(WaitSignal.STOP));
                 Response response = await(request, place(session, request), waiter, endNanos);

@@ -186,7 +186,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
      */
     @Override
     public List<Holder> holders(String resource) {
-        return Inspection.holders(resource, paths.of(resource), sessions.forUse(resource));
+        return Inspection.holders(resource, paths.of(resource), taking.session(resource));
     }
 
     @Override

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
@@ -57,34 +59,12 @@ class SessionStartIT extends BehindAProxy {
     @Test
     @SuppressWarnings("try") // The client's close() throws InterruptedException.
     void givenTheProcessStoodStillWhileTheClientWasOpened_whenTaken_thenTheSessionIsProvenFirst() throws Exception {
-        AtomicInteger proofs = new AtomicInteger();
-        AtomicInteger proofsBefore = new AtomicInteger();
-        ZooKeeper client = new ZooKeeper(server.address().toString(), TIMEOUT_MILLIS, event -> {}) {
-            @Override
-            public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
-                proofs.incrementAndGet();
-                super.multi(operations, callback, context);
-            }
-
-            @Override
-            public void create(
-                    String path,
-                    byte[] data,
-                    List<ACL> acl,
-                    CreateMode mode,
-                    AsyncCallback.Create2Callback callback,
-                    Object context) {
-                proofsBefore.compareAndSet(0, proofs.get());
-                super.create(path, data, acl, mode, callback, context);
-            }
-        };
+        ProofCounter client = new ProofCounter(TIMEOUT_MILLIS);
         try (ZooKeeperStore lent = ZooKeeperStore.builder(() -> {
                     Awaitility.await()
                             .atMost(LIMIT)
                             .until(() -> client.getState().isConnected());
-                    Awaitility.await()
-                            .pollDelay(Duration.ofMillis(TIMEOUT_MILLIS / 2))
-                            .until(() -> true);
+                    standStill(Duration.ofMillis(TIMEOUT_MILLIS / 2));
                     return client;
                 })
                 .build()) {
@@ -92,9 +72,63 @@ class SessionStartIT extends BehindAProxy {
 
             assertThat(lock.tryAcquire()).isTrue();
 
-            assertThat(proofsBefore.get()).isGreaterThanOrEqualTo(2);
+            assertThat(client.proofsBefore).hasValueGreaterThanOrEqualTo(2);
         } finally {
             client.close();
+        }
+    }
+
+    /** With no thread that says that the process runs, it would seem to have stood still ever since. */
+    @Test
+    @SuppressWarnings("try") // The client's close() throws InterruptedException.
+    void givenHoldersWereListedLongAgo_whenTaken_thenNothingIsToBeProvenFirst() throws Exception {
+        ProofCounter client = new ProofCounter(40_000);
+        try (ZooKeeperStore lent = new ZooKeeperStore(client)) {
+            assertThat(lent.holders("report")).isEmpty();
+            standStill(Duration.ofSeconds(8));
+            Lock lock = new LockFactory(lent).createLock("report", TTL);
+
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThat(client.proofsBefore).hasValue(0);
+        } finally {
+            client.close();
+        }
+    }
+
+    private static void standStill(Duration time) {
+        Awaitility.await().pollDelay(time).until(() -> true);
+    }
+
+    /** Counts what only proves the session, until the first node is made. */
+    @SuppressWarnings("try") // The client's close() throws InterruptedException.
+    private static final class ProofCounter extends ZooKeeper {
+
+        final AtomicInteger proofsBefore = new AtomicInteger();
+        private final AtomicBoolean made = new AtomicBoolean();
+
+        ProofCounter(int timeoutMillis) throws IOException {
+            super(server.address().toString(), timeoutMillis, event -> {});
+        }
+
+        @Override
+        public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
+            if (!made.get()) {
+                proofsBefore.incrementAndGet();
+            }
+            super.multi(operations, callback, context);
+        }
+
+        @Override
+        public void create(
+                String path,
+                byte[] data,
+                List<ACL> acl,
+                CreateMode mode,
+                AsyncCallback.Create2Callback callback,
+                Object context) {
+            made.set(true);
+            super.create(path, data, acl, mode, callback, context);
         }
     }
 }
