@@ -110,7 +110,7 @@ final class Holds {
         try {
             return promote(owner, own);
         } finally {
-            kernel.endConversion();
+            endConversion();
         }
     }
 
@@ -134,9 +134,16 @@ final class Holds {
             kernel.demote();
             return put(owner, own.demoted());
         } finally {
-            kernel.endConversion();
-            dropIfLost();
+            endConversion();
         }
+    }
+
+    /** Whoever has lost the file in it is told first: until it ends, no other process is admitted exclusively. */
+    void endConversion() {
+        dropIfLost();
+        kernel.endConversion();
+        // An end that fails closes the file.
+        dropIfLost();
     }
 
     private Response put(Owner owner, Grant grant) {

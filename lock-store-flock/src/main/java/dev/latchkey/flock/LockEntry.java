@@ -185,7 +185,7 @@ final class LockEntry {
             }
         } finally {
             if (waiter.isPromoter()) {
-                kernel.endConversion();
+                holds.endConversion();
             }
             cancelKernelWaitUnlessFor(queue.peekFirst());
             while (kernelWait != null && kernelWait.isCancelled()) {
