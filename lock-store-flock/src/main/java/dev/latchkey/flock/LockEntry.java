@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *       again and again, with growing pauses.
  * </ol>
  *
- * <p>An answer of null means that the path leads to another file now: start over with that one.
+ * <p>An answer of null means to start over: the path leads to another file now, or there is nothing left to promote.
  */
 final class LockEntry {
 
@@ -259,6 +259,10 @@ final class LockEntry {
 
     private @Nullable Response promote(Waiter head) throws IOException {
         Grant own = holds.of(head.owner());
+        if (own == null && head.request().key().held().isEmpty()) {
+            // Released by another caller with the same key, it has nothing to promote: it waits to take, as any other.
+            return null;
+        }
         if (own == null || own.mode() == LockMode.EXCLUSIVE || !head.name().leadsToFile()) {
             return save(head.request(), head.name());
         }

@@ -65,7 +65,7 @@ final class Waiter {
         changed.signal();
     }
 
-    /** The name leads to another file now: the wait has to begin anew there. */
+    /** The name leads to another file now, or there is nothing left to promote: the wait has to begin anew. */
     void startOver() {
         answered = true;
         changed.signal();

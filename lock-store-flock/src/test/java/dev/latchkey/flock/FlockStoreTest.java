@@ -121,6 +121,26 @@ class FlockStoreTest {
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
+    /** It stayed at the head, with nothing to promote, and nobody behind it was served. */
+    @Test
+    void givenAPromoterThatClaimsNothing_whenItsKeyIsReleased_thenItWaitsToTakeLikeAnyOther() throws Exception {
+        Key reader = Key.of("report");
+        granted(store.save(shared(key)));
+        granted(store.save(shared(reader)));
+        FutureTask<Response> promoting = waiting(store, key, Duration.ofMinutes(5));
+        Key writer = Key.of("report");
+        FutureTask<Response> writing = waiting(store, writer);
+
+        assertThat(store.delete(key)).isTrue();
+        assertThat(store.delete(reader)).isTrue();
+
+        assertThat(writing.get()).isInstanceOf(Response.Granted.class);
+        assertThat(promoting.isDone()).isFalse();
+        assertThat(store.delete(writer)).isTrue();
+        assertThat(promoting.get()).isInstanceOf(Response.Granted.class);
+        assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
+    }
+
     @Test
     void givenHardLink_whenTakenByTheOtherName_thenConflict() throws Exception {
         granted(store.save(exclusive(key)));
@@ -628,8 +648,12 @@ class FlockStoreTest {
     }
 
     private FutureTask<Response> waiting(FlockStore of, Key waiter) {
+        return waiting(of, waiter, LONG_WAIT);
+    }
+
+    private FutureTask<Response> waiting(FlockStore of, Key waiter, Duration maxWait) {
         FutureTask<Response> task =
-                new FutureTask<>(() -> of.waitAndSave(exclusive(waiter), LONG_WAIT, new CompletableFuture<>()));
+                new FutureTask<>(() -> of.waitAndSave(exclusive(waiter), maxWait, new CompletableFuture<>()));
         Thread thread = new Thread(task, "waiter");
         thread.setDaemon(true);
         thread.start();
