@@ -47,12 +47,14 @@ final class ChildCommand {
 
     /**
      * Starts it with our stdin, stdout and stderr. It inherits nothing else: the JVM closes all other descriptors, so it
-     * cannot keep a file lock when we die.
+     * cannot keep a file lock when we die. Not started if the lock is over already.
      */
     Process start(Lock lock) {
         ProcessBuilder builder = new ProcessBuilder(SignalMask.of(words)).inheritIO();
         describe(lock, builder.environment());
         try {
+            // The last thing before: a process that was frozen since the grant may not have been told of its loss yet.
+            requireHeld(lock);
             return builder.start();
         } catch (IOException e) {
             Matcher said = SYSTEM_ERROR.matcher(String.valueOf(e.getMessage()));
@@ -62,6 +64,16 @@ final class ChildCommand {
             }
             String reason = isKnown ? said.group(2) : String.valueOf(e.getMessage());
             throw cannotRun(ExitCode.NOT_EXECUTABLE, Text.oneLine(reason), e);
+        }
+    }
+
+    private static void requireHeld(Lock lock) {
+        if (lock.isExpired()) {
+            throw new CommandException(
+                    ExitCode.LOST,
+                    "lost the lock " + Text.quoted(lock.key().resource())
+                            + " before the command was started: did not start it",
+                    null);
         }
     }
 

@@ -34,7 +34,7 @@ final class ChildRun {
     int of(ChildCommand command) throws InterruptedException {
         console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
         try {
-            OptionalInt exitCode = ChildSupervisor.untilGone(name, rules, inbox, console, () -> command.start(lock));
+            OptionalInt exitCode = ChildSupervisor.untilGone(lock, rules, inbox, console, () -> command.start(lock));
             return exitCode.isPresent() ? giveBack(exitCode.getAsInt()) : ExitCode.LOST.number();
         } finally {
             held.locks().close();

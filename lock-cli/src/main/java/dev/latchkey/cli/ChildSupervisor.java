@@ -1,5 +1,6 @@
 package dev.latchkey.cli;
 
+import dev.latchkey.Lock;
 import dev.latchkey.LossReason;
 import java.time.Duration;
 import java.util.Optional;
@@ -49,9 +50,11 @@ final class ChildSupervisor {
     /**
      * Starts the child and returns its exit code; empty if the lock was lost, whatever that was. The child is gone when it
      * returns, by an exception too: whoever called it gives the lock back.
+     *
+     * <p>A child that was started under a lock that was over by then is killed, whatever is to be done about a later loss: it
+     * should never have run. What is asked is the clock, for a process that was frozen may not have been told yet.
      */
-    static OptionalInt untilGone(
-            String name, RunRules rules, EventQueue inbox, Console console, Supplier<Process> start)
+    static OptionalInt untilGone(Lock lock, RunRules rules, EventQueue inbox, Console console, Supplier<Process> start)
             throws InterruptedException {
         CompletableFuture<Optional<Process>> started = new CompletableFuture<>();
         // The probe first: a signal to the group that came before it would look like one to us alone.
@@ -62,6 +65,14 @@ final class ChildSupervisor {
                     () -> started.join().ifPresent(child -> inbox.add(new Event.ChildEnded(waitFor(child)))));
             Process child = start.get();
             started.complete(Optional.of(child));
+            String name = lock.key().resource();
+            if (lock.isExpired()) {
+                new ProcessTree(child.toHandle()).killUntilGone();
+                throw new CommandException(
+                        ExitCode.LOST,
+                        "lost the lock " + Text.quoted(name) + " while the command was being started: killed it",
+                        null);
+            }
             return new ChildSupervisor(name, rules, inbox, console, child, probe).loopOrKill();
         } catch (Error e) {
             // It may run all the same, though Java could not make the thread that waits for it.

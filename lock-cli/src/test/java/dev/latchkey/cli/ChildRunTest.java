@@ -1,6 +1,8 @@
 package dev.latchkey.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
@@ -12,17 +14,23 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.store.NullStore;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ChildRunTest {
 
     private static final Duration MIN_HOLD = Duration.ofMillis(100);
+
+    @TempDir
+    Path directory = Path.of("");
 
     private final List<String> deleted = new ArrayList<>();
 
@@ -55,6 +63,23 @@ class ChildRunTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(minHold);
     }
 
+    /** As when the process was frozen between the grant and the start, and nobody has told of the loss yet. */
+    @Test
+    void givenTheLeaseEndedSinceTheGrant_whenTheCommandIsToStart_thenItIsNotStartedAndLost() {
+        LockFactory locks = new LockFactory(new InMemoryStore());
+        Lock lock = locks.createLock("x", Duration.ofMillis(50));
+        assertThat(lock.tryAcquire()).isTrue();
+        await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+        Path ran = directory.resolve("ran");
+
+        assertThatExceptionOfType(CommandException.class)
+                .isThrownBy(() ->
+                        childRun(locks, lock, Duration.ZERO).of(ChildCommand.of(List.of("touch", ran.toString()))))
+                .satisfies(e -> assertThat(e.exitCode()).isEqualTo(ExitCode.LOST));
+
+        assertThat(ran).doesNotExist();
+    }
+
     private int run(PersistingStore store) throws InterruptedException {
         return run(store, MIN_HOLD);
     }
@@ -63,13 +88,16 @@ class ChildRunTest {
         LockFactory locks = new LockFactory(store);
         Lock lock = locks.createLock("x");
         assertThat(lock.tryAcquire()).isTrue();
+        return childRun(locks, lock, minHold).of(ChildCommand.of(List.of("true")));
+    }
+
+    private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold) {
         RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, minHold, LockTarget.NO_LIMIT);
         return new ChildRun(
-                        new AcquireAnswer.Acquired(locks, lock, Duration.ZERO),
-                        rules,
-                        new EventQueue(),
-                        new StoreOptions().console())
-                .of(ChildCommand.of(List.of("true")));
+                new AcquireAnswer.Acquired(locks, lock, Duration.ZERO),
+                rules,
+                new EventQueue(),
+                new StoreOptions().console());
     }
 
     /** Its keys mean something in other processes, and its holds end by release alone. */

@@ -1,9 +1,15 @@
 package dev.latchkey.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
+import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.store.NullStore;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -13,6 +19,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The lock is given back as soon as nobody watches over the command any more: it must not run then. */
 @Timeout(60)
@@ -21,8 +29,15 @@ class ChildSupervisorTest {
     private static final RunRules RULES =
             new RunRules(Duration.ofSeconds(5), OnLost.TERM, Duration.ZERO, LockTarget.NO_LIMIT);
 
+    /** Without a lease. */
+    private static final Lock HELD = new LockFactory(new NullStore()).createLock("x");
+
     private final CompletableFuture<ProcessHandle> command = new CompletableFuture<>();
     private final EventQueue inbox = new EventQueue();
+
+    private static Console console() {
+        return new StoreOptions().console();
+    }
 
     private Process start() {
         try {
@@ -37,12 +52,34 @@ class ChildSupervisorTest {
     /** As where the limit of processes is reached: the command is there, and the thread that waits for it is not. */
     @Test
     void givenTheCommandRuns_whenJavaFailsToSaySo_thenItIsGoneBeforeTheFailureIsTold() {
-        assertThatThrownBy(() -> ChildSupervisor.untilGone("x", RULES, inbox, new StoreOptions().console(), () -> {
+        assertThatThrownBy(() -> ChildSupervisor.untilGone(HELD, RULES, inbox, console(), () -> {
                     var unused = start();
                     throw new OutOfMemoryError("planted");
                 }))
                 .isInstanceOf(IllegalStateException.class)
                 .hasRootCauseInstanceOf(OutOfMemoryError.class);
+
+        assertThat(command.join().isAlive()).isFalse();
+    }
+
+    /** As when the process was frozen while it started the command, and nobody has told of the loss yet. */
+    @ParameterizedTest
+    @EnumSource
+    void givenTheLeaseEndedDuringTheStart_whenTheCommandRuns_thenItIsKilledAtOnce(OnLost onLost) {
+        RunRules patient = new RunRules(Duration.ofHours(1), onLost, Duration.ZERO, LockTarget.NO_LIMIT);
+        try (LockFactory locks = new LockFactory(new InMemoryStore())) {
+            Lock lock = locks.createLock("x", Duration.ofSeconds(1));
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThatExceptionOfType(CommandException.class)
+                    .isThrownBy(() -> ChildSupervisor.untilGone(lock, patient, inbox, console(), () -> {
+                        Process started = start();
+                        await().until(() ->
+                                lock.remainingLifetime().orElseThrow().isZero());
+                        return started;
+                    }))
+                    .satisfies(e -> assertThat(e.exitCode()).isEqualTo(ExitCode.LOST));
+        }
 
         assertThat(command.join().isAlive()).isFalse();
     }
@@ -58,7 +95,7 @@ class ChildSupervisorTest {
         inbox.add(new Event.Lost(LossReason.EXPIRED));
 
         assertThatThrownBy(() ->
-                        ChildSupervisor.untilGone("x", RULES, inbox, new Console(broken, broken, false), this::start))
+                        ChildSupervisor.untilGone(HELD, RULES, inbox, new Console(broken, broken, false), this::start))
                 .isInstanceOf(IllegalStateException.class);
 
         assertThat(command.join().isAlive()).isFalse();
