@@ -22,6 +22,11 @@ final class BareHold {
         Lock lock = held.lock();
         String name = Text.quoted(lock.key().resource());
         try {
+            // The last thing before: a process that was frozen since the grant may not have been told of its loss yet.
+            if (lock.isExpired()) {
+                console.say("lost the lock " + name + " before it could be said to be held");
+                return ExitCode.LOST.number();
+            }
             console.answer(line);
             if (untilEof) {
                 Threads.startDaemon("lock-stdin", () -> awaitEndOfInput(inbox));
