@@ -4,6 +4,7 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
@@ -18,6 +19,9 @@ public final class Main {
             "refresh", RefreshCommand::new,
             "status", StatusCommand::new);
 
+    /** How long whoever reads stderr may take for what is left: nothing is held any more. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(5);
+
     private Main() {}
 
     /**
@@ -28,12 +32,14 @@ public final class Main {
     public static void main(String[] args) {
         // Names are UTF-8 everywhere, whatever the locale: JSON has to be, and a cron job has no locale.
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
-        PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+        AsyncOutput reports = new AsyncOutput(new FileOutputStream(FileDescriptor.err));
+        PrintStream err = new PrintStream(reports, true, StandardCharsets.UTF_8);
         System.setOut(out);
         System.setErr(err);
         QuietDrivers.install();
         int exitCode = commandLine(args).execute(args);
         out.flush();
+        reports.drain(LAST_WORDS);
         System.exit(exitCode);
     }
 

@@ -1,14 +1,19 @@
 package dev.latchkey.cli;
 
-/** Starts threads that do not keep the process alive. */
+/** Makes threads that do not keep the process alive. */
 final class Threads {
 
     private Threads() {}
 
     static Thread startDaemon(String name, Runnable task) {
+        Thread thread = daemon(name, task);
+        thread.start();
+        return thread;
+    }
+
+    static Thread daemon(String name, Runnable task) {
         Thread thread = new Thread(task, name);
         thread.setDaemon(true);
-        thread.start();
         return thread;
     }
 }

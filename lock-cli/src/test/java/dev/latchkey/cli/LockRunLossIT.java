@@ -12,7 +12,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockRunLossIT {
 
@@ -33,7 +37,7 @@ class LockRunLossIT {
 
     @Test
     void givenLeaseEnds_whenChildEndsWithZeroOnTerm_thenLost() {
-        var run = losing("x", "-c", "trap 'echo TERM >>$T/got; exit 0' TERM; while :; do sleep 0.05; done");
+        var run = startLosing("x", "-c", "trap 'echo TERM >>$T/got; exit 0' TERM; while :; do sleep 0.05; done");
 
         assertThat(run.exitCode()).isEqualTo(76);
         assertThat(run.err()).contains("lock: lost the lock \"x\" (EXPIRED)");
@@ -42,22 +46,40 @@ class LockRunLossIT {
 
     @Test
     void givenLeaseEnds_whenOnLostKill_thenKilled() {
-        var run = losing("--on-lost=kill", "--kill-after=1h", "x", "-c", "trap '' TERM; sleep 60");
+        var run = startLosing("--on-lost=kill", "--kill-after=1h", "x", "-c", "trap '' TERM; sleep 60");
 
         assertThat(run.exitCode()).isEqualTo(76);
     }
 
     @Test
     void givenLeaseEnds_whenChildIgnoresTerm_thenKilledAfterTheGrace() {
-        var run = losing("--kill-after=200ms", "x", "-c", "trap '' TERM; sleep 60");
+        var run = startLosing("--kill-after=200ms", "x", "-c", "trap '' TERM; sleep 60");
 
         assertThat(run.exitCode()).isEqualTo(76);
         assertThat(run.err()).contains("--kill-after");
     }
 
+    /** Whoever reads what lock reports may be stuck. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--on-lost=kill", "--kill-after=200ms"})
+    @EnabledOnOs(OS.LINUX)
+    void givenStderrThatNobodyReads_whenLeaseEnds_thenKilledAllTheSame(String option) {
+        List<String> command = new ArrayList<>(List.of(
+                "sh",
+                "-c",
+                "mkfifo $T/stuck; exec 2<>$T/stuck; dd if=/dev/zero of=$T/stuck oflag=nonblock bs=4096 2>/dev/null;"
+                        + " exec \"$@\"",
+                "sh"));
+        command.addAll(Cli.command(losing(option, "x", "-c", ": >$T/ready; trap '' TERM; sleep 600")));
+        var run = cli.start(command, "");
+        cli.awaitFile("ready");
+
+        assertThat(run.exitCode()).isEqualTo(76);
+    }
+
     @Test
     void givenLeaseEnds_whenOnLostWarn_thenChildGoesOnAndStillLost() {
-        var run = losing("--on-lost=warn", "x", "-c", "while [ ! -e $T/go ]; do sleep 0.05; done; : >$T/done");
+        var run = startLosing("--on-lost=warn", "x", "-c", "while [ ! -e $T/go ]; do sleep 0.05; done; : >$T/done");
         run.awaitErr("lost the lock");
         cli.touch("go");
 
@@ -96,9 +118,13 @@ class LockRunLossIT {
         assertThat(run.err()).contains("no longer held");
     }
 
-    private Cli.Running losing(String... arguments) {
+    private Cli.Running startLosing(String... arguments) {
+        return cli.start(losing(arguments));
+    }
+
+    private static String[] losing(String... arguments) {
         List<String> all = new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", "1s", "--no-auto-refresh"));
         all.addAll(List.of(arguments));
-        return cli.start(all.toArray(String[]::new));
+        return all.toArray(String[]::new);
     }
 }
