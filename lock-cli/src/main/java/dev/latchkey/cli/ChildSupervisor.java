@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChildSupervisor {
 
-    /** Whoever signals the process and then its group, as timeout(1) does, means one TERM. */
-    private static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
-
     /** How often to look whether what the child started has ended: those are not our children, so nobody tells. */
     private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
 
@@ -109,17 +106,12 @@ final class ChildSupervisor {
     private OptionalInt loop() throws InterruptedException {
         while (childCode == null || (terminating && !tree.isGone())) {
             Optional<Event> next = inbox.next(untilNextAlarm());
-            if (next.isEmpty()) {
-                onAlarm();
-                continue;
+            if (next.isPresent()) {
+                on(next.get());
             }
-            Event event = next.get();
-            if (event instanceof Event.Signalled signalled) {
-                onSignal(signalled);
-            } else if (event instanceof Event.Lost loss) {
-                onLost(loss.reason());
-            } else if (event instanceof Event.ChildEnded ended) {
-                childCode = ended.exitCode();
+            // After each event, too: signals may come faster than they can be handled.
+            if (childCode == null || (terminating && !tree.isGone())) {
+                onAlarm();
             }
         }
         return exitCode(childCode);
@@ -129,11 +121,21 @@ final class ChildSupervisor {
         return lost ? OptionalInt.empty() : OptionalInt.of(ofChild);
     }
 
+    private void on(Event event) throws InterruptedException {
+        if (event instanceof Event.Signalled signalled) {
+            onSignal(signalled);
+        } else if (event instanceof Event.Lost loss) {
+            onLost(loss.reason());
+        } else if (event instanceof Event.ChildEnded ended) {
+            childCode = ended.exitCode();
+        }
+    }
+
     private void onSignal(Event.Signalled signalled) throws InterruptedException {
         UnixSignal signal = signalled.signal();
         tree.look();
         if (signal == UnixSignal.TERM && firstTerm != null) {
-            if (signalled.nanoTime() - firstTerm > SAME_TERM_NANOS) {
+            if (signalled.nanoTime() - firstTerm > EventQueue.SAME_TERM_NANOS) {
                 console.say("second TERM: killing " + Text.quoted(name) + "'s command and what it started");
                 kill();
             }

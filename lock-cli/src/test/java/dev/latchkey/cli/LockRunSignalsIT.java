@@ -281,6 +281,32 @@ class LockRunSignalsIT {
         assertThat(cli.read("got")).isEqualTo("TERM\n");
     }
 
+    /** Each signal takes a while, for it has to be found out who got it. */
+    @Test
+    void givenAFloodOfSignals_whenMaxHoldIsOver_thenTheCommandIsEndedAllTheSame() throws IOException {
+        var run = cli.start(
+                "run",
+                "--max-hold=1s",
+                "--kill-after=200ms",
+                "x",
+                "-c",
+                "trap '' USR1 USR2 TERM; : >$T/ready; sleep 600");
+        cli.awaitFile("ready");
+        Process flood = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "while kill -s USR1 $0 && kill -s USR2 $0; do sleep 0.01; done",
+                        Long.toString(run.process().pid()))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            assertThat(run.exitCode()).isEqualTo(76);
+        } finally {
+            flood.destroyForcibly();
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({CTRL_C + ", INT", CTRL_BACKSLASH + ", QUIT"})
     @EnabledOnOs(OS.LINUX)
