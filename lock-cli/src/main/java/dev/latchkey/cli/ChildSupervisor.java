@@ -148,6 +148,9 @@ final class ChildSupervisor {
         console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
         if (!groupHasIt) {
             tree.signal(signal);
+        } else if (signal == UnixSignal.TERM) {
+            // Whoever left the group will be killed when the grace is over, and has to be told before.
+            tree.terminateOtherGroups();
         }
         // HUP and QUIT often mean something else than an end (reload, graceful stop, thread dump), and Ctrl-C may be an
         // answer to a program that reads from the terminal: none of these starts the grace.

@@ -66,6 +66,12 @@ final class ProcessTree {
         }
     }
 
+    /** Sends TERM to those that did not get what our process group got, because they are in another one. */
+    void terminateOtherGroups() {
+        look();
+        living().stream().filter(ProcessGroup::isAnother).forEach(ProcessHandle::destroy);
+    }
+
     void kill() {
         for (int round = 0; round < KILL_ROUNDS; round++) {
             look();

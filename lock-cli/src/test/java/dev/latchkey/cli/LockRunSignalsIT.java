@@ -281,6 +281,31 @@ class LockRunSignalsIT {
         assertThat(cli.read("got")).isEqualTo("TERM\n");
     }
 
+    /** What is in a group of its own has to hear of the end before it is killed. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenAProcessInAGroupOfItsOwn_whenTheGroupGetsTerm_thenBothGetItOnce() {
+        String grandchild = "trap 'echo grandchild >>$T/got; exit' TERM; : >$T/ready; while :; do sleep 0.05; done";
+        List<String> command = new ArrayList<>(List.of("timeout", "300"));
+        command.addAll(Cli.command(
+                "run",
+                "--kill-after=1h",
+                "x",
+                "--",
+                "sh",
+                "-c",
+                "trap 'echo child >>$T/got' TERM; setsid sh -c \"$0\" & wait; wait; echo end >>$T/got",
+                grandchild));
+        var run = cli.start(command, "");
+        cli.awaitFile("ready");
+
+        run.signal("TERM");
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("got").contains("end"));
+        int unused = run.exitCode();
+
+        assertThat(cli.read("got").lines()).containsExactlyInAnyOrder("child", "grandchild", "end");
+    }
+
     /** Each signal takes a while, for it has to be found out who got it. */
     @Test
     void givenAFloodOfSignals_whenMaxHoldIsOver_thenTheCommandIsEndedAllTheSame() throws IOException {
