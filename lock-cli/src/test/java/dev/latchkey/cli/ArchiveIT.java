@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -60,7 +59,7 @@ class ArchiveIT {
         cli.awaitFile("archiving");
         var running = start("NONE=1", "run", "x", "-c", ": >$T/ready; while [ ! -e $T/go ]; do sleep 0.05; done");
         // Making one takes seconds, and more on a busy machine.
-        await().atMost(Duration.ofMinutes(3)).until(() -> Files.exists(cli.file("ready")));
+        await().atMost(Cli.PATIENCE_WITH_ARCHIVE).until(() -> Files.exists(cli.file("ready")));
         Path archive = archive();
         long size = Files.size(archive);
 

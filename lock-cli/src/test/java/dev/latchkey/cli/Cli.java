@@ -21,6 +21,9 @@ final class Cli implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** For a first start, which makes the archive of classes: that takes minutes on a busy machine. */
+    static final Duration PATIENCE_WITH_ARCHIVE = Duration.ofMinutes(10);
+
     private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
 
     /** A build in the background, or under nohup, ignores signals, and what it starts would go on ignoring them. */
@@ -40,16 +43,16 @@ final class Cli implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** The first start after a build makes the archive of classes, which takes minutes on a busy machine: no test waits for it. */
+    /** The first start after a build makes the archive of classes: no test waits for it. */
     private static void makeClassArchive() {
         try {
             Process first = new ProcessBuilder(command("--version"))
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            if (!first.waitFor(10, TimeUnit.MINUTES)) {
+            if (!first.waitFor(PATIENCE_WITH_ARCHIVE.toSeconds(), TimeUnit.SECONDS)) {
                 first.destroyForcibly();
-                throw new AssertionError("the first start of lock did not end within 10 minutes");
+                throw new AssertionError("the first start of lock did not end within " + PATIENCE_WITH_ARCHIVE);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -178,8 +181,12 @@ final class Cli implements AutoCloseable {
     record Running(Process process, Path outFile, Path errFile) {
 
         int exitCode() {
+            return exitCode(PATIENCE);
+        }
+
+        int exitCode(Duration patience) {
             try {
-                if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                if (!process.waitFor(patience.toSeconds(), TimeUnit.SECONDS)) {
                     throw new AssertionError("still running: " + err());
                 }
                 return process.exitValue();

@@ -92,7 +92,9 @@ class LauncherIT {
 
     private void run(String... command) {
         var running = cli.start(List.of(command), "");
-        assertThat(running.exitCode()).as(running.err()).isZero();
+        assertThat(running.exitCode(Cli.PATIENCE_WITH_ARCHIVE))
+                .as(running.err())
+                .isZero();
     }
 
     private static List<Path> archives(Path dist) throws IOException {
