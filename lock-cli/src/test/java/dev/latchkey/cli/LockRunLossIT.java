@@ -123,7 +123,7 @@ class LockRunLossIT {
     }
 
     private static String[] losing(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", "1s", "--no-auto-refresh"));
+        List<String> all = new ArrayList<>(List.of("run", "--store", "in-memory", "--ttl", "3s", "--no-auto-refresh"));
         all.addAll(List.of(arguments));
         return all.toArray(String[]::new);
     }
