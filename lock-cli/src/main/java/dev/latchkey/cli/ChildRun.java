@@ -70,12 +70,21 @@ final class ChildRun {
     private boolean keepFor(Duration rest) throws InterruptedException {
         console.explain("keeping " + Text.quoted(name) + " for another " + DurationText.format(rest) + " (--min-hold)");
         if (canBeLeftToTheStore(rest)) {
-            lock.refresh(rest);
-            lock.transferKey();
-            return true;
+            return leaveToTheStore(rest);
         }
         sitOut(rest);
         return false;
+    }
+
+    private boolean leaveToTheStore(Duration rest) {
+        try {
+            lock.refresh(rest);
+            lock.transferKey();
+            return true;
+        } catch (IllegalStateException e) {
+            // Lost since the refresh, as after a freeze: the release says so.
+            return false;
+        }
     }
 
     private void sitOut(Duration rest) throws InterruptedException {

@@ -80,6 +80,13 @@ class ChildRunTest {
         assertThat(ran).doesNotExist();
     }
 
+    @Test
+    void givenItIsLostAfterItsRefresh_whenTheRestIsToBeLeftToTheStore_thenLostAndNotADefect() throws Exception {
+        int exitCode = run(new LostWhenTransferred(), Duration.ofHours(1));
+
+        assertThat(exitCode).isEqualTo(ExitCode.LOST.number());
+    }
+
     private int run(PersistingStore store) throws InterruptedException {
         return run(store, MIN_HOLD);
     }
@@ -127,6 +134,23 @@ class ChildRunTest {
         @Override
         public Response refresh(Request request) {
             throw new LockStorageException(request.key().resource(), "planted", null);
+        }
+    }
+
+    /** Its session ends as soon as the key is to be given away, as when the process is frozen just before. */
+    private final class LostWhenTransferred extends WholeSeconds {
+
+        @Override
+        public Response refresh(Request request) {
+            Lease lease = new Lease(
+                    OptionalLong.of(System.nanoTime()), request.ttl(), Optional.empty(), LostWhenTransferred::isLive);
+            return new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), lease);
+        }
+
+        private static boolean isLive() {
+            return StackWalker.getInstance()
+                    .walk(frames ->
+                            frames.noneMatch(frame -> frame.getMethodName().equals("transferKey")));
         }
     }
 
