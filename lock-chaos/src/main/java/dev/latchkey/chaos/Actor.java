@@ -36,6 +36,9 @@ final class Actor {
 
     private static final int MOST_CHANGES = 3;
 
+    /** How long a promotion waits for readers to leave, if it waits: some of its own leases end meanwhile. */
+    private static final Duration LONGEST_PROMOTION = Duration.ofSeconds(1);
+
     /** What it does with what it holds: of some locks the order and the hand-over are judged with nothing but plain holds. */
     enum Habit {
         KEEPS_ITS_MODE,
@@ -178,7 +181,7 @@ final class Actor {
     }
 
     /** To and fro. Not of a short lease: of the end of what it was it may be told when it has become another. */
-    private void changeAndUse(Lock lock, Granted first, Current held) {
+    private void changeAndUse(Lock lock, Granted first, Current held) throws InterruptedException {
         Optional<Granted> next = Optional.of(first);
         for (int left = 1 + random.nextInt(MOST_CHANGES); left > 0 && next.isPresent(); left--) {
             next = change(lock, next.get());
@@ -187,7 +190,7 @@ final class Actor {
     }
 
     /** Whoever demotes stops writing before it asks; whoever promotes reads on until it has the answer. */
-    private Optional<Granted> change(Lock lock, Granted before) {
+    private Optional<Granted> change(Lock lock, Granted before) throws InterruptedException {
         long asked = System.nanoTime();
         if (lock.isExpired()) {
             return Optional.empty();
@@ -198,7 +201,7 @@ final class Actor {
             log.ended(before.hold(), asked);
         }
         try {
-            boolean isGranted = mode == LockMode.SHARED ? lock.tryAcquireShared() : lock.tryAcquire();
+            boolean isGranted = mode == LockMode.SHARED ? lock.tryAcquireShared() : promote(lock, before.hold());
             return isGranted ? changed(lock, before.hold(), mode, asked) : Optional.empty();
         } catch (LockLostException e) {
             log.lost(before.hold(), System.nanoTime());
@@ -206,6 +209,23 @@ final class Actor {
             // A reader reads on. Who wrote believes in nothing until it has released.
         }
         return Optional.empty();
+    }
+
+    /** Every other time it waits for the other readers, and reads on meanwhile; also if it has waited in vain. */
+    private boolean promote(Lock lock, String hold) throws InterruptedException {
+        if (random.nextBoolean()) {
+            return lock.tryAcquire();
+        }
+        long asked = System.nanoTime();
+        try {
+            if (lock.tryAcquire(LONGEST_PROMOTION)) {
+                return true;
+            }
+            believe(lock, hold, asked);
+            return false;
+        } finally {
+            log.changing(hold, System.nanoTime());
+        }
     }
 
     private Optional<Granted> changed(Lock lock, String before, LockMode mode, long asked) {

@@ -81,12 +81,12 @@ final class EventLog implements AutoCloseable {
         write(Event.KEPT, hold, asked, at, orNone(until));
     }
 
-    /** The store is about to be asked to promote a hold, or to demote it. */
+    /** The store is about to be asked to promote a hold, or to demote it; or a wait for that has ended. */
     void changing(String hold, long at) {
         write(Event.CHANGING, hold, at);
     }
 
-    /** The store did: the hold goes on in another mode, under another name. Nobody waited for that in line. */
+    /** The store did: the hold goes on in another mode, under another name. */
     void changed(Change change, OptionalLong token, long asked, long at, OptionalLong until) {
         write(Event.CHANGED, change.hold(), change.next(), change.mode(), orNone(token), asked, at, orNone(until));
     }

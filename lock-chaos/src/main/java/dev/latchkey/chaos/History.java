@@ -126,9 +126,7 @@ final class History {
             case GRANTED -> granted(words);
             case REFUSED, LATE, FAILED -> ended(words[1], number(words[2]), Hold.NEVER, event);
             case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
-            case CHANGING ->
-                changes.computeIfAbsent(hold(words[1]).resource(), resource -> new ArrayList<>())
-                        .add(number(words[2]));
+            case CHANGING -> changes(hold(words[1])).add(number(words[2]));
             case CHANGED -> changed(words);
             case ENDED -> hold(words[1]).ended(number(words[2]));
             case RELEASED -> hold(words[1]).released(number(words[2]), Boolean.parseBoolean(words[3]));
@@ -158,6 +156,11 @@ final class History {
         Answer answer = new Answer(number(words[5]), number(words[6]), orNever(words[7]));
         Hold next = hold(words[1]).changed(words[2], LockMode.valueOf(words[3]), token(words[4]), answer);
         holds.put(words[2], next);
+        changes(next).add(next.granted());
+    }
+
+    private List<Long> changes(Hold hold) {
+        return changes.computeIfAbsent(hold.resource(), resource -> new ArrayList<>());
     }
 
     private Wait ended(String actor, long at, long lease, Event outcome) {

@@ -44,8 +44,14 @@ final class Hold {
         answers.add(granted);
     }
 
-    /** It is promoted or demoted: it ends as what it was, and goes on as another, which is returned. */
+    /**
+     * It is promoted or demoted: it ends as what it was, and goes on as another, which is returned. What is promoted was held
+     * until then, however long that took: the lease may have been renewed meanwhile.
+     */
     Hold changed(String newId, LockMode newMode, OptionalLong newToken, Answer granted) {
+        if (newMode == LockMode.EXCLUSIVE) {
+            kept(new Answer(granted.asked(), granted.at(), granted.at()));
+        }
         ended(granted.at());
         next = new Hold(newId, resource, newMode, newToken, granted, this);
         return next;

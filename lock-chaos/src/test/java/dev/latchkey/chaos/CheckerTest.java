@@ -799,6 +799,78 @@ class CheckerTest {
     }
 
     @Test
+    void givenAPromotionThatWaited_whenAWriterWasGrantedMeanwhile_thenItDidNotReadOn() throws Exception {
+        // Its lease was renewed meanwhile, of which the log knows nothing.
+        shared("w0-0.0", 0, 10, 100);
+        promoted("w0-0.0", 2, 50, 300, 5_000);
+        exclusive("w1-0.0", 1, 20, 150, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAPromotionThatWaited_whenReadersHeldMeanwhile_thenTheyShare() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        shared("w1-0.0", 0, 10, 100);
+        promoted("w0-0.0", 1, 50, 300, 5_000);
+        shared("w2-0.0", 40, 120, 300);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAPromotionThatWaited_whenAReaderReadsOn_thenNoExclusion() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        shared("w1-0.0", 0, 10, 301);
+        promoted("w0-0.0", 1, 50, 300, 5_000);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAPromotionThatWaitedInVain_whenAWriterWasGrantedMeanwhile_thenItDidNotReadOn() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        log.changing("w0-0.0#0", nanos(50));
+        log.kept("w0-0.0#0", nanos(50), nanos(300), time(400));
+        exclusive("w1-0.0", 1, 20, 150, 200);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAHoldThatIsLostWhileItWaitsToBePromoted_whenAWriterIsGrantedAfterIt_thenExclusion() throws Exception {
+        shared("w0-0.0", 0, 10, 100);
+        log.changing("w0-0.0#0", nanos(50));
+        log.lost("w0-0.0#0", nanos(101));
+        exclusive("w1-0.0", 1, 20, 102, 200);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAPromotionThatWaited_whenItsTokenIsOfAHoldBefore_thenNoFencing() throws Exception {
+        exclusive("w1-0.0", 7, 0, 1, 5);
+        shared("w0-0.0", 6, 10, 100);
+        promoted("w0-0.0", 6, 50, 300, 5_000);
+
+        assertRefuted(LEASES, Rule.TOKENS);
+    }
+
+    @Test
+    void givenAPromotionThatWaited_whenItEndedALeaseAgoAtTheMost_thenNothingIsSaidOfOrderAndHandOver()
+            throws Exception {
+        shared("w0-0.0", 0, 10, 5_000);
+        promoted("w0-0.0", 1, 50, 4_000, 9_000);
+        log.ended("w0-0.0#1", nanos(4_500));
+        log.released("w0-0.0#1", nanos(4_501), true);
+        exclusive("w2-0.0", 2, 3_300, 5_800, 9_000);
+        released("w2-0.0", 5_900, 5_901, true);
+        exclusive("w1-0.0", 3, 3_100, 6_000, 9_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
     void givenADemotionThatIsAskedFor_whenItIsNotAnswered_thenItIsBelievedNoMore() throws Exception {
         exclusive("w0-0.0", 1, 0, 10, 100);
         log.changing("w0-0.0#0", nanos(50));
