@@ -1,11 +1,13 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockException;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.UnserializableKeyException;
 import dev.latchkey.chaos.EventLog.Change;
 import java.time.Duration;
 import java.util.Optional;
@@ -39,6 +41,9 @@ final class Actor {
     /** How long a promotion waits for readers to leave, if it waits: some of its own leases end meanwhile. */
     private static final Duration LONGEST_PROMOTION = Duration.ofSeconds(1);
 
+    /** Of so many holds one is given to another process, where it is the habit to change what is held. */
+    private static final int TRANSFERS_ONE_OF = 4;
+
     /** What it does with what it holds: of some locks the order and the hand-over are judged with nothing but plain holds. */
     enum Habit {
         KEEPS_ITS_MODE,
@@ -51,16 +56,25 @@ final class Actor {
     private final Duration longestPause;
     private final EventLog log;
     private final RegisterClient register;
+    private final KeyExchange keys;
     private final SplittableRandom random;
     private long holds;
 
-    Actor(String name, String resource, Duration longestPause, Habit habit, EventLog log, RegisterClient register) {
+    Actor(
+            String name,
+            String resource,
+            Duration longestPause,
+            Habit habit,
+            EventLog log,
+            RegisterClient register,
+            KeyExchange keys) {
         this.name = name;
         this.habit = habit;
         this.longestPause = longestPause;
         this.resource = resource;
         this.log = log;
         this.register = register;
+        this.keys = keys;
         this.random = new SplittableRandom(name.hashCode());
     }
 
@@ -101,12 +115,15 @@ final class Actor {
             Current held = new Current(granted.get().hold());
             lock.onLost(reason -> log.lost(held.hold, System.nanoTime()));
             use(lock, granted.get());
+            boolean changes = !lingers && habit == Habit.CHANGES_ITS_MODE;
             if (lingers) {
                 linger(lock, held.hold);
-            } else if (habit == Habit.CHANGES_ITS_MODE && random.nextInt(CHANGES_ONE_OF) == 0) {
+            } else if (changes && random.nextInt(CHANGES_ONE_OF) == 0) {
                 changeAndUse(lock, granted.get(), held);
             }
-            release(lock, held.hold);
+            if (!(changes && random.nextInt(TRANSFERS_ONE_OF) == 0 && transfer(lock, held.hold))) {
+                release(lock, held.hold);
+            }
         }
         LockSupport.parkNanos(random.nextLong(longestPause.toNanos()));
         return granted.isPresent();
@@ -246,6 +263,84 @@ final class Actor {
             log.lost(next.hold(), System.nanoTime());
         }
         use(lock, next);
+    }
+
+    /** Gives the key away, if that can be. What is believed or found of the hold afterwards is written down: nothing should be. */
+    private boolean transfer(Lock lock, String hold) {
+        long now = System.nanoTime();
+        if (lock.isExpired() || isBoundToItsProcess(lock.key())) {
+            return false;
+        }
+        log.ended(hold, now);
+        Key key;
+        try {
+            key = lock.transferKey();
+        } catch (IllegalStateException | LockStorageException e) {
+            // Over since it was looked at, or a demotion was not answered, which its receiver would be in for.
+            return false;
+        }
+        log.transferred(hold, now);
+        keys.give(hold, key);
+        believe(lock, hold, now);
+        if (lock.release()) {
+            log.released(hold, System.nanoTime(), true);
+        }
+        return true;
+    }
+
+    private static boolean isBoundToItsProcess(Key key) {
+        try {
+            return key.serialize().isEmpty();
+        } catch (UnserializableKeyException e) {
+            return true;
+        }
+    }
+
+    /** Goes on with what another process held. */
+    void receive(LockFactory locks, KeyExchange.Given given) {
+        Lock lock =
+                locks.lock(given.key()).ttl(between(SHORTEST_TTL, LONGEST_TTL)).create();
+        Optional<Granted> received = received(lock, given);
+        if (received.isPresent()) {
+            String hold = received.get().hold();
+            lock.onLost(reason -> log.lost(hold, System.nanoTime()));
+            use(lock, received.get());
+            release(lock, hold);
+        }
+    }
+
+    /** Asks whether it is held still. */
+    private Optional<Granted> received(Lock lock, KeyExchange.Given given) {
+        long asked = System.nanoTime();
+        try {
+            if (random.nextBoolean()) {
+                lock.refresh();
+            } else if (!lock.isAcquired()) {
+                log.notReceived(given.hold(), System.nanoTime());
+                return Optional.empty();
+            }
+        } catch (LockLostException e) {
+            log.notReceived(given.hold(), System.nanoTime());
+            return Optional.empty();
+        } catch (LockStorageException e) {
+            // Whatever is held is over with its lease.
+            return Optional.empty();
+        }
+        long now = System.nanoTime();
+        LockMode mode = lock.key().held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
+        Granted received = new Granted(nextHold(), given.key().resource(), mode, lock.fencingToken());
+        OptionalLong end = end(lock, now);
+        if (lock.isExpired()) {
+            return Optional.empty();
+        }
+        log.received(
+                new Change(given.hold(), received.hold(), mode),
+                received.resource(),
+                received.token(),
+                asked,
+                now,
+                end);
+        return Optional.of(received);
     }
 
     private String nextHold() {

@@ -50,6 +50,7 @@ final class Checker {
         checker.tokens();
         new RegisterChecker(promise, history, checker.beliefs, checker.times).judge(checker.verdict);
         checker.waits();
+        new TransferChecker(promise, checker.times).judge(checker.beliefs.values(), checker.verdict);
         new QuietChecker(promise, history, checker.beliefs, checker.times, checker.verdict).judge();
         history.left().forEach(left -> checker.verdict.refuted(Rule.LEFTOVERS, left));
         history.anomalies().forEach(anomaly -> checker.verdict.refuted(Rule.CONDUCT, anomaly));
@@ -119,9 +120,13 @@ final class Checker {
         verdict.lookedAt(Rule.TOKENS, "%,d tokens".formatted(exclusive.size()));
     }
 
+    /** What was received has the token of what was given. */
     private void unique(List<Belief> exclusive) {
         Map<String, Belief> byToken = new HashMap<>();
         for (Belief belief : exclusive) {
+            if (belief.hold().giver() != null) {
+                continue;
+            }
             Belief same =
                     byToken.put(belief.hold().resource() + " " + belief.hold().token(), belief);
             if (same != null) {

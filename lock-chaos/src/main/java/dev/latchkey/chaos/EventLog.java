@@ -25,6 +25,9 @@ final class EventLog implements AutoCloseable {
         KEPT,
         CHANGING,
         CHANGED,
+        TRANSFERRED,
+        RECEIVED,
+        NOT_RECEIVED,
         ENDED,
         RELEASED,
         LOST,
@@ -91,8 +94,32 @@ final class EventLog implements AutoCloseable {
         write(Event.CHANGED, change.hold(), change.next(), change.mode(), orNone(token), asked, at, orNone(until));
     }
 
+    /** The key of a hold was given to another process; its holder believes in nothing from a time on. */
+    void transferred(String hold, long at) {
+        write(Event.TRANSFERRED, hold, at);
+    }
+
+    /** Who was given the key of a hold has asked the store, and found it held: it goes on under another name. */
+    void received(Change change, String resource, OptionalLong token, long asked, long at, OptionalLong until) {
+        write(
+                Event.RECEIVED,
+                change.hold(),
+                change.next(),
+                resource,
+                change.mode(),
+                orNone(token),
+                asked,
+                at,
+                orNone(until));
+    }
+
+    /** Who was given the key of a hold has asked the store, and was told that it is not held. */
+    void notReceived(String hold, long at) {
+        write(Event.NOT_RECEIVED, hold, at);
+    }
+
     /**
-     * A hold that is promoted or demoted.
+     * A hold that is promoted or demoted, or whose key is given away.
      *
      * @param hold its name before
      * @param next its name afterwards

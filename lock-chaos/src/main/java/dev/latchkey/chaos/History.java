@@ -82,6 +82,10 @@ final class History {
     private final List<Wait> waits = new ArrayList<>();
     private final Map<String, Wait> open = new HashMap<>();
     private final Map<String, List<Long>> changes = new HashMap<>();
+    /** Who received a key, by the hold of the giver, which may be in a log that is read later. */
+    private final Map<String, Hold> receivers = new LinkedHashMap<>();
+
+    private final Map<String, Long> notReceived = new LinkedHashMap<>();
     private final List<Access> accesses = new ArrayList<>();
     private final Map<String, Strike> strikes = new LinkedHashMap<>();
     private final List<Stall> stalls = new ArrayList<>();
@@ -106,6 +110,7 @@ final class History {
         History history = new History();
         lines.forEach(line -> history.add(line.split(" ", -1), line));
         history.waits.addAll(history.open.values());
+        history.receivers.forEach((giver, receiver) -> history.hold(giver).goesOnAs(receiver));
         return history;
     }
 
@@ -128,6 +133,12 @@ final class History {
             case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
             case CHANGING -> changes(hold(words[1])).add(number(words[2]));
             case CHANGED -> changed(words);
+            case TRANSFERRED -> {
+                hold(words[1]).transferred(number(words[2]));
+                changes(hold(words[1])).add(number(words[2]));
+            }
+            case RECEIVED -> received(words);
+            case NOT_RECEIVED -> notReceived.put(words[1], number(words[2]));
             case ENDED -> hold(words[1]).ended(number(words[2]));
             case RELEASED -> hold(words[1]).released(number(words[2]), Boolean.parseBoolean(words[3]));
             case LOST -> hold(words[1]).lost(number(words[2]));
@@ -157,6 +168,16 @@ final class History {
         Hold next = hold(words[1]).changed(words[2], LockMode.valueOf(words[3]), token(words[4]), answer);
         holds.put(words[2], next);
         changes(next).add(next.granted());
+    }
+
+    private void received(String[] words) {
+        Answer answer = new Answer(number(words[6]), number(words[7]), orNever(words[8]));
+        Hold receiver = new Hold(words[2], words[3], LockMode.valueOf(words[4]), token(words[5]), answer);
+        holds.put(words[2], receiver);
+        changes(receiver).add(receiver.granted());
+        if (receivers.put(words[1], receiver) != null) {
+            throw new IllegalArgumentException("the key of " + words[1] + " was received twice");
+        }
     }
 
     private List<Long> changes(Hold hold) {
@@ -212,6 +233,11 @@ final class History {
 
     List<Wait> waits() {
         return waits;
+    }
+
+    /** When the receiver of a key was told that it is not held, by the id of the hold whose key it was. */
+    Map<String, Long> notReceived() {
+        return notReceived;
     }
 
     /** In the order in which the register let them in. */

@@ -22,14 +22,16 @@ final class Hold {
     private final OptionalLong token;
     /** As long as it has the same mode. */
     private final List<Answer> answers = new ArrayList<>();
-    /** This one in the mode before, if that was another. */
-    private final @Nullable Hold before;
+    /** This one in the mode before, if that was another, or before its key was given away. */
+    private @Nullable Hold before;
 
     private @Nullable Hold next;
     private long ended = NEVER;
     private long lost = NEVER;
     private long released = NEVER;
     private boolean foundByRelease = true;
+    private long transferred = NEVER;
+    private boolean believedAfterTransfer;
 
     Hold(String id, String resource, LockMode mode, OptionalLong token, Answer granted) {
         this(id, resource, mode, token, granted, null);
@@ -57,8 +59,23 @@ final class Hold {
         return next;
     }
 
+    /** Its key is given away, and it with it. */
+    void transferred(long at) {
+        ended(at);
+        transferred = at;
+    }
+
+    /** Who was given its key has found it held: nobody else can have had it until then, though the giver believed in nothing. */
+    void goesOnAs(Hold receiver) {
+        answers.add(new Answer(receiver.asked(), receiver.granted(), receiver.granted()));
+        ended = receiver.granted();
+        next = receiver;
+        receiver.before = this;
+    }
+
     void kept(Answer answer) {
         answers.add(answer);
+        believedAfterTransfer |= transferred != NEVER;
     }
 
     void ended(long at) {
@@ -67,10 +84,12 @@ final class Hold {
 
     void lost(long at) {
         lost = Math.min(lost, at);
+        believedAfterTransfer |= transferred != NEVER;
     }
 
     void released(long at, boolean wasHeld) {
         released = at;
+        believedAfterTransfer |= transferred != NEVER && wasHeld;
         foundByRelease = wasHeld;
     }
 
@@ -106,10 +125,24 @@ final class Hold {
 
     /** Whether it was promoted or demoted to be what it is. */
     boolean isChanged() {
-        return before != null;
+        return before != null && before.transferred == NEVER;
     }
 
-    /** This one, or what it was promoted or demoted to in the end. */
+    /** Whose key it was given; null if it was asked for here. */
+    @Nullable Hold giver() {
+        return before == null || before.transferred == NEVER ? null : before;
+    }
+
+    boolean isTransferred() {
+        return transferred != NEVER;
+    }
+
+    /** Whether its holder, who had given its key away, kept it, was told that it was lost, or found it as it released it. */
+    boolean isBelievedAfterTransfer() {
+        return believedAfterTransfer;
+    }
+
+    /** This one, or what it was promoted or demoted to, or received as, in the end. */
     Hold last() {
         return next == null ? this : next.last();
     }

@@ -123,6 +123,14 @@ final class QuietChecker {
                 verdict.refuted(Rule.REASONS, hold.released(), "not found by its release: " + times.show(belief));
             }
         }
+        history.notReceived().forEach((giver, at) -> {
+            Belief given = beliefs.get(giver);
+            if (given != null
+                    && at < given.hold().leaseEnd()
+                    && quiet.reigns(given.hold().asked(), at)) {
+                verdict.refuted(Rule.REASONS, at, "not held as its key was received: " + times.show(given));
+            }
+        });
         verdict.lookedAt(
                 Rule.REASONS,
                 "%,d waits and %,d holds".formatted(history.waits().size(), judged));

@@ -7,6 +7,7 @@ enum Rule {
     WRITES("fenced writes: none accepted after one of a later holder, none refused to the holder"),
     UPDATES("no lost update: each write continued the one before it"),
     WAITS("no starvation: nobody waited longer than the bound"),
+    TRANSFERS("keys given away: the giver believes in nothing then, the receiver holds on with the same token"),
     HANDOFF("hand-over: what was free went to whoever waited, in time"),
     ORDER("order: nobody overtook who had waited for longer, in quiet times"),
     REASONS("no failure, loss or refusal without a fault"),

@@ -37,7 +37,7 @@ final class Worker {
     /**
      * Runs until a byte, or the end, of its input.
      *
-     * @param args its name, its log, and the port of the register
+     * @param args its name, its log, the port of the register, and the directory of keys that are given away
      * @throws Exception if it cannot go on
      */
     public static void main(String[] args) throws Exception {
@@ -45,13 +45,17 @@ final class Worker {
         try (EventLog log = new EventLog(Path.of(args[1]));
                 LockFactory locks = connect(dsn, args[0])) {
             List<Life> lives = new ArrayList<>();
+            KeyExchange keys = new KeyExchange(Path.of(args[3]));
             for (int i = 0; i < ACTORS; i++) {
                 RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
-                lives.add(new Life(actor(args[0], i, log, register), locks, dsn, log));
+                lives.add(new Life(actor(args[0], i, log, register, keys), locks, dsn, log));
             }
+            RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
+            Recipient recipient = new Recipient(actor(args[0], ACTORS, log, register, keys), args[0], locks, keys, log);
             System.out.println(READY + System.nanoTime());
             Stalls.watch(args[0], log);
             lives.forEach(Thread::start);
+            recipient.start();
             awaitInput();
             lives.forEach(Life::stopSoon);
             for (Life life : lives) {
@@ -61,16 +65,18 @@ final class Worker {
                             + " s though all is well: " + List.of(life.getStackTrace()));
                 }
             }
+            recipient.stopSoon();
+            recipient.join(COMEBACK.toMillis());
         }
         System.exit(0);
     }
 
-    private static Actor actor(String process, int number, EventLog log, RegisterClient register) {
+    private static Actor actor(String process, int number, EventLog log, RegisterClient register, KeyExchange keys) {
         boolean isCrowded = number < 2 * CROWDED;
         int resource = isCrowded ? number % CROWDED : CROWDED + lonely(process, number - 2 * CROWDED);
         Duration pause = isCrowded ? Duration.ofMillis(30) : Duration.ofMillis(200);
         Actor.Habit habit = resource % 2 == 0 ? Actor.Habit.KEEPS_ITS_MODE : Actor.Habit.CHANGES_ITS_MODE;
-        return new Actor(process + "." + number, RESOURCE + resource, pause, habit, log, register);
+        return new Actor(process + "." + number, RESOURCE + resource, pause, habit, log, register, keys);
     }
 
     /** Every other process seeks the same ones. */

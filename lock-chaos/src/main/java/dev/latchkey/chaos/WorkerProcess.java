@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
@@ -28,7 +29,7 @@ final class WorkerProcess implements AutoCloseable {
      * @param name of it, which its holds begin with
      * @param dsn of its store
      * @param registerPort of the register
-     * @param directory for its log; what it prints is put beside it
+     * @param directory for its log; what it prints, and keys that are given away, are put beside it
      */
     static WorkerProcess start(String name, String dsn, int registerPort, Path directory) {
         ProcessBuilder builder = new ProcessBuilder(
@@ -43,7 +44,8 @@ final class WorkerProcess implements AutoCloseable {
                 Worker.class.getName(),
                 name,
                 directory.resolve(name).toString(),
-                Integer.toString(registerPort));
+                Integer.toString(registerPort),
+                keys(directory).toString());
         // The DSN may hold a password, and arguments are for everybody to see.
         builder.environment().put(Worker.DSN, dsn);
         builder.redirectError(directory.resolveSibling("printed-by-" + name).toFile());
@@ -52,6 +54,14 @@ final class WorkerProcess implements AutoCloseable {
             return new WorkerProcess(name, builder.start(), before);
         } catch (IOException e) {
             throw new UncheckedIOException("could not start a JVM", e);
+        }
+    }
+
+    private static Path keys(Path directory) {
+        try {
+            return Files.createDirectories(directory.resolveSibling("keys"));
+        } catch (IOException e) {
+            throw new UncheckedIOException("could not make a directory for keys", e);
         }
     }
 

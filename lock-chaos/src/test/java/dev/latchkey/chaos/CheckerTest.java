@@ -960,6 +960,193 @@ class CheckerTest {
         assertRefuted(LEASES);
     }
 
+    /** The key of the actor's only hold is given away. */
+    private void transferred(String actor, long at) {
+        log.transferred(actor + "#0", nanos(at));
+    }
+
+    private void received(String giver, String receiver, long token, long asked, long at, long until) {
+        LockMode mode = token == NONE ? LockMode.SHARED : LockMode.EXCLUSIVE;
+        log.received(
+                new Change(giver + "#0", receiver + "#0", mode),
+                R,
+                orNone(token),
+                nanos(asked),
+                nanos(at),
+                time(until));
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsReceiverHoldsOn_thenAllIsWell() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        read("w1-0.0", 1, 20, 0);
+        write("w1-0.0", 1, 25, 0, 0);
+        transferred("w1-0.0", 50);
+        received("w1-0.0", "w0-0.0", 1, 60, 70, 5_000);
+        read("w0-0.0", 1, 80, 1);
+        write("w0-0.0", 1, 90, 1, 1);
+        released("w0-0.0", 200, 210, true);
+        exclusive("w2-0.0", 2, 20, 211, 5_000);
+
+        assertRefuted(LEASES);
+        assertThat(judge(LEASES).figure(Rule.TRANSFERS)).isEqualTo("1 given, 1 received");
+    }
+
+    /** The logs of processes are read one after the other. */
+    @Test
+    void givenAKeyGivenAway_whenTheReceiversLogIsReadFirst_thenItIsTheSameHold() throws Exception {
+        received("w1-0.0", "w0-0.0", 1, 60, 70, 5_000);
+        released("w0-0.0", 200, 210, true);
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenASharedKeyGivenAway_whenItsReceiverHoldsOn_thenAllIsWell() throws Exception {
+        shared("w1-0.0", 0, 10, 100);
+        shared("w2-0.0", 0, 10, 5_000);
+        transferred("w1-0.0", 50);
+        received("w1-0.0", "w0-0.0", NONE, 60, 70, 5_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsReceiverHasAnotherToken_thenItIsAnotherHold() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        received("w1-0.0", "w0-0.0", 2, 60, 70, 5_000);
+
+        assertRefuted(LEASES, Rule.TRANSFERS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsReceiverHasItInAnotherMode_thenItIsAnotherHold() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        received("w1-0.0", "w0-0.0", NONE, 60, 70, 5_000);
+
+        assertRefuted(LEASES, Rule.TRANSFERS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenAWriterIsGrantedBeforeItIsReceived_thenNoExclusion() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        exclusive("w2-0.0", 2, 20, 55, 58);
+        received("w1-0.0", "w0-0.0", 1, 60, 70, 5_000);
+
+        assertRefuted(LEASES, Rule.EXCLUSION, Rule.TOKENS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenAWriterIsGrantedBesideItsReceiver_thenNoExclusion() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        received("w1-0.0", "w0-0.0", 1, 60, 70, 5_000);
+        exclusive("w2-0.0", 2, 20, 120, 5_000);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItIsNeverReceived_thenTheGiverBelievesInNothing() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 5_000);
+        transferred("w1-0.0", 50);
+        exclusive("w2-0.0", 2, 20, 60, 5_000);
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsGiverBelievesOn_thenRefuted() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 5_000);
+        transferred("w1-0.0", 50);
+        log.kept("w1-0.0#0", nanos(51), nanos(52), time(5_000));
+
+        assertRefuted(LEASES, Rule.TRANSFERS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsGiverIsToldOfALoss_thenRefuted() throws Exception {
+        fault(FaultKind.CUT, "w2", 5, 6, 7);
+        exclusive("w1-0.0", 1, 0, 10, 5_000);
+        transferred("w1-0.0", 50);
+        log.lost("w1-0.0#0", nanos(60));
+
+        assertRefuted(LEASES, Rule.TRANSFERS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsGiverReleasesIt_thenRefuted() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 5_000);
+        transferred("w1-0.0", 50);
+        log.released("w1-0.0#0", nanos(60), true);
+
+        assertRefuted(LEASES, Rule.TRANSFERS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsGiverWritesAfterItsReceiver_thenWritesAreOutOfOrder() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 5_000);
+        read("w1-0.0", 1, 20, 0);
+        transferred("w1-0.0", 50);
+        received("w1-0.0", "w0-0.0", 1, 60, 70, 5_000);
+        read("w0-0.0", 1, 80, 0);
+        write("w1-0.0", 1, 90, 0, 0);
+
+        assertRefuted(LEASES, Rule.WRITES);
+    }
+
+    @Test
+    void givenAKeyGivenAwayInQuietTimes_whenItIsNotHeldWithinItsLease_thenThereIsNoReasonForIt() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        log.notReceived("w1-0.0#0", nanos(70));
+
+        assertRefuted(LEASES, Rule.REASONS);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenItsLeaseIsOverAsItIsReceived_thenAllIsWell() throws Exception {
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        log.notReceived("w1-0.0#0", nanos(101));
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenAKeyGivenAway_whenAFaultStruck_thenItIsTheReasonThatItIsNotHeld() throws Exception {
+        fault(FaultKind.FORGET, History.ALL, 55, 56, 57);
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 50);
+        log.notReceived("w1-0.0#0", nanos(70));
+
+        assertRefuted(promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS)));
+    }
+
+    @Test
+    void givenAServerThatForgot_whenAKeyFromBeforeIsReceived_thenItIsNotJudged() throws Exception {
+        Guarantees promise = promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS));
+        exclusive("w1-0.0", 1, 0, 10, 100);
+        transferred("w1-0.0", 20);
+        fault(FaultKind.FORGET, History.ALL, 50, 51, 52);
+        received("w1-0.0", "w0-0.0", 1, 45, 60, 5_000);
+        exclusive("w2-0.0", 2, 53, 70, 5_000);
+
+        assertRefuted(promise);
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenNoLeases_whenJudged_thenNothingIsPromisedOfKeysGivenAway() throws Exception {
+        assertThat(judge(promise(Bound.PROCESS, Fencing.TOKENS, Map.of())).on(Rule.TRANSFERS))
+                .isEqualTo("no promise");
+    }
+
     @Test
     void givenNoFairness_whenAWaitIsLong_thenNothingIsPromised() throws Exception {
         Guarantees unfair = new Guarantees(
