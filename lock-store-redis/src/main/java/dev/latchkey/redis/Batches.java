@@ -135,12 +135,17 @@ final class Batches {
 
     private BatchAttempt granted(List<Long> reply, List<Request> all, SharedConnection.Session session, long since) {
         List<Response.Granted> grants = new ArrayList<>();
+        List<Request> demotions = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
             Request request = all.get(i);
+            if (reply.get(i + 1) < 0) {
+                demotions.add(ReplyParser.demotion(-reply.get(i + 1), request));
+            }
             grants.add(ReplyParser.granted(
                     request.mode(), reply.get(i + 1), since, Duration.ofMillis(Requests.ttlMillis(request))));
         }
-        Response unused = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
+        BatchAttempt unused = saveAtOnce(demotions, Optional.empty());
+        Response unusedToo = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
         return new BatchAttempt.Granted(grants);
     }
 

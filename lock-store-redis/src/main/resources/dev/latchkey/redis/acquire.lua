@@ -12,6 +12,8 @@
 --           change e: the lease of what is held already never ends sooner; s: it may
 --         7 only if it stands in the queue with another poll and push: those
 -- returns a positive integer: held, the last fencing token
+--         {fencing token, 1}: held, and exclusively still: only a claim of that token demotes, for any other request may be a late
+--           copy of one that came before a promotion
 --         {0, ticket, now, rank or -1, ms until the holders' leases end}: waits; a shared hold is as it was
 --         {-1, ms}: a conflict; nothing has changed     {-2}: another promoter waits already     {-3, why}: claim is not true
 
@@ -114,6 +116,9 @@ if own and (state.mode == 'X' or want == 's') then
   local repeated = want == 'x' and claimed and claim == '-'
   renew(change == 's' and not waits and not repeated)
   if state.mode == 'X' and want == 's' then
+    if claim ~= state.fence then
+      return settle({ tonumber(state.fence), 1 })
+    end
     state.mode, state.letter = 'S', 'S'
     own.attempt = string.gsub(own.attempt, '%^', '')
     serve(state)

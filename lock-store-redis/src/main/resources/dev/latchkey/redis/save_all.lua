@@ -3,7 +3,8 @@
 -- ARGV    1 retention in ms
 --         2 check: '-' none; else '<rule> <known index>', rule 2 both indexes, rule 1 the exclusive one alone
 --         2 + i '<token> <want> <TTL in ms> <claim> <change>' of KEYS[i], each as for acquire
--- returns {1, the last fencing token of each}
+-- returns {1, the last fencing token of each}; negative for one that was to be shared and is exclusive still, since the request
+--           did not claim that token: see acquire
 --         {-1, ms, i ...}: others hold or wait for these     {-3, i, why ...}: the claims of these are not true
 --         {-4, i, index ...}: these were changed since, and what has to be known
 --         But for the first, nothing has changed, save that some who waited were served.
@@ -93,12 +94,13 @@ if not refusal then
   refusal = #found > 1 and found or nil
 end
 
+-- Returns what is answered of it.
 local function take(entry)
   local state = entry.state
   local own = seek(state, entry.token)
   if not own or (state.mode == 'S' and entry.want == 'x') then
     grant(state, own, entry.token, '0', entry.want, entry.ttl)
-    return
+    return tonumber(state.fence)
   end
   -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
   local repeated = entry.want == 'x' and entry.claimed and entry.claim == '-'
@@ -110,17 +112,20 @@ local function take(entry)
   end
   state.changed = true
   if state.mode == 'X' and entry.want == 's' then
+    if entry.claim ~= state.fence then
+      return -tonumber(state.fence)
+    end
     state.mode, state.letter = 'S', 'S'
     serve(state)
   end
+  return tonumber(state.fence)
 end
 
 local granted = { 1 }
 for i, entry in ipairs(entries) do
   turn_to(KEYS[i])
   if not refusal then
-    take(entry)
-    granted[#granted + 1] = tonumber(entry.state.fence)
+    granted[#granted + 1] = take(entry)
   end
   if entry.state.changed or entry.state.granted then
     -- Only the first write of a script can fail for want of memory.
