@@ -26,12 +26,6 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     /** How long one call goes on deciding anew while others change the resource. */
     private static final long RETRY_NANOS = Duration.ofSeconds(5).toNanos();
 
-    /**
-     * A server that was stopped for a while goes on with the clock it had, and what waited for it is stored by that clock:
-     * for too short. What was answered late is therefore stored again, once the clock has been set if it can matter.
-     */
-    private static final long LATE_NANOS = Duration.ofMillis(100).toNanos();
-
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(250).toNanos();
 
     /** There, but for how long is not known: believed in for no longer than the answer takes. */
@@ -40,17 +34,14 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     Response save(Request request) {
         int seconds = TtlSeconds.lastingAtLeast(request.ttl());
         Key key = request.key();
+        clock.meet(key.resource());
         if (key.held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
-            HoldRecord holding = holdings(key.resource()).lasting(seconds);
             long since = System.nanoTime();
-            boolean taken = items(key.resource())
-                    .add(ItemState.heldBy(new ItemState.Writer(OwnerHash.of(key), seconds, holding)));
-            if (taken && !isLate(since)) {
+            ItemState held = ItemState.heldBy(
+                    new ItemState.Writer(OwnerHash.of(key), seconds, holding(key.resource(), seconds)));
+            if (items(key.resource()).add(held)) {
                 return new Response.Granted(
                         LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
-            }
-            if (taken) {
-                clock.awaitTick(key.resource(), since);
             }
         }
         return decide(request, Rules::save);
@@ -58,28 +49,18 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
 
     Response refresh(Request request) {
         TtlSeconds.lastingAtLeast(request.ttl());
+        clock.meet(request.key().resource());
         return decide(request, Rules::refresh);
     }
 
     private Response decide(Request request, Function<Rules, Decision<Response>> rule) {
-        Response response = decideOnce(request, rule);
-        if (!(response instanceof Response.Granted granted)
-                || !isLate(granted.lease().since().orElseThrow())) {
-            return response;
-        }
-        clock.awaitTick(request.key().resource(), granted.lease().since().orElseThrow());
-        return decideOnce(request, rules -> rules.again().orElseGet(() -> rule.apply(rules)));
-    }
-
-    private Response decideOnce(Request request, Function<Rules, Decision<Response>> rule) {
-        HoldRecords holdings = holdings(request.key().resource());
         return change(
                 request.key().resource(),
-                (look, since) -> rule.apply(new Rules(look.live(), request, since, holdings)));
-    }
-
-    private static boolean isLate(long sinceNanos) {
-        return System.nanoTime() - sinceNanos > LATE_NANOS;
+                (look, since) -> rule.apply(new Rules(
+                        look.live(),
+                        request,
+                        since,
+                        seconds -> holding(request.key().resource(), seconds))));
     }
 
     boolean delete(Key key) {
@@ -92,13 +73,12 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
 
     private <T> T changeNow(String resource, BiFunction<ItemSnapshot, Long, Decision<T>> rule) {
         Items items = items(resource);
-        HoldRecords holdings = holdings(resource);
         long end = System.nanoTime() + RETRY_NANOS;
         for (int response = 0; ; response++) {
             long since = System.nanoTime();
             ItemSnapshot look = items.look();
             Decision<T> decision = rule.apply(look, since);
-            if (items.write(look, decision, holdings)) {
+            if (items.write(look, decision, seconds -> holding(resource, seconds))) {
                 return decision.answer();
             }
             if (System.nanoTime() - end > 0) {
@@ -116,16 +96,19 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     }
 
     Optional<Response.Granted> find(Key key) {
+        clock.meet(key.resource());
+        long since = System.nanoTime();
         ItemSnapshot look = items(key.resource()).look();
         return look.holding(OwnerHash.of(key)).map(holding -> {
-            ServerClock.Left left = clock.leftUntil(key.resource(), holding.end());
-            Duration time = left.time().isZero() ? UNCERTAIN : left.time();
+            Duration left = clock.leftUntil(key.resource(), holding.end());
             LockMode mode = look.listed().writer().isPresent() ? LockMode.EXCLUSIVE : LockMode.SHARED;
-            return new Response.Granted(mode, OptionalLong.empty(), Lease.timed(left.sinceNanos(), time));
+            return new Response.Granted(
+                    mode, OptionalLong.empty(), Lease.timed(since, left.isZero() ? UNCERTAIN : left));
         });
     }
 
     List<Holder> holders(String resource) {
+        clock.meet(resource);
         ItemSnapshot look = items(resource).look();
         List<Holder> holders = new ArrayList<>();
         look.live().writer().ifPresent(one -> holders.add(holder(resource, LockMode.EXCLUSIVE, one.holding())));
@@ -139,15 +122,15 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
         return new Holder(
                 mode,
                 OptionalLong.empty(),
-                Optional.of(clock.leftUntil(resource, holding.end()).time()),
+                Optional.of(clock.leftUntil(resource, holding.end())),
                 Optional.of(holding.process()));
     }
 
     private Items items(String resource) {
-        return new Items(link, resource, ItemName.of(prefix, resource));
+        return new Items(link, clock, resource, ItemName.of(prefix, resource));
     }
 
-    private HoldRecords holdings(String resource) {
-        return seconds -> new HoldRecord(clock.endIn(resource, seconds), ThisProcess.description());
+    private HoldRecord holding(String resource, int seconds) {
+        return new HoldRecord(clock.endIn(resource, seconds), ThisProcess.description());
     }
 }

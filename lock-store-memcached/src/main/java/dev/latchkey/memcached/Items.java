@@ -10,7 +10,7 @@ import net.spy.memcached.CASValue;
 import net.spy.memcached.internal.OperationFuture;
 
 /** The items of one resource on the server. */
-record Items(ServerCalls link, String resource, ItemName name) {
+record Items(ServerCalls link, ServerClock clock, String resource, ItemName name) {
 
     /** Stores what the resource becomes if there is no item of it; false: there is one. */
     boolean add(ItemState state) {
@@ -80,11 +80,13 @@ record Items(ServerCalls link, String resource, ItemName name) {
     }
 
     private boolean add(String item, int seconds, String value) {
-        return Boolean.TRUE.equals(link.ask(resource, client -> client.add(item, seconds, value, PlainText.PLAIN)));
+        int expiry = clock.expiry(resource, seconds);
+        return Boolean.TRUE.equals(link.ask(resource, client -> client.add(item, expiry, value, PlainText.PLAIN)));
     }
 
     private boolean replace(String item, long version, int seconds, String value) {
-        return link.ask(resource, client -> client.asyncCAS(item, version, seconds, value, PlainText.PLAIN))
+        int expiry = clock.expiry(resource, seconds);
+        return link.ask(resource, client -> client.asyncCAS(item, version, expiry, value, PlainText.PLAIN))
                 == CASResponse.OK;
     }
 

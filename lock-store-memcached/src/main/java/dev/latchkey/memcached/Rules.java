@@ -59,11 +59,6 @@ record Rules(ItemState live, Request request, long sinceNanos, HoldRecords holdi
                 : hold(own.get().mode(), seconds(own.get()));
     }
 
-    /** Stores once more what was just granted, whatever was claimed before that; empty if it is gone. */
-    Optional<Decision<Response>> again() {
-        return own().map(own -> hold(own.mode(), own.seconds()));
-    }
-
     /** A reader that is listed has not been followed by a writer, also when its sign is gone. */
     static Decision<Boolean> delete(ItemState listed, Key key) {
         OwnerHash owner = OwnerHash.of(key);

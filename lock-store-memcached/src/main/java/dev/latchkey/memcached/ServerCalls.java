@@ -74,12 +74,20 @@ record ServerCalls(ClientAccess access, Duration timeout) {
         return answer;
     }
 
-    /** What the server tells of itself; empty if it does not, within the driver's own time limit. */
+    /** What the server tells of itself; empty if it answers with nothing, as a proxy may. */
     Map<String, String> statistics(String resource) {
+        long outage = access.outage();
         MemcachedClient client = access.client(resource);
-        return uninterrupted(resource, ClientAccess.CONNECTED, () -> {
+        return uninterrupted(resource, outage, () -> {
+            long start = System.nanoTime();
             try {
-                return client.getStats().values().stream().findFirst().orElse(Map.of());
+                Map<String, String> told =
+                        client.getStats().values().stream().findFirst().orElse(Map.of());
+                // The driver gives up without a word.
+                if (told.isEmpty() && isPassed(client.getOperationTimeout(), start)) {
+                    throw new TimeoutException();
+                }
+                return told;
             } catch (RuntimeException e) {
                 if (e.getCause() instanceof InterruptedException || Thread.interrupted()) {
                     throw new InterruptedException();
@@ -87,6 +95,10 @@ record ServerCalls(ClientAccess access, Duration timeout) {
                 throw e;
             }
         });
+    }
+
+    private static boolean isPassed(long millis, long start) {
+        return System.nanoTime() - start >= TimeUnit.MILLISECONDS.toNanos(millis);
     }
 
     /** Runs one step to its end; the interrupt flag is as it was, or set if the thread was interrupted meanwhile. */

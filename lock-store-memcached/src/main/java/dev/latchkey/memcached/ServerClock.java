@@ -8,94 +8,70 @@ import java.util.OptionalLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock of the server, which only its statistics tell, in whole seconds. It tells a key that was found how long it may
- * rely on its hold, and people how long a holder has left. It decides nothing: the server does, by the TTLs of items.
+ * The clock of the server, which only its statistics tell, in whole seconds. One of the server's threads sets it once a
+ * second; after the server was stopped, others may answer before that, and count the seconds of a TTL from a clock that is
+ * far behind.
+ *
+ * <p>The rule that makes a hold last as long as its holder believes: seconds are sent only if the clock was set within the
+ * last two seconds, as two readings show that differ. Otherwise a date is sent, so that it does not matter by which clock the
+ * server stores it. The date counts from a reading asked for just then, or from what earlier readings say the clock must
+ * show by now, whichever is later.
  */
 final class ServerClock {
 
-    private static final long RENEWED_NANOS = Duration.ofSeconds(30).toNanos();
+    private static final long READ_AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long ASKED_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();
 
-    /** What counts of the time since a reading, should clocks not run alike. */
-    private static final double CERTAIN = 0.99;
+    /** A clock that was set since then is right, within {@link TtlSeconds#SLACK}. */
+    private static final long RIGHT_NANOS = Duration.ofSeconds(2).toNanos();
 
-    /** A clock that is behind by no more than this is covered by {@link TtlSeconds#SLACK}. */
-    private static final long HARMLESS_NANOS = Duration.ofSeconds(1).toNanos();
+    /** One call stores up to two items. */
+    private static final long SAME_CALL_NANOS = Duration.ofMillis(100).toNanos();
 
+    private static final long LATE_NANOS = Duration.ofSeconds(1).toNanos();
     private static final long TICK_LIMIT_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long TICK_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
 
-    /** A reading of the clock, and when it was asked for and had. */
-    private record Reading(String run, long second, long beforeNanos, long afterNanos) {}
+    /** Memcached's own proxy answers with statistics of its own, and a clock of its own: another one than counts. */
+    private static final String OF_A_PROXY = "proxy_conn_requests";
 
     private final ServerCalls link;
-    private volatile Optional<Reading> last = Optional.empty();
-    private volatile OptionalLong askedAt = OptionalLong.empty();
+    private final Object guard = new Object();
+    private volatile Optional<KnownTime> known = Optional.empty();
+    private volatile long askedNanos;
+    private volatile OptionalLong refusedNanos = OptionalLong.empty();
 
     ServerClock(ServerCalls link) {
         this.link = link;
     }
 
-    /** The end of what lasts so many seconds from now, if it is stored now: rather too early than too late. */
-    LeaseEnd endIn(String resource, int seconds) {
-        return reading(resource)
-                .map(then -> new LeaseEnd(then.run(), then.second() + certainlyPassed(then) + seconds))
-                .orElse(LeaseEnd.UNKNOWN);
-    }
-
-    private static long certainlyPassed(Reading then) {
-        return (long) ((System.nanoTime() - then.afterNanos()) * CERTAIN / 1e9);
-    }
-
-    private Optional<Reading> reading(String resource) {
-        OptionalLong asked = askedAt;
-        if (asked.isEmpty() || System.nanoTime() - asked.getAsLong() > RENEWED_NANOS) {
-            askedAt = OptionalLong.of(System.nanoTime());
-            last = read(resource);
-        }
-        return last;
-    }
-
     /**
-     * What is left.
-     *
-     * @param sinceNanos from when on
-     * @param time how long; zero if that is not known, or less than the clock can tell
+     * Reads the clock if it was never read, before anything else is asked. There is nothing yet to judge that reading by: if it
+     * was answered late, the server may have been stopped, and the clock counts when it has been set.
      */
-    record Left(long sinceNanos, Duration time) {}
-
-    /** What is certainly left until an end. */
-    Left leftUntil(String resource, LeaseEnd end) {
-        long now = System.nanoTime();
-        Optional<Reading> reading = read(resource);
-        if (System.nanoTime() - now > HARMLESS_NANOS) {
-            awaitTick(resource, now);
-            reading = read(resource);
-        }
-        last = reading;
-        // The clock may go on right after it was read.
-        return reading.filter(then -> then.run().equals(end.run()))
-                .map(then -> new Left(
-                        then.beforeNanos(),
-                        Duration.ofSeconds(Math.max(0, end.second() - then.second() - TtlSeconds.SLACK))))
-                .orElse(new Left(now, Duration.ZERO));
-    }
-
-    /**
-     * Waits until the clock has been set once more, if an answer took so long that the server may have been stopped
-     * meanwhile: it answers by the clock it had before, until it sets it.
-     *
-     * @param sinceNanos when the answer was asked for
-     * @throws LockStorageException if the clock stands still
-     */
-    void awaitTick(String resource, long sinceNanos) {
-        if (System.nanoTime() - sinceNanos <= HARMLESS_NANOS) {
+    void meet(String resource) {
+        if (known.isPresent() || isPassedSince(refusedNanos)) {
             return;
         }
         long start = System.nanoTime();
         Optional<Reading> first = read(resource);
-        Optional<Reading> now = first;
-        while (now.isPresent() && isSameSecond(first.get(), now.get())) {
-            if (System.nanoTime() - start > TICK_LIMIT_NANOS) {
+        if (first.isPresent() && System.nanoTime() - start > LATE_NANOS) {
+            first = Optional.of(afterTick(resource, first.get()));
+        }
+        if (first.isEmpty()) {
+            refusedNanos = OptionalLong.of(System.nanoTime());
+        }
+        first.ifPresent(this::learn);
+    }
+
+    private static boolean isPassedSince(OptionalLong refused) {
+        return refused.isPresent() && System.nanoTime() - refused.getAsLong() < ASKED_AGAIN_NANOS;
+    }
+
+    private Reading afterTick(String resource, Reading first) {
+        Reading now = first;
+        while (now.run().equals(first.run()) && now.second() == first.second()) {
+            if (now.afterNanos() - first.afterNanos() > TICK_LIMIT_NANOS) {
                 throw new LockStorageException(
                         resource,
                         "the Memcached server failed: its clock has stood still for "
@@ -103,25 +79,95 @@ final class ServerClock {
                         null);
             }
             LockSupport.parkNanos(TICK_PAUSE_NANOS);
-            now = read(resource);
+            now = readAgain(resource);
+        }
+        return now;
+    }
+
+    /**
+     * What to send for an item that lasts so many seconds from now: them, or a date. A server that does not tell its clock, as
+     * a proxy, gets the seconds; so does one whose dates do not fit the protocol.
+     */
+    int expiry(String resource, int seconds) {
+        if (seconds >= TtlSeconds.LONG_AGO || known.isEmpty()) {
+            return seconds;
+        }
+        long now = System.nanoTime();
+        KnownTime time = upToDate(resource, now);
+        long date = time.secondAt(now) + seconds;
+        boolean isDate = date > TtlSeconds.LONG_AGO && date <= Integer.MAX_VALUE;
+        return isRight(time, now) || !isDate ? seconds : (int) date;
+    }
+
+    /** The end of what lasts so many seconds from now, if it is stored now: rather too early than too late. */
+    LeaseEnd endIn(String resource, int seconds) {
+        if (known.isEmpty()) {
+            return LeaseEnd.UNKNOWN;
+        }
+        long now = System.nanoTime();
+        KnownTime time = upToDate(resource, now);
+        long second = isRight(time, now) ? time.last().second() : time.secondAt(now);
+        return new LeaseEnd(time.last().run(), second + seconds);
+    }
+
+    private static boolean isRight(KnownTime time, long now) {
+        return time.isSetAfter(now - RIGHT_NANOS);
+    }
+
+    /** Read once a second while the clock is right, and for each call until it is known to be. */
+    private KnownTime upToDate(String resource, long now) {
+        KnownTime time = known.orElseThrow();
+        boolean isRecent = isRight(time, now)
+                ? now - askedNanos < READ_AGAIN_NANOS
+                : now - time.last().beforeNanos() < SAME_CALL_NANOS;
+        if (isRecent) {
+            return time;
+        }
+        askedNanos = now;
+        return learn(readAgain(resource));
+    }
+
+    /** What is certainly left until an end; zero if that is not known, or less than the clock can tell. */
+    Duration leftUntil(String resource, LeaseEnd end) {
+        if (known.isEmpty()) {
+            return Duration.ZERO;
+        }
+        KnownTime time = learn(readAgain(resource));
+        long left = end.second() - time.secondAt(System.nanoTime()) - TtlSeconds.SLACK;
+        return time.last().run().equals(end.run()) ? Duration.ofSeconds(Math.max(0, left)) : Duration.ZERO;
+    }
+
+    private KnownTime learn(Reading reading) {
+        synchronized (guard) {
+            KnownTime time = known.map(before -> before.with(reading)).orElseGet(() -> KnownTime.first(reading));
+            known = Optional.of(time);
+            return time;
         }
     }
 
-    private static boolean isSameSecond(Reading one, Reading other) {
-        return one.run().equals(other.run()) && one.second() == other.second();
+    /** From a server that has told its clock before. */
+    private Reading readAgain(String resource) {
+        return read(resource)
+                .orElseThrow(() -> new LockStorageException(
+                        resource, "the Memcached server failed: it does not tell its clock any more", null));
     }
 
     private Optional<Reading> read(String resource) {
         long before = System.nanoTime();
         Map<String, String> statistics = link.statistics(resource);
+        if (statistics.containsKey(OF_A_PROXY)) {
+            return Optional.empty();
+        }
         try {
             long time = Long.parseLong(statistics.getOrDefault("time", ""));
             long start = time - Long.parseLong(statistics.getOrDefault("uptime", ""));
             String run = statistics.getOrDefault("pid", "") + "." + start;
             return Optional.of(new Reading(run, time, before, System.nanoTime()));
         } catch (NumberFormatException e) {
-            // A server that does not answer, or a proxy that has no statistics of a server: nothing depends on them.
             return Optional.empty();
         }
     }
+
+    /** A reading of the clock, and when it was asked for and had. */
+    record Reading(String run, long second, long beforeNanos, long afterNanos) {}
 }

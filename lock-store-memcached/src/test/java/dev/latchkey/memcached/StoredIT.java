@@ -107,7 +107,7 @@ class StoredIT {
     void givenMoreThanThirtyDays_whenAsked_thenIllegalArgumentAndTheLongestIsKept() {
         try (MemcachedStore store =
                 new MemcachedStore(server.address().host(), server.address().port())) {
-            Duration longest = Duration.ofDays(30).minusSeconds(2);
+            Duration longest = Duration.ofDays(30).minusSeconds(3);
             Key key = Key.of("long");
 
             assertThatThrownBy(() -> store.save(exclusive(Key.of("long"), longest.plusMillis(1))))
