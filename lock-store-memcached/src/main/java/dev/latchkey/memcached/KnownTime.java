@@ -7,8 +7,8 @@ import java.util.OptionalLong;
  * What readings of a server's clock say together, in one run of it.
  *
  * @param last the latest reading
- * @param base a second that the clock showed, and when it was asked for: if it is set every second, it now shows what has
- *     passed since then by this JVM's monotonic clock, and one second more or less
+ * @param base a second that the clock showed, and when it was asked for: with what has passed since then by this JVM's
+ *     monotonic clock, it is less than two seconds behind the right time
  * @param setAfterNanos a moment after which the clock was set, as the readings before and after it differ
  */
 record KnownTime(Reading last, Base base, OptionalLong setAfterNanos) {
@@ -61,7 +61,7 @@ record KnownTime(Reading last, Base base, OptionalLong setAfterNanos) {
         return setAfterNanos.isPresent() && setAfterNanos.getAsLong() - nanos >= 0;
     }
 
-    /** The second that is certainly less than three behind the right time. */
+    /** A second that is less than three behind the right time, whether the clock is set or not. */
     long secondAt(long nanos) {
         return Math.max(last.second(), (long) Math.floor(base.at(nanos)));
     }

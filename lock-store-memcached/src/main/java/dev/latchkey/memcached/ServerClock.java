@@ -25,14 +25,16 @@ final class ServerClock {
     /** A clock that was set since then is right, within {@link TtlSeconds#SLACK}. */
     private static final long RIGHT_NANOS = Duration.ofSeconds(2).toNanos();
 
-    /** One call stores up to two items. */
+    /** One reading serves all that one call stores. */
     private static final long SAME_CALL_NANOS = Duration.ofMillis(100).toNanos();
 
     private static final long LATE_NANOS = Duration.ofSeconds(1).toNanos();
     private static final long TICK_LIMIT_NANOS = Duration.ofSeconds(3).toNanos();
     private static final long TICK_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
 
-    /** Memcached's own proxy answers with statistics of its own, and a clock of its own: another one than counts. */
+    /** A proxy may answer with statistics of its own, and a clock of its own, which is not the one that counts. */
+    private static final String OF_A_SERVER = "limit_maxbytes";
+
     private static final String OF_A_PROXY = "proxy_conn_requests";
 
     private final ServerCalls link;
@@ -155,7 +157,7 @@ final class ServerClock {
     private Optional<Reading> read(String resource) {
         long before = System.nanoTime();
         Map<String, String> statistics = link.statistics(resource);
-        if (statistics.containsKey(OF_A_PROXY)) {
+        if (!statistics.containsKey(OF_A_SERVER) || statistics.containsKey(OF_A_PROXY)) {
             return Optional.empty();
         }
         try {
