@@ -297,7 +297,7 @@ final class Actor {
     }
 
     /** Goes on with what another process held. */
-    void receive(LockFactory locks, KeyExchange.Given given) {
+    void receive(LockFactory locks, KeyExchange.Offer given) {
         Lock lock =
                 locks.lock(given.key()).ttl(between(SHORTEST_TTL, LONGEST_TTL)).create();
         Optional<Granted> received = received(lock, given);
@@ -310,7 +310,7 @@ final class Actor {
     }
 
     /** Asks whether it is held still. */
-    private Optional<Granted> received(Lock lock, KeyExchange.Given given) {
+    private Optional<Granted> received(Lock lock, KeyExchange.Offer given) {
         long asked = System.nanoTime();
         try {
             if (random.nextBoolean()) {

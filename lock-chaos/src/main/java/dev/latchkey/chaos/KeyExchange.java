@@ -17,7 +17,7 @@ record KeyExchange(Path directory) {
     private static final String BEING_WRITTEN = ".";
 
     /** A key that was given away, with the name of the hold. */
-    record Given(String hold, Key key) {}
+    record Offer(String hold, Key key) {}
 
     void give(String hold, Key key) {
         try {
@@ -29,13 +29,13 @@ record KeyExchange(Path directory) {
     }
 
     /** Takes a key that another process has given away, which nobody else gets then; empty if there is none. */
-    Optional<Given> take(String process) {
+    Optional<Offer> take(String process) {
         try (Stream<Path> files = Files.list(directory)) {
             List<String> holds = files.map(file -> file.getFileName().toString())
                     .filter(hold -> !hold.startsWith(BEING_WRITTEN) && !hold.startsWith(process + "."))
                     .toList();
             for (String hold : holds) {
-                Optional<Given> taken = take(hold, process);
+                Optional<Offer> taken = take(hold, process);
                 if (taken.isPresent()) {
                     return taken;
                 }
@@ -46,7 +46,7 @@ record KeyExchange(Path directory) {
         }
     }
 
-    private Optional<Given> take(String hold, String process) throws IOException {
+    private Optional<Offer> take(String hold, String process) throws IOException {
         Path mine = directory.resolve(BEING_WRITTEN + process + BEING_WRITTEN + hold);
         try {
             Files.move(directory.resolve(hold), mine, StandardCopyOption.ATOMIC_MOVE);
@@ -54,7 +54,7 @@ record KeyExchange(Path directory) {
             // Another was faster.
             return Optional.empty();
         }
-        Given given = new Given(hold, Key.deserialize(Files.readString(mine)));
+        Offer given = new Offer(hold, Key.deserialize(Files.readString(mine)));
         Files.delete(mine);
         return Optional.of(given);
     }

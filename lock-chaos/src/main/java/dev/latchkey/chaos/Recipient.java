@@ -35,7 +35,7 @@ final class Recipient extends Thread {
     public void run() {
         try {
             while (!stopping) {
-                Optional<KeyExchange.Given> given = keys.take(process);
+                Optional<KeyExchange.Offer> given = keys.take(process);
                 if (given.isPresent()) {
                     actor.receive(locks, given.get());
                 } else {
