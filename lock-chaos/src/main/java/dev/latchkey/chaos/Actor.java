@@ -316,7 +316,7 @@ final class Actor {
             if (random.nextBoolean()) {
                 lock.refresh();
             } else if (!lock.isAcquired()) {
-                log.notReceived(given.hold(), System.nanoTime());
+                // Not judged: Memcached may not know for how long the last second of a lease is held, and then says no.
                 return Optional.empty();
             }
         } catch (LockLostException e) {
