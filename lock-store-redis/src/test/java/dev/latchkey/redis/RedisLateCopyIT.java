@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import dev.latchkey.servers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
