@@ -1,16 +1,20 @@
 package dev.latchkey;
 
-/** What a store can do or not, to be asked with {@link LockFactory#supports} before something is asked for that needs it. */
+/** A capability that a store may have. Ask with {@link LockFactory#supports} before you call a method that needs it. */
 public enum Capability {
     /**
-     * A hold ends by itself when its TTL is over. {@link LockBuilder#minHold} and {@link Lock#refresh(java.time.Duration,
-     * java.time.Duration)} with a min hold need it. Where it is missing, the TTL counts for nothing.
+     * A hold ends by itself when its TTL is over. {@link LockBuilder#minHold} and
+     * {@link Lock#refresh(java.time.Duration, java.time.Duration)} with a minimum hold time need it. Without it, the TTL
+     * has no effect.
      */
     LEASES,
-    /** Readers share. Where it is missing, {@link Lock#acquireShared()} and its kin take the lock exclusively. */
+    /**
+     * Several readers share a lock. Without it, {@link Lock#acquireShared()} and the other shared methods acquire the
+     * lock exclusively.
+     */
     SHARING,
-    /** {@link LockFactory#holders} can tell who holds a lock. Where it is missing, it throws. */
+    /** {@link LockFactory#holders} can return who holds a lock. Without it, that method throws. */
     HOLDERS,
-    /** Keys can be serialized and used in another process. Where it is missing, {@link Key#serialize()} throws. */
+    /** Keys can be serialized and used in another process. Without it, {@link Key#serialize()} throws. */
     TRAVELLING_KEYS
 }

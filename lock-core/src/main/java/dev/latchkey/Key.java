@@ -11,17 +11,19 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One would-be holder of a resource: the resource and a secret token that proves ownership. It can be serialized and
- * handed to another process, which then owns the lock.
+ * An owner of a resource: the name of the resource and a secret random token that proves ownership. A key can be
+ * serialized and transferred to another process, which then owns the lock.
  *
- * <p>Two keys are equal when resource and token are. Immutable and thread-safe. Whoever has the key, or its serialized
- * form, can release the lock: treat both as a secret.
+ * <p>Two keys are equal if their resources and tokens are equal. Everybody who has the key or its serialized form can
+ * release the lock: keep both secret.
+ *
+ * <p>Immutable and thread-safe.
  */
 public final class Key implements Serializable {
 
     private static final long serialVersionUID = 1L;
 
-    /** The longest resource, in bytes of UTF-8. */
+    /** The maximum length of a resource, in bytes of UTF-8. */
     public static final int MAX_RESOURCE_BYTES = 16_384;
 
     static final int TOKEN_BYTES = 16;
@@ -42,9 +44,10 @@ public final class Key implements Serializable {
     }
 
     /**
-     * Makes a new would-be holder with a fresh random 128-bit token.
+     * Creates a new owner with a random 128-bit token.
      *
-     * @param resource what is to be protected: any text, also empty, up to {@link #MAX_RESOURCE_BYTES}
+     * @param resource the name of what the lock protects: any text, including the empty one, of at most
+     *     {@link #MAX_RESOURCE_BYTES} bytes in UTF-8
      * @return a key that holds nothing yet
      * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      */
@@ -54,19 +57,19 @@ public final class Key implements Serializable {
     }
 
     /**
-     * Reads what {@link #serialize()} wrote, in this process or another.
+     * Reads a key that {@link #serialize()} wrote, in this process or in another one.
      *
      * @param text a serialized key
-     * @return the key with what it held then; only the store knows whether it still does
-     * @throws IllegalArgumentException if the text is not a whole, unaltered serialized key of a version known here;
-     *     the message says which and never repeats the text
+     * @return the key with what it held at that time; only the store knows whether it still does
+     * @throws IllegalArgumentException if the text is not a complete and unaltered serialized key of a known version; the
+     *     message says which, and never contains the text
      */
     public static Key deserialize(String text) {
         return KeyText.read(Objects.requireNonNull(text, "text"));
     }
 
     /**
-     * Returns what the lock protects.
+     * Returns the name of what the lock protects.
      *
      * @return the resource, exactly as given
      */
@@ -84,20 +87,20 @@ public final class Key implements Serializable {
     }
 
     /**
-     * Returns what was held when this key was taken from its lock.
+     * Returns what was held when this key was obtained from its Lock.
      *
-     * @return a snapshot, not kept up to date; empty when nothing was held
+     * @return a snapshot that is not updated; empty if nothing was held
      */
     public Optional<Held> held() {
         return held;
     }
 
     /**
-     * Writes the key as a short URL-safe text: resource, token and what is held, with a checksum. It holds no clock, TTL,
-     * address or option.
+     * Writes the key as a short URL-safe text: resource, token and current hold, with a checksum. The text contains no
+     * time, TTL, address or option.
      *
-     * @return a text for {@link #deserialize(String)}; a secret, as the key is
-     * @throws UnserializableKeyException if the key is of a store whose holds end with this process
+     * @return a text for {@link #deserialize(String)}; keep it secret, like the key
+     * @throws UnserializableKeyException if the hold belongs to a store whose holds end with this process
      */
     public String serialize() {
         if (processBound != null) {
@@ -107,10 +110,10 @@ public final class Key implements Serializable {
     }
 
     /**
-     * Returns the same owner claiming to hold something else, for a store that passes requests on to others.
+     * Returns an equal key that claims to hold something else, for a store that forwards requests to other stores.
      *
-     * @param claim what it is to claim, empty for nothing
-     * @return an equal key
+     * @param claim what the key claims to hold; empty for nothing
+     * @return the same owner of the same resource
      */
     public Key claiming(Optional<Held> claim) {
         return holding(claim);
@@ -122,9 +125,9 @@ public final class Key implements Serializable {
     }
 
     /**
-     * Returns an equal key that claims to hold something, as a store is told it in a request.
+     * Returns an equal key that claims to hold something, as it is passed to a store in a request.
      *
-     * @param nowHeld what is believed to be held; empty: nothing
+     * @param nowHeld what the key claims to hold; empty for nothing
      * @return the same owner of the same resource
      */
     public Key holding(Optional<Held> nowHeld) {
@@ -169,8 +172,9 @@ public final class Key implements Serializable {
     /**
      * What a key held at one moment.
      *
-     * @param mode how
-     * @param fencingToken the number of the exclusive hold; empty while shared, and where the store cannot mint one
+     * @param mode the mode of the hold
+     * @param fencingToken the token of the exclusive hold; empty for a shared hold, and if the store cannot provide a
+     *     token
      */
     public record Held(LockMode mode, OptionalLong fencingToken) {
 

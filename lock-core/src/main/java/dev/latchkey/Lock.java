@@ -9,21 +9,29 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
- * One would-be holder of a resource.
+ * A handle that acquires, renews and releases one named lock. Each Lock that is created for a resource is a separate
+ * owner: two of them exclude each other, even in one thread. Two Locks with the same {@link Key} are the same owner.
  *
- * <p>Acquiring it again renews the hold; there is no counting, and one release ends it. Two Locks over one {@link Key}
- * are the same owner. Two Locks made for the same resource are rivals, in one thread as across continents.
+ * <p>Acquiring a lock that is already held renews the hold. Holds are not counted: one release ends the hold.
  *
- * <p>Thread-safe. Made by a {@link LockFactory}, whose {@link LockFactory#close()} ends its hold, and so does an orderly exit
- * of the JVM, unless it has no auto-release. It is never released because nobody refers to it any more: a Lock that is
- * garbage-collected while it holds something keeps it, and is renewed on if the factory does that; a warning names the place
- * where it was made.
+ * <p>A {@link LockFactory} creates Locks. {@link LockFactory#close()} and a normal exit of the JVM release the hold,
+ * unless the Lock was created without auto-release. A Lock that is garbage-collected while it holds something is not
+ * released: the hold stays, it is still renewed if the factory renews it, and a warning names the place where the Lock
+ * was created.
  *
- * <p>A hold that ends without a release is lost. Its listeners are called once each. It is thrown as
- * {@link LockLostException} by the first call that needs the hold: {@link #refresh()}, {@link #close()}, or an acquire that
- * follows, unless a listener, an interrupt, {@link #isExpired()} or {@link #isAcquired()} has told it; an acquire after that takes
- * the lock anew. {@link #release()} answers false. A hold whose lease is over here is lost, whether or not somebody else has taken
- * it.
+ * <p>A hold that ends without a release is lost. It counts as lost when its lease is over on this side, whether or not
+ * somebody else has acquired the lock. A loss is reported as follows:
+ *
+ * <ul>
+ * <li>Each listener is called once.
+ * <li>{@link #refresh()} and {@link #close()} throw a {@link LockLostException}. {@code close()} does not if a call has
+ *     thrown it before.
+ * <li>The next acquire throws it if no listener, no interrupt, and neither {@link #isExpired()} nor {@link #isAcquired()}
+ *     has reported the loss. Otherwise it acquires the lock again.
+ * <li>{@link #release()} returns false.
+ * </ul>
+ *
+ * <p>Thread-safe.
  */
 public final class Lock implements AutoCloseable {
 
@@ -39,18 +47,20 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Takes the lock exclusively if that is possible now; never waits for another holder.
+     * Acquires the lock exclusively if that is possible now. Never waits for another holder.
      *
-     * <p>Held already: exclusively, the TTL starts again and the fencing token stays; shared, the hold is promoted if it
-     * is the only one, and else is left as it is. Works with the thread's interrupt flag set, and keeps it.
+     * <p>If this Lock holds it exclusively already, the TTL starts again and the fencing token stays the same. If this
+     * Lock holds it shared, the hold is promoted if it is the only one; otherwise it stays shared. The call works with
+     * the thread's interrupt flag set, and keeps the flag.
      *
-     * @return true if it is held exclusively now; false if another key holds it, if another thread waits with this Lock, or if
-     *     it was granted twice, but too late for its TTL, and given back
-     * @throws LockLostException if this Lock held it and no longer does, and nobody was told; nothing was taken in its place
-     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back. Also if an
-     *     earlier request for this hold to be shared was not answered, and may still demote it: it has to be released before it
-     *     can be exclusive
-     * @throws IllegalArgumentException if the store cannot keep the TTL; nothing was written
+     * @return true if the lock is held exclusively now; false if another key holds it, if another thread waits with this
+     *     Lock, or if it was granted twice, each time too late for its TTL, and was given back
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. Also if an earlier request for a shared hold was not answered and may still demote this hold: release it
+     *     before you acquire exclusively
+     * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
      * @throws IllegalStateException if the factory was closed
      */
     @CheckReturnValue
@@ -59,21 +69,26 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Takes the lock exclusively, waiting for other holders up to {@code maxWait}.
+     * Acquires the lock exclusively, and waits up to {@code maxWait} while other keys hold it.
      *
-     * <p>False comes before {@code maxWait} is over in two cases: at once, if this Lock shares the lock and another reader
-     * already waits to be promoted, for which this one has to let go first; and when the Lock was closed or released, or the
-     * factory closed, while waiting. Do not try again in a loop without looking: {@link #acquire(Duration)} waits
-     * likewise, and tells by {@link LockConflictedException#reason()} which it was.
+     * <p>The call returns false before {@code maxWait} is over in two cases: at once, if this Lock holds the lock shared
+     * and another reader already waits for promotion, so that this one has to be released first; and if the Lock is
+     * closed or released, or the factory is closed, during the wait. Do not retry in a loop without a check:
+     * {@link #acquire(Duration)} waits in the same way and reports the case with
+     * {@link LockConflictedException#reason()}.
      *
-     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
-     * @return true if it is held exclusively now
-     * @throws InterruptedException if the thread was interrupted, before the call or in it; what was held is held still,
-     *     and nothing else
-     * @throws IllegalArgumentException if {@code maxWait} is negative, or as {@link #tryAcquire()}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @return true if the lock is held exclusively now
+     * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
+     *     stays, and nothing else is held
+     * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing
+     *     was written
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. Also if an earlier request for a shared hold was not answered and may still demote this hold: release it
+     *     before you acquire exclusively
+     * @throws IllegalStateException if the factory was closed
      */
     @CheckReturnValue
     public boolean tryAcquire(Duration maxWait) throws InterruptedException {
@@ -81,66 +96,83 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Takes the lock exclusively, waiting as long as it takes.
+     * Acquires the lock exclusively, and waits without a limit.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException if it was closed or released by another thread while waiting, or if another reader
-     *     already waits to be promoted, so that waiting could only deadlock
-     * @throws InterruptedException as {@link #tryAcquire(Duration)}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquire()}
-     * @throws IllegalArgumentException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
+     *     wait; or if another reader already waits for promotion, so that this wait would be a deadlock
+     * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
+     *     stays, and nothing else is held
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. Also if an earlier request for a shared hold was not answered and may still demote this hold: release it
+     *     before you acquire exclusively
+     * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
+     * @throws IllegalStateException if the factory was closed
      */
     public Lock acquire() throws InterruptedException {
         return acquire(LockMode.EXCLUSIVE, Durations.LONGEST);
     }
 
     /**
-     * Takes the lock exclusively, waiting as long as it takes, whatever the thread's interrupt flag says, and keeps the
-     * flag. An interrupt may cost the place in line. A wait is ended by {@link #release()}, {@link #close()} or
-     * {@link LockFactory#close()}.
+     * Acquires the lock exclusively, and waits without a limit and regardless of interrupts. The interrupt flag is kept.
+     * An interrupt may cost the place in the queue. {@link #release()}, {@link #close()} and {@link LockFactory#close()}
+     * end the wait.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException as {@link #acquire()}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquire()}
-     * @throws IllegalArgumentException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
+     *     wait; or if another reader already waits for promotion, so that this wait would be a deadlock
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. Also if an earlier request for a shared hold was not answered and may still demote this hold: release it
+     *     before you acquire exclusively
+     * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
+     * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireUninterruptibly() {
         return acquireUninterruptibly(LockMode.EXCLUSIVE);
     }
 
     /**
-     * Takes the lock exclusively, waiting for other holders up to {@code maxWait}.
+     * Acquires the lock exclusively, and waits up to {@code maxWait} while other keys hold it.
      *
-     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another key still held it after {@code maxWait}, or as {@link #acquire()};
-     *     {@link LockConflictedException#reason()} says which
-     * @throws InterruptedException as {@link #tryAcquire(Duration)}
-     * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @throws LockConflictedException if the lock was not acquired within {@code maxWait}; if another thread closed or
+     *     released this Lock, or closed its factory, during the wait; or if another reader already waits for promotion,
+     *     so that this wait would be a deadlock. {@link LockConflictedException#reason()} says which
+     * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
+     *     stays, and nothing else is held
+     * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing
+     *     was written
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. Also if an earlier request for a shared hold was not answered and may still demote this hold: release it
+     *     before you acquire exclusively
+     * @throws IllegalStateException if the factory was closed
      */
     public Lock acquire(Duration maxWait) throws InterruptedException {
         return acquire(LockMode.EXCLUSIVE, Durations.checkMaxWait(maxWait));
     }
 
     /**
-     * Takes the lock shared with other readers if that is possible now; never waits for another holder.
+     * Acquires the lock shared with other readers if that is possible now. Never waits for another holder.
      *
-     * <p>Held exclusively already: the hold is demoted without a gap. On a store that cannot share, the exclusive lock is
-     * taken. Otherwise as {@link #tryAcquire()}.
+     * <p>If this Lock holds it exclusively, the hold is demoted without a gap. If this Lock holds it shared already, the
+     * TTL starts again. On a store without shared locks, the exclusive lock is acquired. The call works with the thread's
+     * interrupt flag set, and keeps the flag.
      *
-     * @return true if it is held now; false if another key holds it exclusively, or another thread waits with this Lock
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException if the store failed or did not answer; what it may have granted is given back. An exclusive
-     *     hold is then believed to be shared, and stays so until it is released
-     * @throws IllegalArgumentException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @return true if the lock is held now; false if another key holds it exclusively, if another thread waits with this
+     *     Lock, or if it was granted twice, each time too late for its TTL, and was given back
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. An exclusive hold then counts as shared until it is released
+     * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
+     * @throws IllegalStateException if the factory was closed
      */
     @CheckReturnValue
     public boolean tryAcquireShared() {
@@ -148,15 +180,21 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Takes the lock shared with other readers, waiting for an exclusive holder up to {@code maxWait}.
+     * Acquires the lock shared with other readers, and waits up to {@code maxWait} while another key holds it
+     * exclusively.
      *
-     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
-     * @return as {@link #tryAcquireShared()}; false before the wait is over only if it was ended by close or release
-     * @throws InterruptedException as {@link #tryAcquire(Duration)}
-     * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquireShared()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @return true if the lock is held now; false before {@code maxWait} is over only if the Lock was closed or released,
+     *     or the factory was closed, during the wait
+     * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
+     *     stays, and nothing else is held
+     * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing
+     *     was written
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. An exclusive hold then counts as shared until it is released
+     * @throws IllegalStateException if the factory was closed
      */
     @CheckReturnValue
     public boolean tryAcquireShared(Duration maxWait) throws InterruptedException {
@@ -164,58 +202,75 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Takes the lock shared with other readers, waiting as long as it takes.
+     * Acquires the lock shared with other readers, and waits without a limit.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException if it was closed or released by another thread while waiting
-     * @throws InterruptedException as {@link #tryAcquire(Duration)}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquireShared()}
-     * @throws IllegalArgumentException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
+     *     wait
+     * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
+     *     stays, and nothing else is held
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. An exclusive hold then counts as shared until it is released
+     * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
+     * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireShared() throws InterruptedException {
         return acquire(LockMode.SHARED, Durations.LONGEST);
     }
 
     /**
-     * Takes the lock shared with other readers, as {@link #acquireUninterruptibly()} does exclusively.
+     * Acquires the lock shared with other readers, and waits without a limit and regardless of interrupts. The interrupt
+     * flag is kept. An interrupt may cost the place in the queue. {@link #release()}, {@link #close()} and
+     * {@link LockFactory#close()} end the wait.
      *
      * @return this, for try-with-resources
-     * @throws LockConflictedException as {@link #acquireShared()}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquireShared()}
-     * @throws IllegalArgumentException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @throws LockConflictedException if another thread closed or released this Lock, or closed its factory, during the
+     *     wait
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. An exclusive hold then counts as shared until it is released
+     * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
+     * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireSharedUninterruptibly() {
         return acquireUninterruptibly(LockMode.SHARED);
     }
 
     /**
-     * Takes the lock shared with other readers, waiting for an exclusive holder up to {@code maxWait}.
+     * Acquires the lock shared with other readers, and waits up to {@code maxWait} while another key holds it
+     * exclusively.
      *
-     * @param maxWait how long to wait at the most, on the monotonic clock; zero tries once
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
      * @return this, for try-with-resources
-     * @throws LockConflictedException if another key still held it after {@code maxWait}, or as {@link #acquireShared()}
-     * @throws InterruptedException as {@link #tryAcquire(Duration)}
-     * @throws IllegalArgumentException as {@link #tryAcquire(Duration)}
-     * @throws LockLostException as {@link #tryAcquire()}
-     * @throws LockStorageException as {@link #tryAcquireShared()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
+     * @throws LockConflictedException if the lock was not acquired within {@code maxWait}, or if another thread closed or
+     *     released this Lock, or closed its factory, during the wait. {@link LockConflictedException#reason()} says which
+     * @throws InterruptedException if the thread was interrupted before or during the call; a hold from before the call
+     *     stays, and nothing else is held
+     * @throws IllegalArgumentException if {@code maxWait} is negative, or if the store does not support the TTL; nothing
+     *     was written
+     * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
+     *     acquired in its place
+     * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
+     *     back. An exclusive hold then counts as shared until it is released
+     * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireShared(Duration maxWait) throws InterruptedException {
         return acquire(LockMode.SHARED, Durations.checkMaxWait(maxWait));
     }
 
     /**
-     * Starts the TTL of what is held again; never acquires. Where holds do not expire, asks whether it is still held.
+     * Starts the TTL of the current hold again. Never acquires. On a store without leases, it checks whether the lock is
+     * still held.
      *
      * @return this
-     * @throws LockLostException if it is no longer held
-     * @throws LockStorageException if the store failed or did not answer; the hold is believed until its old end, or as
-     *     {@link #refresh(Duration)} if a longer lease was asked for before
-     * @throws IllegalStateException if nothing is held, and nothing was lost
+     * @throws LockLostException if the lock is no longer held
+     * @throws LockStorageException if the store failed or did not answer; the hold counts until its old end. After a
+     *     {@link #refresh(Duration)} with a longer lease, it counts until the earlier of its old end and the new one, and
+     *     no later refresh extends it: the request may still reach the store
+     * @throws IllegalStateException if nothing is held and nothing was lost
      */
     public Lock refresh() {
         engine.refresh(ttl);
@@ -223,16 +278,18 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Starts a lease of the given length for what is held, once: the next {@link #refresh()} takes the Lock's own TTL.
+     * Starts a lease of the given length for the current hold, once. The next {@link #refresh()} uses the Lock's own TTL
+     * again.
      *
-     * @param once how long from now on, longer or shorter than what is left. A shorter one is believed from the call on
+     * @param once the length of the lease from now on, longer or shorter than the rest of the current one. A shorter
+     *     lease counts from the start of the call
      * @return this
-     * @throws IllegalArgumentException if the TTL is out of range; nothing has changed
-     * @throws LockLostException as {@link #refresh()}
-     * @throws LockStorageException if the store failed or did not answer; the hold is believed until the earlier of its
-     *     old end and the one asked for, and after a shorter one no later refresh lets it last longer: the request may
-     *     still come to the store
-     * @throws IllegalStateException as {@link #refresh()}
+     * @throws IllegalArgumentException if {@code once} is out of range; nothing has changed
+     * @throws LockLostException if the lock is no longer held
+     * @throws LockStorageException if the store failed or did not answer; the hold counts until the earlier of its old
+     *     end and the requested one. After a request for a shorter lease, no later refresh extends the hold beyond that
+     *     end: the request may still reach the store
+     * @throws IllegalStateException if nothing is held and nothing was lost
      */
     public Lock refresh(Duration once) {
         engine.refresh(Durations.checkTtl(once));
@@ -240,17 +297,22 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * As {@link #refresh(Duration)}, and replaces the min hold of what is held: it is kept from others for this long from
-     * now on, though it is released sooner.
+     * Starts a lease of the given length for the current hold, once, and replaces its minimum hold time: other keys
+     * cannot acquire the lock for this long from now on, even if it is released sooner. The next {@link #refresh()} uses
+     * the Lock's own TTL again.
      *
-     * @param once how long from now on
-     * @param minHold how long from now on, at the least; zero for not at all. Takes effect with the answer of the store
+     * @param once the length of the lease from now on, longer or shorter than the rest of the current one. A shorter
+     *     lease counts from the start of the call
+     * @param minHold the minimum hold time from now on; zero for none. It takes effect with the answer of the store
      * @return this
-     * @throws IllegalArgumentException if the TTL is out of range, or the min hold is negative; nothing has changed
-     * @throws UnsupportedOperationException if there is a min hold, and the store has no {@link Capability#LEASES}
-     * @throws LockLostException as {@link #refresh()}
-     * @throws LockStorageException as {@link #refresh(Duration)}; the min hold is the old one
-     * @throws IllegalStateException as {@link #refresh()}
+     * @throws IllegalArgumentException if {@code once} is out of range or {@code minHold} is negative; nothing has
+     *     changed
+     * @throws UnsupportedOperationException if {@code minHold} is not zero and the store has no {@link Capability#LEASES}
+     * @throws LockLostException if the lock is no longer held
+     * @throws LockStorageException if the store failed or did not answer; the minimum hold time is the old one, and the
+     *     hold counts until the earlier of its old end and the requested one. After a request for a shorter lease, no
+     *     later refresh extends the hold beyond that end: the request may still reach the store
+     * @throws IllegalStateException if nothing is held and nothing was lost
      */
     public Lock refresh(Duration once, Duration minHold) {
         engine.refresh(Durations.checkTtl(once), Durations.checkMinHold(minHold));
@@ -258,24 +320,24 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Gives up whatever is held, and ends the wait of another thread with this Lock.
+     * Releases the current hold, and ends the wait of another thread with this Lock.
      *
-     * <p>Waits for a request of this Lock that is in flight, as long as the store may take to answer.
+     * <p>The call waits for a request of this Lock that is in flight, for as long as the store may take to answer.
      *
-     * @return true if it was held until now; false if nothing was held, or it was lost: also if its lease is over here and
-     *     nobody else has taken it
-     * @throws LockStorageException if the store failed or did not answer; this Lock holds nothing then, and what the
-     *     store still has ends with its TTL
+     * @return true if the lock was held until now; false if nothing was held or the hold was lost, even if its lease has
+     *     only just ended and nobody else has acquired the lock
+     * @throws LockStorageException if the store failed or did not answer; this Lock then holds nothing, and what the
+     *     store still keeps ends with its TTL
      */
     public boolean release() {
         return engine.release().kind() == ReleaseResult.Kind.WAS_OURS;
     }
 
     /**
-     * Releases what is held, for try-with-resources; the Lock can be acquired again. A failing store is logged and not
-     * thrown, so as not to hide what the body threw.
+     * Releases the current hold, for try-with-resources. The Lock can be acquired again. If the store fails, this is
+     * logged and not thrown, so that it does not hide an exception of the body.
      *
-     * @throws LockLostException if the hold had been lost and no call has thrown that: the body did not run alone
+     * @throws LockLostException if the hold was lost and no call has thrown this yet: the body did not run exclusively
      */
     @Override
     public void close() {
@@ -285,7 +347,8 @@ public final class Lock implements AutoCloseable {
     /**
      * Asks the store whether this key holds the lock now.
      *
-     * @return false if it does not, whoever else may; also once the lease is over here, without asking
+     * @return false if it does not, whether or not another key does. Also false, without asking, if the lease is over on
+     *     this side
      * @throws LockStorageException if the store failed or did not answer
      */
     public boolean isAcquired() {
@@ -293,52 +356,54 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Tells, without asking the store, whether what was held is over: its lease ended, or it was lost. True also for a
-     * Lock made from a key, until its first acquire, refresh or {@link #isAcquired()}.
+     * Returns whether the hold is over because its lease ended or it was lost, without asking the store. Also returns
+     * true for a Lock that was created from a key, until its first acquire, refresh or {@link #isAcquired()}.
      *
-     * @return false while it is held, before it was first acquired, and after it was released
+     * @return false while the lock is held, before it was first acquired, and after it was released
      */
     public boolean isExpired() {
         return engine.state().isExpired();
     }
 
     /**
-     * Returns what is left of the lease by the local monotonic clock, less a margin for drift, without asking the store.
+     * Returns the rest of the lease by the local monotonic clock, minus a margin for clock drift, without asking the
+     * store.
      *
-     * @return zero if nothing is held; empty if it is held and no time bounds it
+     * @return zero if nothing is held; empty if the lock is held without a time limit
      */
     public Optional<Duration> remainingLifetime() {
         return engine.remainingLifetime();
     }
 
     /**
-     * Returns the number of this exclusive hold, greater than that of any before it: a guarded resource can refuse
-     * whoever comes with a smaller one.
+     * Returns the fencing token of this exclusive hold: a number greater than that of every earlier exclusive hold. A
+     * protected resource can refuse requests with a smaller number than it has seen.
      *
-     * @return empty while shared, while nothing is held, and where the store cannot mint a sound one
+     * @return empty if the lock is held shared or not held, or if the store cannot provide a reliable token
      */
     public OptionalLong fencingToken() {
         return engine.state().hold().map(Hold::fencingToken).orElse(OptionalLong.empty());
     }
 
     /**
-     * Returns the key with what it holds now, and keeps the ownership. Give it away with {@link #transferKey()}.
+     * Returns the key with the current hold. This Lock stays the owner; use {@link #transferKey()} to transfer ownership.
      *
-     * @return a snapshot; a secret
+     * @return a snapshot; keep it secret
      */
     public Key key() {
         return engine.state().copy();
     }
 
     /**
-     * Gives the ownership away with the key: this Lock holds nothing afterwards, and neither refreshes nor releases it.
+     * Transfers ownership to whoever receives the returned key. This Lock holds nothing afterwards, and does not refresh
+     * or release the hold.
      *
-     * <p>Waits for a request of this Lock that is in flight, as long as the store may take to answer.
+     * <p>The call waits for a request of this Lock that is in flight, for as long as the store may take to answer.
      *
-     * @return the key with what it holds; a secret
+     * @return the key with the hold; keep it secret
      * @throws IllegalStateException if nothing is held
-     * @throws LockStorageException if a request that shortens or demotes the hold was not answered, and may still come to the
-     *     store when another owns it; nothing has changed
+     * @throws LockStorageException if a request that shortens or demotes the hold was not answered, and may still reach
+     *     the store when the new owner has the key; nothing has changed
      */
     public Key transferKey() {
         return engine.transferKey()
@@ -347,10 +412,10 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
-     * Has a listener called when a hold ends without our release, once per hold, on a thread of the factory. If the last
-     * hold was lost already, it is called for that one.
+     * Adds a listener that is called once per hold if the hold ends without a release by this Lock. It is called on a
+     * thread of the factory. If the last hold was lost before this call, the listener is called for it.
      *
-     * @param listener told why; keep it short, for all listeners of the factory share one thread
+     * @param listener receives the reason. It must return soon, because all listeners of the factory share one thread
      */
     public void onLost(Consumer<? super LossReason> listener) {
         engine.monitor().listen(Objects.requireNonNull(listener, "listener"));

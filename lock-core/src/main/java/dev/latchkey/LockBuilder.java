@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a {@link Lock} with more than a TTL. Not thread-safe; the Locks it makes are. */
+/** Creates {@link Lock}s with options. Not thread-safe; the Locks that it creates are. */
 public final class LockBuilder {
 
     static final String NO_MIN_HOLD =
@@ -46,11 +46,11 @@ public final class LockBuilder {
     }
 
     /**
-     * Sets after what time the store ends the hold by itself if it is not refreshed; 300 s unless set.
+     * Sets the time after which the store ends a hold that is not refreshed. The default is 300 s.
      *
-     * @param newTtl from 3 ms to 100 years, and what the store can keep; ignored where holds do not expire
+     * @param newTtl from 3 ms to 100 years, within the limits of the store; ignored by stores without leases
      * @return this
-     * @throws IllegalArgumentException if it is out of range
+     * @throws IllegalArgumentException if {@code newTtl} is out of range
      */
     public LockBuilder ttl(Duration newTtl) {
         this.ttl = Durations.checkTtl(newTtl);
@@ -58,7 +58,7 @@ public final class LockBuilder {
     }
 
     /**
-     * Has the factory refresh the hold at every third of its TTL, until it is released or lost.
+     * Makes the factory refresh the hold after each third of its TTL, until it is released or lost.
      *
      * @return this
      */
@@ -68,8 +68,8 @@ public final class LockBuilder {
     }
 
     /**
-     * Has the hold released when the factory is closed, and when the JVM exits in an orderly way. So it is unless the Lock is
-     * made for a key from elsewhere.
+     * Makes the factory release the hold when it is closed and when the JVM exits normally. This is the default, except
+     * for Locks for a key that was received from elsewhere.
      *
      * @return this
      */
@@ -79,8 +79,8 @@ public final class LockBuilder {
     }
 
     /**
-     * Leaves the hold in the store when the factory is closed: it ends by release elsewhere or with its TTL. So it is for a Lock
-     * made for a key from elsewhere.
+     * Leaves the hold in the store when the factory is closed or the JVM exits: it ends with its TTL, or when it is
+     * released elsewhere. This is the default for Locks for a key that was received from elsewhere.
      *
      * @return this
      */
@@ -90,9 +90,10 @@ public final class LockBuilder {
     }
 
     /**
-     * Has a listener called when a hold is lost, as {@link Lock#onLost(Consumer)}.
+     * Adds a listener that is called once per hold if the hold ends without a release by this Lock. It is called on a
+     * thread of the factory.
      *
-     * @param listener told why
+     * @param listener receives the reason. It must return soon, because all listeners of the factory share one thread
      * @return this
      */
     public LockBuilder onLost(Consumer<? super LossReason> listener) {
@@ -101,13 +102,15 @@ public final class LockBuilder {
     }
 
     /**
-     * Has a listener called when the hold will be over soon unless it is refreshed: early enough to stop at a safe point.
-     * Called once for each end that comes that near, on a thread of the factory. Called again, this replaces the last one.
+     * Sets a listener that is called when the hold will end soon unless it is refreshed, early enough to stop the work at
+     * a safe point. It is called once for each lease end that comes this near, on a thread of the factory. A second call
+     * of this method replaces the listener.
      *
-     * @param before how long before the end, less than the TTL; less than two thirds of it with {@link #autoRefresh()}
-     * @param listener told how much is left when it was called
+     * @param before the time before the end: more than zero and less than the TTL, or less than two thirds of it with
+     *     {@link #autoRefresh()}
+     * @param listener receives the time that was left when it was called
      * @return this
-     * @throws IllegalArgumentException if the time is not positive
+     * @throws IllegalArgumentException if {@code before} is not positive
      */
     public LockBuilder warnBefore(Duration before, Consumer<? super Duration> listener) {
         this.warning = new Warning(checkPositive(before, "warnBefore"), Objects.requireNonNull(listener, "listener"));
@@ -115,8 +118,9 @@ public final class LockBuilder {
     }
 
     /**
-     * Has the thread that acquired the hold last interrupted when the hold is lost, before anybody else can have it. A
-     * thread that learns of the loss by a call of its own is not interrupted, and none is once release has returned.
+     * Makes the factory interrupt the thread that last acquired the hold when the hold is lost, before another key can
+     * acquire the lock. A thread that learns of the loss from its own call is not interrupted. No thread is interrupted
+     * after release has returned.
      *
      * @return this
      */
@@ -126,13 +130,14 @@ public final class LockBuilder {
     }
 
     /**
-     * Keeps the resource from others for this long after it was acquired, though it is released sooner: the release turns
-     * into a short lease that nobody refreshes. For work that runs at about the same time in many places, as by cron, and
-     * must be done in one of them. This Lock, too, has to wait for its end.
+     * Sets a minimum hold time: other keys cannot acquire the lock for this long after it was acquired, even if it is
+     * released sooner. Such a release turns the hold into a short lease that nobody refreshes, and this Lock, too, has to
+     * wait for its end. Use it for work that starts in several places at about the same time, for example by cron, and
+     * must be done in only one of them.
      *
-     * @param atLeast how long, counted from the grant; zero for not at all
+     * @param atLeast the time from the grant; zero for none
      * @return this
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if {@code atLeast} is negative
      */
     public LockBuilder minHold(Duration atLeast) {
         this.minHold = Durations.checkMinHold(atLeast);
@@ -140,12 +145,12 @@ public final class LockBuilder {
     }
 
     /**
-     * Ends a hold this long after it was acquired, as lost by {@link LossReason#EXPIRED}, however often it is refreshed:
-     * work that hangs then does not keep the resource for ever.
+     * Sets a maximum hold time: the hold ends this long after it was acquired, however often it is refreshed, and is lost
+     * with {@link LossReason#EXPIRED}. Work that hangs then cannot hold the lock for ever.
      *
-     * @param atMost how long, counted from the grant
+     * @param atMost the time from the grant
      * @return this
-     * @throws IllegalArgumentException if it is less than the shortest TTL
+     * @throws IllegalArgumentException if {@code atMost} is out of range, which is that of {@link #ttl}
      */
     public LockBuilder maxHold(Duration atMost) {
         this.maxHold = Durations.checkTtl(atMost);
@@ -153,11 +158,11 @@ public final class LockBuilder {
     }
 
     /**
-     * Makes a Lock; each call makes another would-be holder, unless it is for a key from elsewhere.
+     * Creates a Lock. Each call creates a separate owner, except for a key that was received from elsewhere.
      *
      * @return a Lock that holds nothing yet
      * @throws IllegalArgumentException if the durations contradict each other
-     * @throws UnsupportedOperationException if there is a min hold, and the store has no {@link Capability#LEASES}
+     * @throws UnsupportedOperationException if a minimum hold time is set and the store has no {@link Capability#LEASES}
      */
     public Lock create() {
         check();

@@ -1,24 +1,29 @@
 package dev.latchkey;
 
-/** The lock was not had, and no failure is to blame: {@link #reason()} tells whether trying again can help. */
+/**
+ * Thrown when a lock was not acquired although nothing failed. {@link #reason()} says whether another attempt can
+ * succeed.
+ */
 public final class LockConflictedException extends LockException {
 
-    /** Why a lock was not had. */
+    /** Why a lock was not acquired. */
     public enum Reason {
-        /** Another key held it for as long as the caller was ready to wait. Trying again may help. */
+        /** Another key held it for the whole time that the caller was ready to wait. Another attempt can succeed. */
         HELD_BY_ANOTHER,
         /**
-         * Another reader already waits to be promoted, and waits for this one: let go of the shared hold first. Trying again
-         * before that is refused at once.
+         * Another reader already waits for promotion, and therefore for this reader: release the shared hold first. An
+         * attempt before that is refused at once.
          */
         PROMOTION_REFUSED,
-        /** Another thread closed or released this Lock, or closed its factory, while this one waited. */
+        /** Another thread closed or released this Lock, or closed its factory, during the wait. */
         CLOSED_WHILE_WAITING,
-        /** Another thread used this Lock for as long as the caller was ready to wait; the store was not asked. */
+        /**
+         * Another thread used this Lock for the whole time that the caller was ready to wait; the store was not asked.
+         */
         BUSY,
         /**
-         * It was granted, but its TTL was over before the answer came, so it was given back. A longer TTL helps, or a store that
-         * answers sooner.
+         * The lock was granted, but its TTL was over before the answer arrived, so it was given back. A longer TTL or a
+         * faster store helps.
          */
         GRANTED_TOO_LATE
     }
@@ -26,21 +31,21 @@ public final class LockConflictedException extends LockException {
     private final Reason reason;
 
     /**
-     * Says which lock another key holds.
+     * Creates an exception for a lock that another key holds.
      *
-     * @param resource what the lock protects
-     * @param problem why it was not had, for people, without any token
+     * @param resource the name of what the lock protects
+     * @param problem why the lock was not acquired, for people, without any token
      */
     public LockConflictedException(String resource, String problem) {
         this(resource, problem, Reason.HELD_BY_ANOTHER);
     }
 
     /**
-     * Says which lock was not had, and why.
+     * Creates an exception for a lock that was not acquired.
      *
-     * @param resource what the lock protects
-     * @param problem why, for people, without any token
-     * @param reason why, for programs
+     * @param resource the name of what the lock protects
+     * @param problem why the lock was not acquired, for people, without any token
+     * @param reason why the lock was not acquired, for programs
      */
     public LockConflictedException(String resource, String problem, Reason reason) {
         super(resource, problem, null);
@@ -48,9 +53,9 @@ public final class LockConflictedException extends LockException {
     }
 
     /**
-     * Returns why the lock was not had.
+     * Returns why the lock was not acquired.
      *
-     * @return the reason, which tells whether trying again can help
+     * @return the reason, which says whether another attempt can succeed
      */
     public Reason reason() {
         return reason;

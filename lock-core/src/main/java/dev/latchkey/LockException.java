@@ -2,7 +2,7 @@ package dev.latchkey;
 
 import org.jspecify.annotations.Nullable;
 
-/** What can go wrong with a lock, always about one {@linkplain #resource() resource}. */
+/** The superclass of all exceptions of locks. Each one belongs to one {@linkplain #resource() resource}. */
 public abstract sealed class LockException extends RuntimeException
         permits LockConflictedException, LockLostException, LockStorageException, UnserializableKeyException {
 
@@ -16,9 +16,9 @@ public abstract sealed class LockException extends RuntimeException
     }
 
     /**
-     * Returns the resource the lock protects, whole.
+     * Returns the complete name of what the lock protects.
      *
-     * @return the name as it was given to the factory; in the message it may be shortened
+     * @return the name as it was passed to the factory; the message may contain a shortened form
      */
     public String resource() {
         return resource;

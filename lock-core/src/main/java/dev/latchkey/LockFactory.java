@@ -11,9 +11,11 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Makes {@link Lock}s over one store.
+ * Creates {@link Lock}s over one store.
  *
- * <p>Thread-safe. Make one per store and keep it; it starts its few threads only when a lock needs them.
+ * <p>Create one factory per store and keep it. A factory starts its few threads only when a lock needs them.
+ *
+ * <p>Thread-safe.
  */
 public final class LockFactory implements AutoCloseable {
 
@@ -21,9 +23,9 @@ public final class LockFactory implements AutoCloseable {
     private final Optional<PersistingStore> ownStore;
 
     /**
-     * Makes a factory over a store that stays the caller's: {@link #close()} leaves it open.
+     * Creates a factory over a store that the caller owns: {@link #close()} does not close the store.
      *
-     * @param store where holds are kept
+     * @param store the store that keeps the holds
      */
     public LockFactory(PersistingStore store) {
         this(Objects.requireNonNull(store, "store"), Optional.empty());
@@ -35,19 +37,20 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Opens the store a DSN names, and makes a factory that closes it again.
+     * Opens the store that a DSN names, and creates a factory that closes this store with {@link #close()}.
      *
-     * <p>{@code in-memory}, {@code null} and {@code combined:consensus(dsn,dsn,dsn)} are here; each store module brings its own
-     * forms, for instance {@code flock}, {@code flock:///var/locks}, {@code redis://host:6379} or {@code jdbc:postgresql://host/db}.
+     * <p>{@code in-memory}, {@code null} and {@code combined:consensus(dsn,dsn,dsn)} are part of this artifact. Each
+     * store module adds its own forms, for example {@code flock}, {@code flock:///var/locks}, {@code redis://host:6379}
+     * or {@code jdbc:postgresql://host/db}.
      *
-     * <p>Asks the store something before it returns, so that the connection is made before the first lease counts, but waits
-     * for that for 2 s at the most. A store that cannot be reached is no failure here: the first call of a Lock then says what is
-     * wrong.
+     * <p>The method sends a request to the store before it returns, so that a connection exists before the first lease
+     * starts. It waits for the answer for at most 2 s. An unreachable store is not an error here: the first call of a
+     * Lock then reports the failure.
      *
-     * @param dsn which store, where
+     * @param dsn the kind of store and its address
      * @return a factory that owns the store
-     * @throws IllegalArgumentException if no module on the class path knows the DSN (the message names the artifact to
-     *     add), or it is wrong in itself; no message repeats a password
+     * @throws IllegalArgumentException if no module on the class path supports the DSN (the message names the artifact to
+     *     add), or if the DSN is invalid; no message contains a password
      */
     public static LockFactory connect(String dsn) {
         PersistingStore store = StoreProvider.connect(dsn);
@@ -57,10 +60,11 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Makes a Lock with a TTL of 300 s.
+     * Creates a Lock with a TTL of 300 s.
      *
-     * @param resource what is to be protected: any text, also empty, up to {@link Key#MAX_RESOURCE_BYTES}
-     * @return a new would-be holder
+     * @param resource the name of what the lock protects: any text, including the empty one, of at most
+     *     {@link Key#MAX_RESOURCE_BYTES} bytes in UTF-8
+     * @return a new Lock, which is a separate owner and holds nothing yet
      * @throws IllegalArgumentException if the resource is too long or not valid Unicode
      */
     public Lock createLock(String resource) {
@@ -68,23 +72,27 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Makes a Lock.
+     * Creates a Lock with the given TTL.
      *
-     * @param resource as {@link #createLock(String)}
-     * @param ttl as {@link LockBuilder#ttl(Duration)}
-     * @return a new would-be holder
-     * @throws IllegalArgumentException if the resource is too long or not valid Unicode, or the TTL is out of range
+     * @param resource the name of what the lock protects: any text, including the empty one, of at most
+     *     {@link Key#MAX_RESOURCE_BYTES} bytes in UTF-8
+     * @param ttl the time after which the store ends a hold that is not refreshed: from 3 ms to 100 years, within the
+     *     limits of the store; ignored by stores without leases
+     * @return a new Lock, which is a separate owner and holds nothing yet
+     * @throws IllegalArgumentException if the resource is too long or not valid Unicode, or if the TTL is out of range
      */
     public Lock createLock(String resource, Duration ttl) {
         return lock(resource).ttl(ttl).create();
     }
 
     /**
-     * Makes a Lock for a key from elsewhere, without auto-release. As {@link #lock(Key)} with a TTL.
+     * Creates a Lock for a key that was received from elsewhere, without auto-release. This is {@link #lock(Key)} with a
+     * TTL.
      *
      * @param key the owner
-     * @param ttl as {@link LockBuilder#ttl(Duration)}, from the next refresh or acquire on
-     * @return a Lock that is the same owner as every other Lock over this key
+     * @param ttl the time after which the store ends a hold that is not refreshed, starting with the next refresh or
+     *     acquire: from 3 ms to 100 years, within the limits of the store; ignored by stores without leases
+     * @return a Lock that is the same owner as every other Lock with this key
      * @throws IllegalArgumentException if the TTL is out of range
      */
     public Lock createLock(Key key, Duration ttl) {
@@ -92,33 +100,36 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Begins a Lock with more than a TTL.
+     * Returns a builder for a Lock with options.
      *
-     * @param resource as {@link #createLock(String)}
-     * @return a builder
+     * @param resource the name of what the lock protects: any text, including the empty one, of at most
+     *     {@link Key#MAX_RESOURCE_BYTES} bytes in UTF-8
+     * @return a builder of Locks, each of which is a separate owner
      */
     public LockBuilder lock(String resource) {
         return new LockBuilder(context, Objects.requireNonNull(resource, "resource"));
     }
 
     /**
-     * Begins a Lock for a key from elsewhere. It proves nothing until the store was asked: the Lock counts as expired until
-     * its first acquire, refresh or {@link Lock#isAcquired()}. What it holds is not released with the factory, for its owner may
-     * be another process, unless {@link LockBuilder#autoRelease()} says so. A max hold and a min hold count from when this Lock
-     * first found that it holds.
+     * Returns a builder for a Lock with options, for a key that was received from elsewhere.
+     *
+     * <p>The key does not prove that the lock is held. The Lock counts as expired until its first acquire, refresh or
+     * {@link Lock#isAcquired()} has asked the store. Closing the factory does not release its hold, because the owner may
+     * be another process, unless {@link LockBuilder#autoRelease()} is set. Maximum and minimum hold times count from the
+     * time at which this Lock first found that it holds the lock.
      *
      * @param key the owner
-     * @return a builder of Locks that are the same owner as every other Lock over this key
+     * @return a builder of Locks that are the same owner as every other Lock with this key
      */
     public LockBuilder lock(Key key) {
         return new LockBuilder(context, Objects.requireNonNull(key, "key"));
     }
 
     /**
-     * Tells what the store can do, without asking its server.
+     * Returns whether the store has a capability, without asking its server.
      *
-     * @param capability what is wanted
-     * @return whether calls that need it work; the same each time
+     * @param capability the capability
+     * @return whether calls that need the capability work; the same at each call
      */
     public boolean supports(Capability capability) {
         return switch (capability) {
@@ -130,12 +141,12 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Looks up who holds a resource, for people and for monitoring. By the time it is read it may be over: to find out
-     * whether work may begin, acquire.
+     * Returns the current holders of a resource, for people and for monitoring. The result may be outdated when it is
+     * read: to find out whether work may start, acquire the lock.
      *
-     * @param resource as {@link #createLock(String)}
-     * @return all holders as far as they can be seen; empty if the resource is free
-     * @throws UnsupportedOperationException if the store cannot tell: it has no {@link Capability#HOLDERS}
+     * @param resource the name of what the lock protects
+     * @return all holders that are visible; empty if the resource is free
+     * @throws UnsupportedOperationException if the store has no {@link Capability#HOLDERS}
      * @throws LockStorageException if the store failed or did not answer
      */
     public List<Holder> holders(String resource) {
@@ -147,10 +158,12 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
-     * Ends the waits, stops all renewals, releases what is held, except by Locks without auto-release, and closes the
-     * store if {@link #connect} opened it. A failing release is logged. Idempotent; waits for a close that is under way. Works
-     * with the thread's interrupt flag set, and keeps it. When the JVM exits in an orderly way, the same is done to what is still
-     * held, for 3 s at the most.
+     * Ends all waits, stops all renewals, releases what is held, except by Locks without auto-release, and closes the
+     * store if {@link #connect} opened it.
+     *
+     * <p>Failing releases are logged. The call is idempotent, and waits for a close that is in progress. It works with
+     * the thread's interrupt flag set, and keeps the flag. A normal exit of the JVM does the same for what is still held,
+     * for at most 3 s.
      */
     @Override
     public void close() {

@@ -1,14 +1,17 @@
 package dev.latchkey;
 
-/** The lock was held and is no longer, though this holder did not release it: another may hold it by now. */
+/**
+ * Thrown when the lock was held and is no longer, although this holder did not release it: another key may hold it by
+ * now.
+ */
 public final class LockLostException extends LockException {
 
     private final LossReason reason;
 
     /**
-     * Says which lock was lost, how that was found out, and why it was lost.
+     * Creates an exception for a lock that was lost.
      *
-     * @param resource what the lock protects
+     * @param resource the name of what the lock protects
      * @param problem what was being done, for people, without any token
      * @param reason why the hold ended
      */
@@ -20,7 +23,7 @@ public final class LockLostException extends LockException {
     /**
      * Returns why the hold ended.
      *
-     * @return the reason as far as the store can tell
+     * @return the reason, as far as the store can tell
      */
     public LossReason reason() {
         return reason;

@@ -1,9 +1,9 @@
 package dev.latchkey;
 
-/** How a resource is held. */
+/** The mode in which a lock is held. */
 public enum LockMode {
-    /** Many holders at once, none of them exclusive. */
+    /** Several holders at once, none of them exclusive. */
     SHARED,
-    /** One holder. */
+    /** A single holder. */
     EXCLUSIVE
 }

@@ -3,41 +3,45 @@ package dev.latchkey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store failed, or did not answer. What an unanswered acquire may have taken is given back, or ends with its TTL.
- * {@link #failure()} tells whether the request may have taken effect, and whether trying again can help.
+ * Thrown when the store failed or did not answer. Anything that an unanswered acquire may have acquired is given back, or
+ * ends with its TTL. {@link #failure()} says whether the request may have taken effect, and whether another attempt can
+ * succeed.
  */
 public final class LockStorageException extends LockException {
 
-    /** How far a request came. */
+    /** How far a request got. */
     public enum Failure {
-        /** The store failed or did not answer: whether the request took effect is not known. */
+        /** The store failed or did not answer: it is unknown whether the request took effect. */
         IN_DOUBT,
-        /** The store was not reached, or no connection was free: nothing was sent. Trying again may help. */
+        /** The store was not reached, or no connection was free: nothing was sent. Another attempt can succeed. */
         NOT_SENT,
-        /** The store refused the credentials or the permission: nothing took effect, and trying again does not help. */
+        /**
+         * The store refused the credentials or the permission: nothing took effect, and another attempt will fail as
+         * well.
+         */
         DENIED
     }
 
     private final Failure failure;
 
     /**
-     * Says which lock could not be worked on, and what failed, when the request may have taken effect.
+     * Creates an exception for a request that may have taken effect.
      *
-     * @param resource what the lock protects
+     * @param resource the name of what the lock protects
      * @param problem what failed, where, and what would help; without token, password or address with credentials
-     * @param cause the driver's own exception, or null when there is none
+     * @param cause the exception of the driver, or null if there is none
      */
     public LockStorageException(String resource, String problem, @Nullable Throwable cause) {
         this(resource, problem, cause, Failure.IN_DOUBT);
     }
 
     /**
-     * Says which lock could not be worked on, what failed, and how far the request came.
+     * Creates an exception for a request that failed.
      *
-     * @param resource what the lock protects
+     * @param resource the name of what the lock protects
      * @param problem what failed, where, and what would help; without token, password or address with credentials
-     * @param cause the driver's own exception, or null when there is none
-     * @param failure how far the request came
+     * @param cause the exception of the driver, or null if there is none
+     * @param failure how far the request got
      */
     public LockStorageException(String resource, String problem, @Nullable Throwable cause, Failure failure) {
         super(resource, problem, cause);
@@ -45,9 +49,9 @@ public final class LockStorageException extends LockException {
     }
 
     /**
-     * Returns how far the request came.
+     * Returns how far the request got.
      *
-     * @return {@link Failure#IN_DOUBT} unless the store knows better
+     * @return {@link Failure#IN_DOUBT} unless the store knows more
      */
     public Failure failure() {
         return failure;

@@ -1,17 +1,19 @@
 package dev.latchkey;
 
-/** Why a hold ended without its holder releasing it. */
+/** Why a hold ended without a release by its holder. */
 public enum LossReason {
-    /** The lease ran out before it was refreshed. */
+    /** The lease ended before it was refreshed. */
     EXPIRED,
     /** The store shows another holder. */
     TAKEN_OVER,
-    /** The hold is gone from the store though its lease had not run out: the key was used to release it elsewhere. */
+    /**
+     * The hold is no longer in the store, although its lease has not ended: somebody else released it with the same key.
+     */
     RELEASED_ELSEWHERE,
     /** The session, connection or file that carried the hold ended. */
     SESSION_LOST,
-    /** The store could not be reached until the lease ran out. */
+    /** The store could not be reached until the lease ended. */
     STORE_UNREACHABLE,
-    /** The store was closed while the hold lasted. */
+    /** The store was closed during the hold. */
     STORE_CLOSED
 }

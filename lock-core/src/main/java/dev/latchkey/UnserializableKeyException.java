@@ -1,13 +1,13 @@
 package dev.latchkey;
 
-/** The key cannot travel: its hold is bound to this process. */
+/** Thrown when a key cannot be serialized because its hold is bound to this process. */
 public final class UnserializableKeyException extends LockException {
 
     /**
-     * Says which key cannot travel, and why.
+     * Creates an exception for a key that cannot be serialized.
      *
-     * @param resource what the lock protects
-     * @param reason what binds the hold to this process, as the store says it
+     * @param resource the name of what the lock protects
+     * @param reason what binds the hold to this process, in the words of the store
      */
     public UnserializableKeyException(String resource, String reason) {
         super(resource, "its key cannot be serialized: " + reason, null);

@@ -1,6 +1,6 @@
 /**
- * The API: a {@link dev.latchkey.LockFactory} makes {@link dev.latchkey.Lock}s over a store; a {@link dev.latchkey.Key}
- * is what can be handed to another process.
+ * The API of distributed locks: a {@link dev.latchkey.LockFactory} creates {@link dev.latchkey.Lock}s over a store. A
+ * {@link dev.latchkey.Key} can be transferred to another process.
  */
 @NullMarked
 package dev.latchkey;

@@ -27,20 +27,23 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
- * Makes one store of several independent ones: a lock is held when as many members grant it as the strategy asks for, and
- * goes on to be when some of them fail.
+ * Combines several independent stores: a lock is held if as many members grant it as the strategy requires, and stays
+ * held when some of them fail.
  *
- * <p>All members are asked at the same time, and the answer comes as soon as it is decided: it takes as long as the
- * slowest of the fastest that are enough. What is granted in vain is given back. A member that failed or lost its part is
- * brought back with the next refresh. Too few members that answer are a {@link LockStorageException}, never a conflict.
+ * <p>All members are asked at the same time, and the call returns as soon as the result is certain: when the slowest of
+ * the fastest sufficient members has answered. Grants that do not lead to a hold are given back. A member that failed or
+ * lost its part gets it back with the next refresh. If too few members answer, the call throws a
+ * {@link LockStorageException}; this is never a conflict.
  *
- * <p>It shares if all members do. Its leases end as soon as too few of the members' last. Keys travel if those of all
- * members do. Waiters poll with growing, jittered pauses: who comes first is not served first. Fencing tokens are agreed
- * on among the members that are a {@link FencingStore}; with a strategy that needs all members, they are those of the first
- * that has any. {@code docs/stores/combined.md} says what they survive.
+ * <p>The store has shared locks if all members have them. A lease ends when the leases of too few members are left. Keys
+ * can be transferred if those of all members can. Waiters poll, with growing random pauses, and are not served in order.
+ * The members that are a {@link FencingStore} agree on fencing tokens; with a strategy that requires all members, the
+ * tokens are those of the first member that has any. {@code docs/stores/combined.md} says what the tokens survive.
  *
- * <p>Thread-safe. All processes must use the same members and the same strategy. The members stay the caller's, also when
- * it is closed; members must not be used beside it for the same resources.
+ * <p>All processes must use the same members and the same strategy. The caller owns the members: closing this store does
+ * not close them. Do not use a member directly for the same resources.
+ *
+ * <p>Thread-safe.
  */
 public final class CombinedStore implements ExpiringStore, SharedStore, InspectableStore, ProcessBound {
 
@@ -62,12 +65,12 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     private volatile boolean closed;
 
     /**
-     * Combines stores, waiting 5 s for a member at the most.
+     * Combines stores, with a timeout of 5 s for each member.
      *
-     * @param members independent stores, none of them twice
+     * @param members independent stores without duplicates
      * @param strategy how many of them must agree
-     * @throws IllegalArgumentException if there are no members, one is there twice, or two sets of members that the
-     *     strategy calls enough have none in common
+     * @throws IllegalArgumentException if there are no members, if one of them occurs twice, or if two sets of members
+     *     that are enough for the strategy have no member in common
      */
     public CombinedStore(List<? extends PersistingStore> members, Strategy strategy) {
         this(members, strategy, PATIENCE);
@@ -76,11 +79,12 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     /**
      * Combines stores.
      *
-     * @param members independent stores, none of them twice
+     * @param members independent stores without duplicates
      * @param strategy how many of them must agree
-     * @param memberTimeout how long a member may take to answer before it counts as failed, more than zero and up to an
-     *     hour. Shorter than the TTLs in use: a lease is counted from before the members were asked
-     * @throws IllegalArgumentException as {@link #CombinedStore(List, Strategy)}, or if the timeout is out of range
+     * @param memberTimeout the time after which a member without an answer counts as failed: more than zero and at most
+     *     an hour. Use a timeout below the TTLs, because a lease starts before the members are asked
+     * @throws IllegalArgumentException if there are no members, if one of them occurs twice, if two sets of members that
+     *     are enough for the strategy have no member in common, or if the timeout is out of range
      */
     public CombinedStore(List<? extends PersistingStore> members, Strategy strategy, Duration memberTimeout) {
         MemberCapabilities composition = new MemberCapabilities(members, Objects.requireNonNull(strategy, "strategy"));
@@ -134,7 +138,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return new RefreshRound(quorum, request, quorum.end()).finish();
     }
 
-    /** {@inheritDoc} A thousand are under way at once. */
+    /** {@inheritDoc} A thousand refreshes are in progress at the same time. */
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests) {
         return refreshAll(requests, quorum::end);
@@ -169,7 +173,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         return new DeleteRound(quorum, key).finish();
     }
 
-    /** {@inheritDoc} So it is when any member has not answered: this one is not counted on for the key from then on. */
+    /** {@inheritDoc} This is the case if any member has not answered; that member no longer counts for the key. */
     @Override
     public boolean isSpent(Key key) {
         return quorum.members().stream().anyMatch(member -> member.isSpent(key, LockMode.EXCLUSIVE));
@@ -181,8 +185,8 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     /**
-     * {@inheritDoc} Who is seen by as many members as make a hold. Members do not say which of several readers is which:
-     * these are counted.
+     * {@inheritDoc} A holder is returned if as many members see it as a hold requires. Members do not identify readers,
+     * so readers are counted.
      */
     @Override
     public List<Holder> holders(String resource) {
@@ -195,8 +199,9 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     }
 
     /**
-     * Ends the threads that ask members, once they have given back what is in doubt; those of a member that takes longer than
-     * the member timeout are interrupted. The members stay open. Every later call throws {@link LockStorageException}.
+     * Ends the threads that ask members, after they have given back grants in doubt. Threads of a member that takes
+     * longer than the member timeout are interrupted. The members stay open. Every later call throws a
+     * {@link LockStorageException}.
      */
     @Override
     public void close() {
@@ -218,19 +223,20 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         }
     }
 
-    /** Returns the members' names, without addresses. */
+    /** Returns the names of the members, without addresses. */
     @Override
     public String toString() {
         return "CombinedStore" + quorum.members();
     }
 
     /**
-     * Opens {@code combined:consensus(dsn,dsn,dsn)} and {@code combined:unanimous(dsn,dsn)}, whose members are any DSNs,
-     * again combined ones, too. A comma begins the next member where a DSN follows it, so that hosts may be listed inside.
+     * Opens {@code combined:consensus(dsn,dsn,dsn)} and {@code combined:unanimous(dsn,dsn)}. A member is any DSN,
+     * including a combined one. A comma starts a new member if a DSN follows it, so that a member may contain a list of
+     * hosts.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

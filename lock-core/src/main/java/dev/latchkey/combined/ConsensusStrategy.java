@@ -1,9 +1,9 @@
 package dev.latchkey.combined;
 
-/** More than half of the members: goes on when fewer than half of them fail. Immutable. */
+/** Requires more than half of the members, so the store works while fewer than half of them fail. Immutable. */
 public final class ConsensusStrategy implements Strategy {
 
-    /** Makes a strategy; all of them are alike. */
+    /** Creates a strategy. All instances behave alike. */
     public ConsensusStrategy() {}
 
     @Override

@@ -1,26 +1,27 @@
 package dev.latchkey.combined;
 
 /**
- * How many members of a {@link CombinedStore} must agree. Two sets of members that are enough must always have one in
- * common, else two keys could hold at once; a store refuses a strategy with which they need not.
+ * Decides how many members of a {@link CombinedStore} must agree. Any two sets of members that are enough must have a
+ * member in common; otherwise two keys could hold a lock at once. {@link CombinedStore} refuses a strategy that violates
+ * this.
  */
 public interface Strategy {
 
     /**
-     * Tells whether this many are enough.
+     * Returns whether this many members are enough.
      *
-     * @param successes members that agreed
-     * @param total all members
-     * @return true if it is; then also for more of them
+     * @param successes how many members agreed
+     * @param total the number of all members
+     * @return true if they are enough; then also true for more of them
      */
     boolean isMet(int successes, int total);
 
     /**
-     * Tells whether there can still be enough.
+     * Returns whether there can still be enough.
      *
-     * @param failures members that refused or failed
-     * @param total all members
-     * @return false if all others together would not be enough
+     * @param failures how many members refused or failed
+     * @param total the number of all members
+     * @return false if all other members together would not be enough
      */
     boolean canBeMet(int failures, int total);
 }

@@ -1,9 +1,12 @@
 package dev.latchkey.combined;
 
-/** All members: as safe as the safest of them, and as available as the least. Immutable. */
+/**
+ * Requires all members: the store is as safe as the safest of them, and as available as the least available one.
+ * Immutable.
+ */
 public final class UnanimousStrategy implements Strategy {
 
-    /** Makes a strategy; all of them are alike. */
+    /** Creates a strategy. All instances behave alike. */
     public UnanimousStrategy() {}
 
     @Override

@@ -1,4 +1,4 @@
-/** A store over several others: a hold is granted by a quorum of them, or by all. */
+/** A store that combines several other stores: a quorum of them, or all of them, must grant a lock. */
 @NullMarked
 package dev.latchkey.combined;
 

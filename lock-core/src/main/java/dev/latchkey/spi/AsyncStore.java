@@ -4,27 +4,27 @@ import dev.latchkey.Key;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A store that can be asked without a thread that waits for its answer: for those who ask several stores at once.
+ * A store that can be asked without a thread that waits for the answer, so that a caller can ask several stores at once.
  *
- * <p>No method waits, for a connection neither: what cannot be sent at once is sent later. Each stage completes within the
- * time limit of the store, with what the call it stands for would return or throw, on a thread of the store: what depends on
- * it must not wait, either.
+ * <p>No method waits, not even for a connection: a request that cannot be sent at once is sent later. Each stage
+ * completes within the time limit of the store, with what the synchronous call would return or throw. It completes on a
+ * thread of the store, so dependent actions must not wait either.
  */
 public interface AsyncStore extends PersistingStore {
 
     /**
-     * Begins {@link FencingStore#save(Request, long)}, or {@link #save} if the store is none.
+     * Starts {@link FencingStore#save(Request, long)}, or {@link #save} if the store is no {@link FencingStore}.
      *
-     * @param request who wants what
-     * @param proposal a fencing token that would suit the caller; zero for none
+     * @param request the request
+     * @param proposal the fencing token that the caller prefers; zero for none
      * @return the answer
      */
     CompletionStage<Response> saveAsync(Request request, long proposal);
 
     /**
-     * Begins {@link #delete}.
+     * Starts {@link #delete}.
      *
-     * @param key who gives up
+     * @param key the owner that releases
      * @return the answer
      */
     CompletionStage<Boolean> deleteAsync(Key key);

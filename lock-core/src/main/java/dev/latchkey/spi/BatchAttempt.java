@@ -6,35 +6,35 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A store's answer to a batch of requests. But for {@link Granted}, all is as it was. */
+/** The answer of a store to a batch of requests. Unless it is {@link Granted}, nothing has changed. */
 public sealed interface BatchAttempt {
 
     /**
-     * All are held as asked.
+     * All resources are held as requested.
      *
-     * @param grants in the order of the requests
+     * @param grants the grants, in the order of the requests
      */
     record Granted(List<Response.Granted> grants) implements BatchAttempt {}
 
     /**
-     * Some are held by others, or others wait for them.
+     * Some resources are held by other keys, or other keys wait for them.
      *
-     * @param resources all of them, as far as the store can tell; at least one
-     * @param retryAfter when asking again may first succeed; zero: no hint
+     * @param resources all such resources that the store knows of; at least one
+     * @param retryAfter when the next attempt can succeed at the earliest; zero for no hint
      */
     record Conflicted(Set<String> resources, Duration retryAfter) implements BatchAttempt {}
 
     /**
-     * Some are free, but were changed after what the caller knows.
+     * Some resources are free, but were changed after the state that the caller knows.
      *
-     * @param required the least {@linkplain StateCheck#known() index} that would do, by resource; at least one
+     * @param required the smallest sufficient {@linkplain StateCheck#known() index} for each such resource; at least one
      */
     record Stale(Map<String, Long> required) implements BatchAttempt {}
 
     /**
-     * Some keys do not hold what they {@linkplain dev.latchkey.Key#held() claim}.
+     * Some keys do not hold what they {@linkplain dev.latchkey.Key#held() claim} to hold.
      *
-     * @param reasons why, by resource; at least one
+     * @param reasons the reason for each such resource; at least one
      */
     record Lost(Map<String, LossReason> reasons) implements BatchAttempt {}
 }

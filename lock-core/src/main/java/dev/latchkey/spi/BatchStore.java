@@ -4,29 +4,29 @@ import dev.latchkey.Key;
 import java.util.List;
 
 /**
- * A store that takes many resources at once, all or nothing, in as few round trips as its backend allows.
+ * A store that acquires several resources at once, all or none, in as few round trips as its backend allows.
  *
- * <p>No two batches wait for each other: a batch never waits. It keeps to the rules of {@link #save} for each resource,
- * overtakes nobody who waits, and hands over what it gives up as {@link #delete} does.
+ * <p>A batch never waits, so two batches never wait for each other. The rules of {@link #save} apply to each resource. A
+ * batch does not overtake waiters, and hands over what it releases as {@link #delete} does.
  */
 public interface BatchStore extends PersistingStore {
 
     /**
-     * Takes, renews, promotes or demotes all, or changes nothing. Nobody sees a part of it; when the process or the
-     * backend dies in between, all of it is held or nothing.
+     * Acquires, renews, promotes or demotes all resources, or changes nothing. Nobody sees a part of the change. If the
+     * process or the backend dies during the call, either all or none of the resources are held.
      *
      * @param requests at most one for each resource; an empty list is granted
-     * @return what came of it
-     * @throws IllegalArgumentException if the backend cannot take these resources in one step; nothing was written
+     * @return the result
+     * @throws IllegalArgumentException if the backend cannot acquire these resources in one step; nothing was written
      */
     BatchAttempt saveAll(List<Request> requests);
 
     /**
-     * Gives up whatever the keys hold. A key that holds nothing does not keep the others from being given up.
+     * Releases whatever the keys hold. A key that holds nothing does not prevent the release of the others.
      *
      * @param keys at most one for each resource
-     * @return how many of them were the holder, as {@link #delete} tells
-     * @throws IllegalArgumentException if the backend cannot give these resources up in one step; nothing was written
+     * @return how many of the keys were holders, as {@link #delete} defines it
+     * @throws IllegalArgumentException if the backend cannot release these resources in one step; nothing was written
      */
     int deleteAll(List<Key> keys);
 }

@@ -7,20 +7,20 @@ import java.util.List;
 public interface ExpiringStore extends PersistingStore {
 
     /**
-     * Starts the TTL of a live hold again; never acquires, promotes or demotes. Whether the lease may end sooner than before is
-     * said by {@link Request#leaseChange()}.
+     * Starts the TTL of an existing hold again. Never acquires, promotes or demotes. {@link Request#leaseChange()} says
+     * whether the lease may end sooner than before.
      *
-     * @param request who wants it; its mode is not looked at, for it may be out of date
+     * @param request the request; its mode is ignored, because it may be outdated
      * @return {@link Response.Granted} with the new lease, or {@link Response.Lost}; never a conflict
      */
     Response refresh(Request request);
 
     /**
-     * Does {@link #refresh} for many at once. A store whose backend can take many requests in one round trip overrides
-     * this; one request that fails does not concern the others.
+     * Refreshes several holds at once, each as {@link #refresh} does. A store whose backend accepts several requests in
+     * one round trip overrides this method. A request that fails does not affect the others.
      *
-     * @param requests who wants it, each for a hold of its own
-     * @return what came of each, in their order
+     * @param requests the requests, each for a different hold
+     * @return the result of each request, in the same order
      */
     default List<RefreshResult> refreshAll(List<Request> requests) {
         return requests.stream()
@@ -29,22 +29,24 @@ public interface ExpiringStore extends PersistingStore {
     }
 
     /**
-     * Does {@link #refreshAll(List)} for a caller to whom a later answer is of no use. A store that can give up waiting
-     * overrides this: else one that hangs keeps its caller from renewing anything else.
+     * Refreshes several holds at once, as {@link #refreshAll(List)} does, for a caller that cannot use late answers. A
+     * store that can stop waiting overrides this method. Otherwise a store that hangs prevents its caller from renewing
+     * anything else.
      *
-     * @param requests as there
-     * @param within how long the answers are of use
-     * @return as there; a failure for each request that was not answered by then
+     * @param requests the requests, each for a different hold
+     * @param within for how long the caller can use the answers
+     * @return the result of each request, in the same order; a failure for each request without an answer by then
      */
     default List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         return refreshAll(requests);
     }
 
     /**
-     * Tells whether {@link #refreshAll} takes about as long as one {@link #refresh}. If not, it is asked for one hold after the
-     * other: what is asked for is in flight until it is answered, and a release has to wait for that.
+     * Returns whether {@link #refreshAll} takes about as long as a single {@link #refresh}. If not, the core refreshes
+     * one hold after the other: a request is in flight until it is answered, and a release of its hold has to wait for
+     * that.
      *
-     * @return false unless the store sends all requests before it waits for an answer; the same each time
+     * @return false unless the store sends all requests before it waits for an answer; the same at each call
      */
     default boolean refreshesAtOnce() {
         return false;

@@ -3,39 +3,41 @@ package dev.latchkey.spi;
 import dev.latchkey.Key;
 
 /**
- * A store that takes part when several independent stores agree on one fencing token: each keeps a number for a resource
- * that never shrinks, and that only the exclusive holder can raise.
+ * A store that can take part when several independent stores agree on one fencing token. For each resource it keeps a
+ * number that never decreases and that only the exclusive holder can raise.
  */
 public interface FencingStore extends PersistingStore {
 
     /**
-     * As {@link #save}, with a fencing token that would suit the caller. A new exclusive hold gets that number if it is
-     * greater than any before; then all stores of a quorum may agree at once.
+     * Acquires, renews, promotes or demotes as {@link #save(Request)} does, with a fencing token that the caller prefers.
+     * A new exclusive hold gets this number if it is greater than all earlier tokens. All stores of a quorum can then
+     * agree at once.
      *
-     * @param request who wants what
-     * @param proposal the wish; zero or less for none. A store may ignore it. One whose tokens follow a clock must not take a
-     *     number that is ahead of it by more than a second: else one client with a wrong idea of the time would spoil for all
-     *     what the clock is there for
-     * @return as {@link #save}
+     * @param request the request
+     * @param proposal the preferred token; zero or less for none. A store may ignore it. A store whose tokens follow a
+     *     clock must ignore a number that is more than a second ahead of this clock; otherwise one client with a wrong
+     *     clock would spoil the clock's purpose for all clients
+     * @return the answer
      */
     default Response save(Request request, long proposal) {
         return save(request);
     }
 
     /**
-     * Raises the fencing token of a live exclusive hold, in one step with the check that the key holds it, and as durably
-     * as a grant. From then on it is the token of this hold, and the next hold gets a greater one.
+     * Raises the fencing token of an existing exclusive hold, in one step with the check that the key holds it, and as
+     * durably as a grant. From then on it is the token of this hold, and the next hold gets a greater one.
      *
-     * @param key the holder; what it claims is of no concern
+     * @param key the holder; what it claims to hold is ignored
      * @param fence the new token
-     * @return true if it is the token of this hold now; false if the key holds nothing exclusively, or with a greater one
+     * @return true if it is now the token of this hold; false if the key holds nothing exclusively, or holds with a
+     *     greater token
      */
     boolean raiseFence(Key key, long fence);
 
     /**
-     * Tells what its fencing tokens survive.
+     * Returns what the fencing tokens of this store survive.
      *
-     * @return the same each time
+     * @return the durability; the same at each call
      */
     Durability survives();
 }

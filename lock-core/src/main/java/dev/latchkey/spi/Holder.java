@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Somebody who holds a resource, as far as the store can tell. Never the token.
+ * A holder of a resource, as far as the store can tell. It never contains the token.
  *
- * @param mode how it is held
- * @param fencingToken the number of an exclusive hold
- * @param remaining what is left of the lease by the store's clock; empty without a lease
- * @param description who it is, for people: a process, a host, a session; empty where that is not known
+ * @param mode the mode of the hold
+ * @param fencingToken the fencing token of an exclusive hold
+ * @param remaining the rest of the lease by the store's clock; empty without a lease
+ * @param description the holder, for people: a process, a host, a session; empty if unknown
  */
 public record Holder(
         LockMode mode, OptionalLong fencingToken, Optional<Duration> remaining, Optional<String> description) {}

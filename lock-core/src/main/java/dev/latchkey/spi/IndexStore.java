@@ -4,26 +4,26 @@ import java.util.Collection;
 import java.util.Map;
 
 /**
- * Remembers with which change each resource was last given up, so that nobody takes it who does not know that change.
- * What it remembers never gets less and does not end with a lease.
+ * A store that keeps, for each resource, the number of the last change with which it was released, so that nobody who
+ * does not know this change acquires the resource. The numbers never decrease and do not end with a lease.
  *
- * <p>Thread-safe. Each method may throw {@link dev.latchkey.LockStorageException}.
+ * <p>Thread-safe. Each method throws {@link dev.latchkey.LockStorageException} if the store failed or did not answer.
  */
 public interface IndexStore {
 
     /**
-     * Looks up what is remembered. Writes nothing.
+     * Returns the numbers of resources. Writes nothing.
      *
-     * @param resources which
-     * @return by resource; those that nothing is remembered of are left out
+     * @param resources the names of the resources
+     * @return the numbers by resource, without resources that have none
      */
     Map<String, StateIndex> indexes(Collection<String> resources);
 
     /**
-     * Remembers the greater of each number and what is remembered already. All or nothing is not promised; done twice it
-     * comes to the same.
+     * Raises the numbers of resources: the greater of each given and each stored number is stored. The call is not atomic
+     * for several resources. It is idempotent.
      *
-     * @param indexes by resource
+     * @param indexes the numbers by resource
      */
     void raise(Map<String, StateIndex> indexes);
 }

@@ -2,14 +2,17 @@ package dev.latchkey.spi;
 
 import java.util.List;
 
-/** A store that can tell who holds a resource, for people who look into it: what it says may be over by now. */
+/**
+ * A store that can return the holders of a resource, for people who look into it. The result may be outdated when it is
+ * read.
+ */
 public interface InspectableStore extends PersistingStore {
 
     /**
-     * Looks up who holds a resource, without disturbing anybody.
+     * Returns the current holders of a resource, without an effect on anybody.
      *
-     * @param resource what is protected
-     * @return all holders as far as they can be seen, in no order; empty if the resource is free
+     * @param resource the name of the resource
+     * @return all holders that are visible, in no particular order; empty if the resource is free
      */
     List<Holder> holders(String resource);
 }

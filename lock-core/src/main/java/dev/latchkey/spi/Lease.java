@@ -8,28 +8,28 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 
 /**
- * What bounds a hold: a time, a session, both, or nothing.
+ * The limits of a hold: a time, a session, both, or none.
  *
- * @param since the {@link System#nanoTime()} from which the TTL counts, <em>not later</em> than the moment the server
- *     began to count: the time before the request was sent. Empty when no time bounds the hold
- * @param ttl how long the store keeps the hold from {@code since} on; zero when no time bounds it
- * @param lost completes with the reason when the store notices that this hold has ended without a release; one stage per
- *     hold, dropped on release. Empty where the store cannot notice
- * @param isLive false as soon as the session may have ended, by this process's clock, and from then on. Asked whenever the
- *     holder looks: a process that was frozen goes on with all its threads at once, so that a holder may look before a thread
- *     of the store has come to complete {@code lost}. It asks no server, does not wait, and calls nobody; always true where
- *     the store cannot tell. The same object for all holds of one session
+ * @param since the {@link System#nanoTime()} at which the TTL starts. It is <em>not later</em> than the moment at which
+ *     the server started to count: the time before the request was sent. Empty if the hold has no time limit
+ * @param ttl how long the store keeps the hold, from {@code since} on; zero if the hold has no time limit
+ * @param lost completes with the reason when the store notices that this hold has ended without a release. There is one
+ *     stage per hold, which is dropped on release. Empty if the store cannot notice this
+ * @param isLive returns false as soon as the session may have ended, by this process's clock, and from then on. It is
+ *     called whenever the holder checks its hold: when a frozen process resumes, the holder may check before a thread of
+ *     the store completes {@code lost}. It sends no request, does not wait and makes no callbacks. It always returns true
+ *     if the store cannot tell. All holds of a session have the same object
  */
 public record Lease(
         OptionalLong since, Duration ttl, Optional<CompletionStage<LossReason>> lost, BooleanSupplier isLive) {
 
-    /** Of a hold that does not end with a session, or with one that only {@code lost} tells of. */
+    /** For a hold that does not end with a session, or with a session whose end is reported only through {@code lost}. */
     public static final BooleanSupplier ALWAYS = () -> true;
 
     private static final Lease ENDLESS = new Lease(OptionalLong.empty(), Duration.ZERO, Optional.empty(), ALWAYS);
 
     /**
-     * A hold that ends by release alone, or with the process.
+     * Returns the lease of a hold that ends only by release or with the process.
      *
      * @return a lease without a time and without a session
      */
@@ -38,49 +38,49 @@ public record Lease(
     }
 
     /**
-     * A hold that the store ends by itself.
+     * Returns the lease of a hold that the store ends by itself.
      *
-     * @param sinceNanos a {@link System#nanoTime()} not later than the store's own start of counting
-     * @param ttl how long the store keeps it
-     * @return a lease bounded by time
+     * @param sinceNanos a {@link System#nanoTime()} that is not later than the moment at which the store started to count
+     * @param ttl how long the store keeps the hold
+     * @return a lease that is limited by time
      */
     public static Lease timed(long sinceNanos, Duration ttl) {
         return new Lease(OptionalLong.of(sinceNanos), ttl, Optional.empty(), ALWAYS);
     }
 
     /**
-     * A hold that lasts as long as a session, of whose end nothing is known before the server tells it.
+     * Returns the lease of a hold that lasts as long as a session whose end is known only when the server reports it.
      *
      * @param lost completes when the session has ended
-     * @return a lease bounded by a session
+     * @return a lease that is limited by a session
      */
     public static Lease session(CompletionStage<LossReason> lost) {
         return session(lost, ALWAYS);
     }
 
     /**
-     * A hold that lasts as long as a session.
+     * Returns the lease of a hold that lasts as long as a session.
      *
-     * @param lost completes when the session has ended, or may have
-     * @param isLive false as soon as it may have ended, by this process's clock
-     * @return a lease bounded by a session
+     * @param lost completes when the session has ended, or may have ended
+     * @param isLive returns false as soon as the session may have ended, by this process's clock
+     * @return a lease that is limited by a session
      */
     public static Lease session(CompletionStage<LossReason> lost, BooleanSupplier isLive) {
         return new Lease(OptionalLong.empty(), Duration.ZERO, Optional.of(lost), isLive);
     }
 
     /**
-     * The same session, and another time.
+     * Returns a lease with the same session and another time.
      *
-     * @param newSince as {@link #since()}
-     * @param newTtl as {@link #ttl()}
-     * @return this lease with that time
+     * @param newSince the {@link System#nanoTime()} at which the TTL starts; empty for no time limit
+     * @param newTtl how long the store keeps the hold; zero for no time limit
+     * @return a lease that differs only in the time
      */
     public Lease withTime(OptionalLong newSince, Duration newTtl) {
         return new Lease(newSince, newTtl, lost, isLive);
     }
 
-    /** Returns all but what tells whether it is live, of which only the place in memory could be said. */
+    /** Returns everything except {@code isLive}, which has no useful text. */
     @Override
     public String toString() {
         return "Lease[since=" + since + ", ttl=" + ttl + ", lost=" + lost + "]";

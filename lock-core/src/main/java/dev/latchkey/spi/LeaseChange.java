@@ -1,12 +1,15 @@
 package dev.latchkey.spi;
 
-/** What a request may do to the lease of a hold that is there already. A new hold always has the TTL asked for. */
+/** What a request may do to the lease of an existing hold. A new hold always has the requested TTL. */
 public enum LeaseChange {
     /**
-     * The lease ends at the later of its present end and the TTL from now: a request that is late, repeated or overtaken never
-     * ends a hold sooner than its holder believes.
+     * The lease ends at its present end, or at the TTL from now if that is later. A request that is late, repeated or
+     * overtaken never ends a hold sooner than its holder believes.
      */
     EXTEND,
-    /** The lease ends at the TTL from now, sooner or later than before. The holder believes the sooner end from the request on. */
+    /**
+     * The lease ends at the TTL from now, sooner or later than before. The holder believes in an earlier end from the
+     * moment of the request.
+     */
     SET
 }

@@ -1,17 +1,18 @@
 package dev.latchkey.spi;
 
 /**
- * A store that can tell when a resource may have come free, so that a waiter need not ask again and again. What it tells
- * is a hint that may be early, late, or lost: only {@link #save} knows, and the core goes on asking, but seldom.
+ * A store that can notify a waiter when a resource may be free, so that it need not poll often. A notification is a hint
+ * that may be early, late or lost: only {@link #save} decides, and the core still asks, but seldom.
  */
 public interface NotifyingStore extends PersistingStore {
 
     /**
-     * Begins to watch a resource for a waiter. Returns at once, also when the backend cannot be reached now: the watch
-     * then begins by itself as soon as it can, and says so by completing the stage of its {@link ReleaseSubscription#next()}.
+     * Starts to watch a resource for a waiter. Returns at once, even if the backend is unreachable. In that case the
+     * subscription starts by itself as soon as possible, and reports this by completing the stage of its
+     * {@link ReleaseSubscription#next()}.
      *
-     * @param resource what is waited for
-     * @return the watch, which the caller closes
+     * @param resource the name of the resource
+     * @return the subscription, which the caller closes
      */
     ReleaseSubscription watch(String resource);
 }

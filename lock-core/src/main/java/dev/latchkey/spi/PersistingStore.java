@@ -4,43 +4,44 @@ import dev.latchkey.Key;
 import java.util.Optional;
 
 /**
- * Where holds are kept. The least a store must be able to do; a polling store of a third party needs nothing else.
+ * A store that keeps holds. These methods are the minimum; a store without further capabilities is polled.
  *
- * <p>Thread-safe. A store never changes a {@link Key}, calls nobody back, and keeps the state of holds that are bound to
- * this process in the instance, by {@link Key#token()}. Each method may throw
- * {@link dev.latchkey.LockStorageException} when the backend failed or did not answer, and
- * {@link IllegalArgumentException}, before anything is written, for a TTL the backend cannot keep. Called by a thread
- * whose interrupt flag is set, it works and keeps the flag.
+ * <p>Thread-safe. A store never changes a {@link Key} and makes no callbacks. It keeps the state of holds that are bound
+ * to this process in the instance, by {@link Key#token()}. Each method throws a {@link dev.latchkey.LockStorageException}
+ * if the backend failed or did not answer, and an {@link IllegalArgumentException}, before anything is written, if the
+ * backend does not support the TTL. If the thread's interrupt flag is set, the call works and keeps the flag.
  */
 public interface PersistingStore extends AutoCloseable {
 
     /**
-     * Takes, renews, promotes or demotes, in one round trip and without waiting.
+     * Acquires, renews, promotes or demotes in one round trip and without waiting.
      *
-     * <p>A key that already holds in the mode asked for is renewed: TTL from now, same fencing token. A shared hold is
-     * promoted when it is the only one, an exclusive hold is demoted, both without a gap in which another could get in.
-     * None of these ends the lease sooner than it would end, unless {@link Request#leaseChange()} says so.
-     * When the request claims a hold that is not there, the answer is {@link Response.Lost} and nothing is taken.
+     * <p>If the key already holds the resource in the requested mode, the hold is renewed: the TTL starts now, and the
+     * fencing token stays the same. A shared hold is promoted if it is the only one. An exclusive hold is demoted.
+     * Neither has a gap in which another key could acquire the resource. None of these ends the lease sooner, unless
+     * {@link Request#leaseChange()} says so. If the request claims a hold that does not exist, the answer is
+     * {@link Response.Lost} and nothing is acquired.
      *
-     * @param request who wants what
-     * @return what came of it
+     * @param request the request
+     * @return the answer
      */
     Response save(Request request);
 
     /**
-     * Gives up whatever the key holds. Never retried by the core after a lost reply.
+     * Releases whatever the key holds. The core never repeats the call after a lost reply.
      *
      * @param key the holder
-     * @return true if the key was the holder, also when its lease had just ended and nobody else has held the resource
+     * @return true if the key was the holder, even if its lease had just ended and nobody else has held the resource
      *     since, unless the backend forgets a hold with its lease; false if it was not
      */
     boolean delete(Key key);
 
     /**
-     * Whether something that this key gave up may still be given up later, though the call did not fail: then what it takes anew
-     * could be ended by that, and who is to take something takes another key. Asks nobody.
+     * Returns whether a request of this key that gives something up may still take effect later, although its call did
+     * not fail. Such a request could end a new hold of this key, so the caller then acquires with another key. Sends no
+     * request.
      *
-     * @param key one that holds nothing
+     * @param key a key that holds nothing
      * @return false if every call that may have left such a request behind has failed
      */
     default boolean isSpent(Key key) {
@@ -48,26 +49,26 @@ public interface PersistingStore extends AutoCloseable {
     }
 
     /**
-     * Looks up what this key, and no other, holds now. Writes nothing.
+     * Returns what this key, and no other, holds now. Writes nothing.
      *
-     * @param key the holder in question
+     * @param key the owner
      * @return its hold with the rest of its lease; empty if it holds nothing
      */
     Optional<Response.Granted> find(Key key);
 
     /**
-     * Returns this store as something it can do. Ask this, never {@code instanceof}: a decorator, a dialect or a
-     * combination of stores may have fewer capabilities than its class, or more.
+     * Returns this store as a type with a further capability. Call this method instead of {@code instanceof}: a
+     * decorator, a dialect or a combination of stores may have fewer or more capabilities than its class.
      *
      * @param type an interface of this package
-     * @param <T> the same
-     * @return the store to use for it; empty if it cannot do that
+     * @param <T> the interface
+     * @return the store to use for the capability; empty if there is none
      */
     default <T> Optional<T> capability(Class<T> type) {
         return type.isInstance(this) ? Optional.of(type.cast(this)) : Optional.empty();
     }
 
-    /** Ends what the store itself opened. Holds bound to this process end with it. Idempotent. */
+    /** Closes what the store itself opened. Holds that are bound to this process end. Idempotent. */
     @Override
     default void close() {}
 }

@@ -4,7 +4,7 @@ package dev.latchkey.spi;
 public interface ProcessBound {
 
     /**
-     * Says what binds them.
+     * Returns what binds the holds to this process.
      *
      * @return the end of the sentence "its key cannot be serialized: …"
      */

@@ -2,25 +2,25 @@ package dev.latchkey.spi;
 
 import java.util.function.Supplier;
 
-/** What came of one request among several: one that fails fails alone. */
+/** The result of one refresh among several. A failure belongs to a single request. */
 public sealed interface RefreshResult {
 
     /**
      * The store answered.
      *
-     * @param response its answer
+     * @param response the answer
      */
     record Answered(Response response) implements RefreshResult {}
 
     /**
-     * The store failed, or did not answer, for this request.
+     * The store failed or did not answer for this request.
      *
-     * @param failure what it would have thrown for this request alone
+     * @param failure what a single request would have thrown
      */
     record Failed(RuntimeException failure) implements RefreshResult {}
 
     /**
-     * Asks, and catches the failure.
+     * Calls a store and catches its failure.
      *
      * @param ask one call of a store
      * @return its answer or failure

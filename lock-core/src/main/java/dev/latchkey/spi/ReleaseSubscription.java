@@ -2,35 +2,35 @@ package dev.latchkey.spi;
 
 import java.util.concurrent.CompletionStage;
 
-/** One waiter's watch on one resource. Used by one thread at a time; the stages complete in any. */
+/** The subscription of one waiter to one resource. One thread at a time uses it; its stages complete on any thread. */
 public interface ReleaseSubscription extends AutoCloseable {
 
     /**
-     * Returns the watch of one who is never told, and has to ask by itself.
+     * Returns a subscription that never gets a hint, so that its waiter has to poll.
      *
-     * @return a watch that never wakes
+     * @return a subscription whose stages never complete
      */
     static ReleaseSubscription never() {
         return NoSubscription.INSTANCE;
     }
 
     /**
-     * Returns a stage that completes when the resource may have come free after this call. Taken before the store is
-     * asked: what happens between the question and the wait is then not missed. An earlier stage of this watch may no
+     * Returns a stage that completes when the resource may have become free after this call. Take it before you ask the
+     * store, so that nothing between the request and the wait is missed. Earlier stages of this subscription may no
      * longer complete.
      *
-     * @return a stage of its own for each call
+     * @return a new stage for each call
      */
     CompletionStage<?> next();
 
     /**
-     * Tells whether a hint would arrive now.
+     * Returns whether a hint would arrive now.
      *
-     * @return false while the backend does not tell: the caller then asks again by itself
+     * @return false while the backend sends none; the caller then polls
      */
     boolean isWatching();
 
-    /** Ends the watch. Idempotent. */
+    /** Ends the subscription. Idempotent. */
     @Override
     void close();
 }

@@ -15,22 +15,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The watches of a {@link NotifyingStore} that hears of all its resources in one place, by one daemon thread. The thread
- * runs while anybody watches, and ends a while after the last has gone. Whenever it begins to listen, also after a
- * failure, everybody is woken once: what was announced before could not be heard. Thread-safe.
+ * The subscriptions of a {@link NotifyingStore} that receives the notifications of all its resources in one place, on one
+ * daemon thread. The thread runs while there are subscriptions, and ends some time after the last one was closed.
+ * Whenever it starts to listen, including after a failure, it wakes all waiters once, because earlier notifications could
+ * not be received.
+ *
+ * <p>Thread-safe.
  */
 public final class ReleaseSubscriptions implements AutoCloseable {
 
-    /** Listens at the backend, on the daemon thread. */
+    /** Listens to the backend, on the daemon thread. */
     @FunctionalInterface
     public interface Source {
 
         /**
-         * Connects, says {@link ReleaseSubscriptions#listening()}, and passes on what it hears with {@link ReleaseSubscriptions#wake}, until nobody
-         * {@linkplain ReleaseSubscriptions#isWanted() wants} it any more, to be asked at least every second.
+         * Connects, calls {@link ReleaseSubscriptions#listening()}, and passes notifications to
+         * {@link ReleaseSubscriptions#wake}, until it is no longer {@linkplain ReleaseSubscriptions#isWanted() wanted}.
+         * It checks this at least every second.
          *
-         * @param wakeups those who wait
-         * @return what has failed, for the log: it is tried again in a second; empty to be asked again at once, if wanted
+         * @param wakeups the subscriptions
+         * @return what failed, for the log: it is called again after a second; empty to be called again at once if it is
+         *     wanted
          */
         Optional<String> listen(ReleaseSubscriptions wakeups);
     }
@@ -50,10 +55,10 @@ public final class ReleaseSubscriptions implements AutoCloseable {
     private volatile boolean listening;
 
     /**
-     * Does nothing until somebody watches.
+     * Creates an object that does nothing until there is a subscription.
      *
      * @param threadName the name of the daemon thread
-     * @param source where it listens
+     * @param source the source of notifications
      */
     public ReleaseSubscriptions(String threadName, Source source) {
         this.threadName = threadName;
@@ -61,10 +66,10 @@ public final class ReleaseSubscriptions implements AutoCloseable {
     }
 
     /**
-     * Begins to watch. Returns at once.
+     * Creates a subscription. Returns at once.
      *
-     * @param name what the source calls the resource
-     * @return the watch, which nobody wakes once this is closed
+     * @param name the name by which the source knows the resource
+     * @return the subscription; it gets no hints after this object is closed
      */
     public ReleaseSubscription watch(String name) {
         Watch watch = new Watch(name);
@@ -109,7 +114,7 @@ public final class ReleaseSubscriptions implements AutoCloseable {
         }
     }
 
-    /** For the source: what is announced from now on is heard. */
+    /** Called by the source: notifications from now on are received. */
     public void listening() {
         guard.lock();
         try {
@@ -121,9 +126,9 @@ public final class ReleaseSubscriptions implements AutoCloseable {
     }
 
     /**
-     * For the source: asks whether to go on.
+     * Called by the source: returns whether to continue.
      *
-     * @return false if not; the source then ends without a failure, and the next watch starts another thread
+     * @return false if the source must return without a failure; the next subscription then starts another thread
      */
     public boolean isWanted() {
         guard.lock();
@@ -153,9 +158,9 @@ public final class ReleaseSubscriptions implements AutoCloseable {
     }
 
     /**
-     * For the source: a resource may have come free.
+     * Called by the source: a resource may have become free.
      *
-     * @param name as given to {@link #watch}
+     * @param name as passed to {@link #watch}
      */
     public void wake(String name) {
         wake(watch -> watch.name.equals(name));
@@ -192,7 +197,7 @@ public final class ReleaseSubscriptions implements AutoCloseable {
         }
     }
 
-    /** Ends the thread; those who watch are woken, for they have to ask by themselves from now on. */
+    /** Ends the thread, and wakes all waiters, because they have to poll from now on. */
     @Override
     public void close() {
         guard.lock();

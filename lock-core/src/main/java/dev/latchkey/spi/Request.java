@@ -5,53 +5,53 @@ import dev.latchkey.LockMode;
 import java.time.Duration;
 
 /**
- * What a store is asked to grant. Made by the core only, with checked values.
+ * A request to a store. Only the core creates requests, with checked values.
  *
- * @param key who asks; {@link Key#held()} is what the caller believes it holds now, empty when it holds nothing
- * @param mode what it wants to hold
- * @param ttl for how long, more than zero; a store without expiry ignores it
- * @param retryIntent whether the caller asks again when refused
- * @param leaseChange whether the lease of what the key holds already may end sooner than it would
+ * @param key the owner; {@link Key#held()} is what the caller believes it holds now, empty for nothing
+ * @param mode the requested mode
+ * @param ttl the requested TTL, more than zero; ignored by stores without leases
+ * @param retryIntent whether the caller asks again if it is refused
+ * @param leaseChange whether an existing lease of the key may end sooner
  */
 public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange) {
 
     /**
-     * Makes a request that never ends a lease sooner.
+     * Creates a request that never ends a lease sooner.
      *
-     * @param key who asks
-     * @param mode what it wants to hold
-     * @param ttl for how long
-     * @param retryIntent whether the caller asks again when refused
+     * @param key the owner
+     * @param mode the requested mode
+     * @param ttl the requested TTL
+     * @param retryIntent whether the caller asks again if it is refused
      */
     public Request(Key key, LockMode mode, Duration ttl, RetryIntent retryIntent) {
         this(key, mode, ttl, retryIntent, LeaseChange.EXTEND);
     }
 
     /**
-     * Returns the same request from a caller that comes back, or does not.
+     * Returns the same request with another retry intent.
      *
-     * @param other how patient the caller is
-     * @return a request that differs in that alone
+     * @param other whether the caller asks again if it is refused
+     * @return a request that differs only in this
      */
     public Request with(RetryIntent other) {
         return new Request(key, mode, ttl, other, leaseChange);
     }
 
     /**
-     * Returns the same request with another effect on a lease that is there.
+     * Returns the same request with another effect on an existing lease.
      *
-     * @param other whether it may end sooner
-     * @return a request that differs in that alone
+     * @param other whether the lease may end sooner
+     * @return a request that differs only in this
      */
     public Request with(LeaseChange other) {
         return new Request(key, mode, ttl, retryIntent, other);
     }
 
     /**
-     * Returns the same request of another key, for a store that passes requests on to others.
+     * Returns the same request for another key, for a store that forwards requests to other stores.
      *
-     * @param other who asks
-     * @return a request that differs in that alone
+     * @param other the owner
+     * @return a request that differs only in this
      */
     public Request with(Key other) {
         return new Request(other, mode, ttl, retryIntent, leaseChange);

@@ -5,23 +5,24 @@ import dev.latchkey.LossReason;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-/** A store's answer to a {@link Request}. A failure of the store is none of these: it is thrown. */
+/** The answer of a store to a {@link Request}. A failure of the store is not an answer: it is thrown. */
 public sealed interface Response {
 
     /**
-     * The key holds the resource as asked.
+     * The key holds the resource as requested.
      *
-     * @param mode how it is held
-     * @param fencingToken the number of this exclusive hold, greater than that of any before it and kept by re-acquire
-     *     and refresh; empty while shared, and where the backend cannot mint a sound one
-     * @param lease what bounds the hold
+     * @param mode the mode of the hold
+     * @param fencingToken the fencing token of this exclusive hold: greater than that of every earlier one, and unchanged
+     *     by re-acquire and refresh. Empty for a shared hold, and if the backend cannot provide a reliable token
+     * @param lease the limits of the hold
      */
     record Granted(LockMode mode, OptionalLong fencingToken, Lease lease) implements Response {}
 
     /**
-     * Somebody else holds it. What the key held before is as it was.
+     * Another key holds the resource. What this key held before has not changed.
      *
-     * @param retryAfter when asking again may first succeed, for instance when the holder's lease ends; zero: no hint
+     * @param retryAfter when the next attempt can succeed at the earliest, for example when the holder's lease ends; zero
+     *     for no hint
      */
     record Conflicted(Duration retryAfter) implements Response {
 
@@ -29,14 +30,17 @@ public sealed interface Response {
         public static final Conflicted NO_HINT = new Conflicted(Duration.ZERO);
     }
 
-    /** Waiting could only deadlock: another reader already waits to promote. What the key held before is as it was. */
+    /**
+     * A wait would be a deadlock, because another reader already waits for promotion. What this key held before has not
+     * changed.
+     */
     record Refused() implements Response {}
 
     /**
-     * What {@link dev.latchkey.Key#held()} claims is no longer true, and nothing was granted in its place: a promotion or
-     * renewal must not hide that another holder may have come and gone.
+     * The key no longer holds what {@link dev.latchkey.Key#held()} claims, and nothing was granted in its place: a
+     * promotion or renewal must not hide that another key may have held the resource in between.
      *
-     * @param reason why, as far as the store can tell
+     * @param reason the reason, as far as the store can tell
      */
     record Lost(LossReason reason) implements Response {}
 }

@@ -1,7 +1,7 @@
 package dev.latchkey.spi;
 
 /**
- * A store that honours {@link dev.latchkey.LockMode#SHARED} in every operation; each shared hold expires by itself. On a
- * store that is not, sharing takes the exclusive lock.
+ * A store that supports {@link dev.latchkey.LockMode#SHARED} in every operation; each shared hold expires by itself. On
+ * other stores, a shared request acquires the exclusive lock.
  */
 public interface SharedStore extends PersistingStore {}

@@ -5,19 +5,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a caller knows of the state of what it wants to take.
+ * What a caller knows about the state of the resources it requests.
  *
- * @param known the number of the last change it knows
- * @param rule what it has to know
+ * @param known the number of the last change that the caller knows
+ * @param rule which changes it must know
  */
 public record StateCheck(long known, StateRule rule) {
 
     /**
-     * Finds what the caller must not take yet.
+     * Returns the resources that the caller must not acquire yet.
      *
-     * @param requests what it wants
-     * @param indexes what is remembered, by resource
-     * @return the least index that would do, by resource; empty if it knows enough
+     * @param requests the requests
+     * @param indexes the stored numbers by resource
+     * @return the smallest sufficient index by resource; empty if the caller knows enough
      */
     public Map<String, Long> stale(List<Request> requests, Map<String, StateIndex> indexes) {
         Map<String, Long> stale = new TreeMap<>();

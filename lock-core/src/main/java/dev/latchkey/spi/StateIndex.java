@@ -1,18 +1,18 @@
 package dev.latchkey.spi;
 
 /**
- * The last changes of one resource, numbered by whoever numbers changes.
+ * The numbers of the last changes of one resource. The application numbers the changes.
  *
- * @param exclusive the number of the last change by somebody who held it exclusively; zero: none
- * @param shared the number of the last change by somebody who held it shared, who then changed something below it; zero:
- *     none
+ * @param exclusive the number of the last change by an exclusive holder; zero for none
+ * @param shared the number of the last change by a shared holder, which then changed something below the resource; zero
+ *     for none
  */
 public record StateIndex(long exclusive, long shared) {
 
-    /** Of what was never changed. */
+    /** The index of a resource that was never changed. */
     public static final StateIndex NONE = new StateIndex(0, 0);
 
-    /** The largest number all stores keep exactly: 2 to the power of 53, less one. */
+    /** The largest number that all stores keep exactly: 2 to the power of 53, minus one. */
     public static final long MAX = (1L << 53) - 1;
 
     /**
@@ -32,8 +32,8 @@ public record StateIndex(long exclusive, long shared) {
     /**
      * Returns the greater of each number.
      *
-     * @param other of the same resource
-     * @return what is remembered when both happened
+     * @param other an index of the same resource
+     * @return the index after both changes
      */
     public StateIndex raisedTo(StateIndex other) {
         return new StateIndex(Math.max(exclusive, other.exclusive), Math.max(shared, other.shared));

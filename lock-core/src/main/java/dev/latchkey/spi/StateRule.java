@@ -2,26 +2,27 @@ package dev.latchkey.spi;
 
 import dev.latchkey.LockMode;
 
-/** Which changes somebody must know to take a resource. */
+/** Which changes a caller must know to acquire a resource. */
 public enum StateRule {
     /**
-     * To take it exclusively, all changes of it and below it; to share it, those made by somebody who held it exclusively.
-     * Who holds an ancestor may change everything below it: this rule sees that in both directions.
+     * To acquire a resource exclusively, the caller must know all changes of the resource and below it; to share it,
+     * those by an exclusive holder. A holder of an ancestor may change everything below it: this rule detects such
+     * changes in both directions.
      */
     BOTH_INDEXES,
 
     /**
-     * The older rule: to take it exclusively, the changes made by somebody who held it exclusively; to share it, none. What
-     * was changed under the lock of an ancestor or a descendant goes unnoticed.
+     * The older rule. To acquire a resource exclusively, the caller must know the changes by an exclusive holder; to
+     * share it, none. Changes under the lock of an ancestor or a descendant are not detected.
      */
     EXCLUSIVE_INDEX;
 
     /**
-     * Returns what has to be known.
+     * Returns the smallest sufficient index.
      *
-     * @param mode how the resource is to be held
-     * @param index what is remembered of it
-     * @return the least index that would do
+     * @param mode the requested mode
+     * @param index the stored numbers of the resource
+     * @return the number of the last change that the caller must know
      */
     public long required(LockMode mode, StateIndex index) {
         if (mode == LockMode.EXCLUSIVE) {

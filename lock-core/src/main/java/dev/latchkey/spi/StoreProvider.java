@@ -4,16 +4,16 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Opens stores by DSN for {@link dev.latchkey.LockFactory#connect(String)}. Found through
- * {@link java.util.ServiceLoader}: a public nested class {@code XStore.Provider}, named in
+ * Opens stores by DSN for {@link dev.latchkey.LockFactory#connect(String)}. Providers are found by
+ * {@link java.util.ServiceLoader}: a provider is a public nested class {@code XStore.Provider}, named in
  * {@code META-INF/services/dev.latchkey.spi.StoreProvider}.
  */
 public interface StoreProvider {
 
     /**
-     * Returns what a DSN of this provider begins with.
+     * Returns the schemes of the DSNs that this provider opens.
      *
-     * @return the parts before the first colon, in lower case; the whole DSN where it has no colon
+     * @return the parts before the first colon, in lower case; the whole DSN if it has no colon
      */
     Set<String> schemes();
 
@@ -21,19 +21,19 @@ public interface StoreProvider {
      * Opens a store. The caller closes it.
      *
      * @param dsn a DSN with one of the schemes
-     * @return a store of its own
-     * @throws IllegalArgumentException if the DSN is wrong; the message says what, and what would be right, and repeats
-     *     no password
+     * @return a new store
+     * @throws IllegalArgumentException if the DSN is invalid; the message says what is wrong and what would be right, and
+     *     contains no password
      */
     PersistingStore open(String dsn);
 
     /**
-     * Opens the store a DSN names, with the provider found for it on the class path.
+     * Opens the store that a DSN names, with the matching provider on the class path.
      *
      * @param dsn as for {@link dev.latchkey.LockFactory#connect(String)}
      * @return a store that the caller closes
-     * @throws IllegalArgumentException if no provider knows the DSN (the message names the artifact to add), or it is
-     *     wrong in itself; no message repeats a password
+     * @throws IllegalArgumentException if no provider supports the DSN (the message names the artifact to add), or if the
+     *     DSN is invalid; no message contains a password
      */
     static PersistingStore connect(String dsn) {
         return StoreProviders.open(Objects.requireNonNull(dsn, "dsn"));

@@ -1,6 +1,6 @@
 /**
- * What a store implements. A store is {@link dev.latchkey.spi.PersistingStore} and, for each thing its backend can do
- * beyond that, one more interface of this package.
+ * The interfaces that a store implements: {@link dev.latchkey.spi.PersistingStore}, and one more interface for each
+ * further capability of its backend.
  */
 @NullMarked
 package dev.latchkey.spi;

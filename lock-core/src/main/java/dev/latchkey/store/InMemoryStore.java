@@ -31,12 +31,14 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Keeps holds in the memory of this process: for tests, and for work that only one process does. It does all that a store
- * can do, exactly, and so is the model the other stores are compared with.
+ * A store that keeps holds in the memory of this process, for tests and for work within a single process. It follows the
+ * rules for stores exactly, and is the model with which the other stores are compared.
  *
- * <p>Waiters are served first come, first served, readers in a row together; a waiting promoter goes first. A lease ends
- * by {@link System#nanoTime()}. Fencing tokens count from 1 in each instance. Thread-safe; each instance is a world of
- * its own. State indexes are kept until {@link #close()}.
+ * <p>Waiters are served in FIFO order, consecutive readers together; a waiting promoter comes first. Leases end by
+ * {@link System#nanoTime()}. Fencing tokens start at 1 in each instance. Instances are independent of one another. State
+ * indexes are kept until {@link #close()}.
+ *
+ * <p>Thread-safe.
  */
 public final class InMemoryStore
         implements ExpiringStore,
@@ -55,7 +57,7 @@ public final class InMemoryStore
     private final Stripe[] stripes;
     private final Map<String, StateIndex> indexes = new ConcurrentHashMap<>();
 
-    /** Makes an empty store. */
+    /** Creates an empty store. */
     public InMemoryStore() {
         this(RETENTION);
     }
@@ -81,7 +83,7 @@ public final class InMemoryStore
         return stripe(key.resource()).raiseFence(key, fence);
     }
 
-    /** {@inheritDoc} Whoever can ask this instance finds in it all it has ever known. */
+    /** {@inheritDoc} An instance that can be asked has everything it has ever known. */
     @Override
     public Durability survives() {
         return Durability.EVERYTHING;
@@ -151,7 +153,7 @@ public final class InMemoryStore
     }
 
     /**
-     * Forgets all holds and fails all waits; every later call but {@code delete} and {@code find} throws
+     * Forgets all holds and fails all waits. Every later call except {@code delete} and {@code find} throws a
      * {@link LockStorageException}.
      */
     @Override
@@ -172,10 +174,10 @@ public final class InMemoryStore
         return stripes[(hash ^ (hash >>> 16)) & (STRIPES - 1)];
     }
 
-    /** Opens {@code in-memory}: each time another, empty store. */
+    /** Opens {@code in-memory}: a new, empty store each time. */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

@@ -13,14 +13,14 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * Grants everything to everybody and remembers nothing: switches locking off without changing the code that locks. Every
- * key counts as the holder of every resource, without a lease and without a fencing token.
+ * A store that grants every request and keeps nothing. Use it to switch off locking without changing the code that locks.
+ * Every key counts as the holder of every resource, without a lease and without a fencing token.
  *
  * <p>Thread-safe.
  */
 public final class NullStore implements SharedStore {
 
-    /** Makes a store; all of them are alike. */
+    /** Creates a store. All instances behave alike. */
     public NullStore() {}
 
     @Override
@@ -45,7 +45,7 @@ public final class NullStore implements SharedStore {
     /** Opens {@code null}. */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

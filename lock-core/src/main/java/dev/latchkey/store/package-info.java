@@ -1,4 +1,4 @@
-/** The stores that need no driver. */
+/** Stores that need no driver. */
 @NullMarked
 package dev.latchkey.store;
 

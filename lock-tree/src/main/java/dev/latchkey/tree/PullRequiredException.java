@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What was asked for is free, but was changed since the state this editor has: it must fetch the changes first. Nothing was
- * taken.
+ * Thrown when what was requested is free, but was changed since the state that this editor knows: it must pull the
+ * changes first. Nothing was acquired.
  */
 public final class PullRequiredException extends RuntimeException {
 
@@ -27,18 +27,18 @@ public final class PullRequiredException extends RuntimeException {
     }
 
     /**
-     * Returns what this editor knew.
+     * Returns the last change that this editor knew.
      *
-     * @return the index given to {@link TreeLocks#pulled}
+     * @return the index passed to {@link TreeLocks#pulled}
      */
     public long known() {
         return known;
     }
 
     /**
-     * Returns what it has to know.
+     * Returns the last change that this editor has to know.
      *
-     * @return the least index with which the request would not have been refused for this reason
+     * @return the smallest index with which the request would not have been refused for this reason
      */
     public long required() {
         return required;
@@ -47,7 +47,7 @@ public final class PullRequiredException extends RuntimeException {
     /**
      * Returns what was changed.
      *
-     * @return the ids, ancestors included
+     * @return the ids, including ancestors
      */
     public Set<String> stale() {
         return Collections.unmodifiableSet(stale);

@@ -5,7 +5,10 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Other editors hold what was asked for, or what has to be shared for it. Nothing was taken. */
+/**
+ * Thrown when other editors hold what was requested, or hold an ancestor that has to be shared for it. Nothing was
+ * acquired.
+ */
 public final class TreeConflictException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -19,9 +22,9 @@ public final class TreeConflictException extends RuntimeException {
     }
 
     /**
-     * Returns everything that stood in the way.
+     * Returns all ids that could not be locked.
      *
-     * @return how it was to be locked, by id: shared also for ancestors that were not named in the request
+     * @return the requested mode by id; shared for ancestors that the request did not name
      */
     public Map<String, LockMode> blocked() {
         return Collections.unmodifiableMap(blocked);

@@ -23,249 +23,267 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * The locks of one editor on one tree. Two objects for the same tree are two editors, in one process as across continents.
+ * The locks of one editor on one tree. Each object is a separate editor, even for the same tree and in the same process.
  *
- * <p>An editor locks what it wants to change exclusively, and what it wants to keep from changing shared; every ancestor is
- * shared by itself. To hold an id exclusively is to hold everything below it. To hold the root exclusively, the
- * <em>schema lock</em>, therefore needs that no other editor holds anything, and keeps all of them from locking anything.
+ * <p>An editor locks exclusively what it wants to change, and locks shared what must not change. Every ancestor is locked
+ * shared automatically. An exclusive hold of an id covers everything below it. An exclusive hold of the root, the
+ * <em>schema lock</em>, is therefore possible only if no other editor holds anything, and prevents all of them from
+ * locking anything.
  *
- * <p>Changes are numbered by the application: the number of the last one an editor knows is its index. An editor pulls
- * changes and says so ({@link #pulled}), locks, changes, pushes its change with a greater number and says so
- * ({@link #pushed}). From then on nobody can lock what it had locked who has not pulled that change. An editor may die at any
- * time after that.
+ * <p>The application numbers changes: the number of the last change that an editor knows is its index. An editor pulls
+ * changes and reports this ({@link #pulled}), locks, changes, pushes its change with a greater number and reports this
+ * ({@link #pushed}). From then on, an editor that has not pulled the change cannot lock what this editor had locked. The
+ * editor may die at any time after that.
  *
- * <p>Where changes can be undone and redone, locks follow with {@link #savepoint}, {@link #rollback} and {@link #reinstate}.
+ * <p>If changes can be undone and redone, locks follow with {@link #savepoint}, {@link #rollback} and {@link #reinstate}.
  *
- * <p>All an editor's locks depend on each other and are lost together: with the end of the lease or session, wherever the
- * store has one. The editor then holds nothing, and takes nothing, until it calls {@link #releaseAll}.
+ * <p>All locks of an editor depend on one another and are lost together, with the end of the lease or session if the
+ * store has one. The editor then holds nothing, and acquires nothing, until it calls {@link #releaseAll}.
  *
  * <p>Thread-safe.
  */
 public interface TreeLocks extends AutoCloseable {
 
     /**
-     * Begins the locks of a new editor.
+     * Returns a builder for the locks of a new editor.
      *
-     * @param store where holds are kept; stays the caller's. It must be able to share. One that takes many at once
-     *     ({@link dev.latchkey.spi.BatchStore}) is asked once for each request, others once for each id
-     * @param tree what the tree is called: the same for all its editors
-     * @param parents the parents of an id now; none for a root, null for an id it does not know. May be asked for any id that is
-     *     locked, asked for or checked, or one of their ancestors, by any thread, and may take its time; what it throws comes
-     *     out of the call that asked
+     * @param store the store that keeps the holds, which the caller owns. It must have shared locks. A
+     *     {@link dev.latchkey.spi.BatchStore} gets one call for each request, other stores get one for each id
+     * @param tree the name of the tree, the same for all its editors
+     * @param parents returns the current parents of an id: none for a root, null for an unknown id. It may be called for
+     *     any id that is locked, requested or checked, and for their ancestors, on any thread, and may take its time. Its
+     *     exceptions are thrown by the call that needed it
      * @return a builder
-     * @throws IllegalArgumentException if the store cannot share, or the name is not 1 to 100 letters, digits, dots, hyphens
-     *     or underscores, beginning with a letter or digit
+     * @throws IllegalArgumentException if the store has no shared locks, or the name is not 1 to 100 letters, digits,
+     *     dots, hyphens or underscores that start with a letter or digit
      */
     static Builder of(PersistingStore store, String tree, Function<String, ? extends Collection<String>> parents) {
         return new Builder(store, tree, parents);
     }
 
     /**
-     * Returns the locks of a tree that is edited without any: nothing is asked of any store, nothing is ever held, and every
-     * check passes.
+     * Returns locks for a tree that is edited without any locks: they send no requests to a store, never hold anything,
+     * and pass every check.
      *
-     * @return always the same
+     * @return always the same object
      */
     static TreeLocks none() {
         return NoTreeLocks.INSTANCE;
     }
 
     /**
-     * Takes all of a request that is not held or covered already, with what it needs above, or nothing. Never waits for other
-     * editors. Asks nothing of the store if there is nothing to take. What is held shared is promoted if nobody else holds
-     * it; nothing is ever demoted.
+     * Acquires everything in a request that is not already held or covered, and the necessary locks above it, or nothing.
+     * Never waits for other editors. If everything is held or covered, no request is sent to the store. A shared hold is
+     * promoted if nobody else holds the id; nothing is ever demoted.
      *
      * @param request what to lock
-     * @throws TreeConflictException if others hold any of it
+     * @throws TreeConflictException if other editors hold any of it
      * @throws PullRequiredException if this editor does not know the last changes of any of it
-     * @throws LockLostException if what this editor held was lost; call {@link #releaseAll} before locking anything again
-     * @throws LockStorageException if the store failed, or did not answer before the lease was over; what it may have granted is
-     *     given back
-     * @throws IllegalArgumentException if an id is unknown, its own ancestor or too long, or the store cannot take these ids in
-     *     one step
-     * @throws IllegalStateException if this was closed
+     * @throws LockLostException if the locks of this editor were lost; call {@link #releaseAll} before you lock anything
+     *     again
+     * @throws LockStorageException if the store failed, or did not answer before the lease was over; anything that it may
+     *     have granted is given back
+     * @throws IllegalArgumentException if an id is unknown, its own ancestor or too long, or the store cannot acquire
+     *     these ids in one step
+     * @throws IllegalStateException if this object was closed
      */
     void acquire(TreeRequest request);
 
     /**
-     * As {@link #acquire(TreeRequest)}, but asks again, with growing pauses, while others hold any of it. Nothing is held in
-     * between, so that two editors never wait for each other; nobody is served in turn.
+     * Acquires everything in a request that is not already held or covered, and the necessary locks above it, or nothing.
+     * Tries again, with growing pauses, while other editors hold any of it. Nothing new is held in between, so two
+     * editors never wait for each other. There is no order among editors that wait.
      *
      * @param request what to lock
-     * @param maxWait how long to ask again, on the monotonic clock; zero tries once
-     * @throws TreeConflictException if others still held any of it after that, or this was closed meanwhile
-     * @throws InterruptedException if the thread was interrupted, before the call or in it; what was held is held still, and
-     *     nothing else
-     * @throws IllegalArgumentException if {@code maxWait} is negative, or as {@link #acquire(TreeRequest)}
-     * @throws PullRequiredException as {@link #acquire(TreeRequest)}, at once
-     * @throws LockLostException as {@link #acquire(TreeRequest)}
-     * @throws LockStorageException as {@link #acquire(TreeRequest)}
-     * @throws IllegalStateException as {@link #acquire(TreeRequest)}
+     * @param maxWait how long to try, on the monotonic clock; zero tries once
+     * @throws TreeConflictException if other editors still held any of it after {@code maxWait}, or this object was
+     *     closed during the wait
+     * @throws InterruptedException if the thread was interrupted before or during the call; holds from before the call
+     *     stay, and nothing else is held
+     * @throws IllegalArgumentException if {@code maxWait} is negative, an id is unknown, its own ancestor or too long, or
+     *     the store cannot acquire these ids in one step
+     * @throws PullRequiredException if this editor does not know the last changes of any of it; thrown at once
+     * @throws LockLostException if the locks of this editor were lost; call {@link #releaseAll} before you lock anything
+     *     again
+     * @throws LockStorageException if the store failed, or did not answer before the lease was over; anything that it may
+     *     have granted is given back
+     * @throws IllegalStateException if this object was closed
      */
     void acquire(TreeRequest request, Duration maxWait) throws InterruptedException;
 
     /**
-     * Tells, without asking the store, whether an id may be changed: it is held exclusively, or covered by an ancestor that
-     * is. Where an id has several parents, one of them covers it only while no other editor can reach it through another.
+     * Returns whether an id may be changed, because it is held exclusively or covered by an ancestor that is, without
+     * asking the store. If an id has several parents, one of them covers it only while no other editor can reach it
+     * through another parent.
      *
-     * @param id of what
-     * @return false also once the locks were lost
-     * @throws IllegalArgumentException if the id or one above it is unknown, or its own ancestor
+     * @param id the id
+     * @return true if the id may be changed; also false after the locks were lost
+     * @throws IllegalArgumentException if the id or one of its ancestors is unknown or its own ancestor
      */
     boolean holdsExclusive(String id);
 
     /**
-     * Tells, without asking the store, whether an id is kept from being changed by others: it is held in either mode, or
-     * covered as {@link #holdsExclusive}. That an ancestor is shared is not enough.
+     * Returns whether other editors cannot change an id, because it is held in either mode or covered by an ancestor that
+     * is held exclusively, without asking the store. A shared hold of an ancestor is not enough. If an id has several
+     * parents, one of them covers it only while no other editor can reach it through another parent.
      *
-     * @param id of what
-     * @return false also once the locks were lost
-     * @throws IllegalArgumentException as {@link #holdsExclusive}
+     * @param id the id
+     * @return true if others cannot change the id; also false after the locks were lost
+     * @throws IllegalArgumentException if the id or one of its ancestors is unknown or its own ancestor
      */
     boolean holdsShared(String id);
 
     /**
-     * Makes sure that an id may be changed. With {@link #none()} it always may.
+     * Checks that an id may be changed. With {@link #none()} it always may.
      *
-     * @param id of what
-     * @throws IllegalArgumentException as {@link #holdsExclusive}
-     * @throws IllegalStateException if it is not held exclusively and not covered
+     * @param id the id
+     * @throws IllegalArgumentException if the id or one of its ancestors is unknown or its own ancestor
+     * @throws IllegalStateException if the id is not held exclusively and not covered
      * @throws LockLostException if the locks were lost
      */
     void checkExclusive(String id);
 
     /**
-     * Makes sure that something may be added below an id. With {@link #none()} it always may.
+     * Checks that something may be added below an id. With {@link #none()} it always may.
      *
-     * @param id of what
-     * @throws IllegalArgumentException as {@link #holdsExclusive}
-     * @throws IllegalStateException if it is not held and not covered
+     * @param id the id
+     * @throws IllegalArgumentException if the id or one of its ancestors is unknown or its own ancestor
+     * @throws IllegalStateException if the id is not held and not covered
      * @throws LockLostException if the locks were lost
      */
     void checkShared(String id);
 
     /**
-     * Returns what is held in the store, ancestors included, covered ids not.
+     * Returns what is held in the store, including ancestors, without covered ids.
      *
-     * @return a snapshot: how, by id; empty once the locks were lost
+     * @return a snapshot of the modes by id; empty after the locks were lost
      */
     Map<String, LockMode> held();
 
     /**
-     * Says which change this editor knows, with all before it. Zero, none, at first.
+     * Sets the last change that this editor knows; it also knows all changes before it. The initial value is zero, which
+     * means none.
      *
-     * @param index its number
-     * @throws IllegalArgumentException if it is negative or greater than {@link StateIndex#MAX}
+     * @param index the number of the change
+     * @throws IllegalArgumentException if {@code index} is negative or greater than {@link StateIndex#MAX}
      */
     void pulled(long index);
 
     /**
-     * Records for all that is held that this editor has pushed a change, and then gives it all up. Recorded also when the
-     * locks were lost meanwhile: the change is there, and others have to know it.
+     * Records, for everything that is held, that this editor has pushed a change, and then releases everything. The
+     * change is recorded even if the locks were lost in the meantime: it exists, and other editors have to know it.
      *
-     * <p>If the number is the next after what this editor knows, it is known from now on. Else others may have made changes
-     * between, and {@link #pulled} has to be called before what this one or those changed can be locked.
+     * <p>If the number follows directly on the last change that this editor knows, the editor knows the new change, too.
+     * Otherwise there may be changes of other editors in between: call {@link #pulled} before you lock what this editor
+     * or the others changed.
      *
-     * <p>May be called before the push where the number is known in advance and the push cannot fail any more, for instance in
-     * a transaction about to be committed. Between a push and this call an editor may die without leaving a trace; its locks
-     * then keep the others out for as long as the store keeps the holds of the dead, and no longer.
+     * <p>You may call this method before the push if the number is known in advance and the push cannot fail any more,
+     * for example in a transaction that is about to be committed. If an editor dies between the push and this call,
+     * nothing records the change. Its locks then exclude other editors only for as long as the store keeps the holds of a
+     * dead process.
      *
-     * @param index the number of the change, greater than that of all before it
-     * @throws LockLostException if the locks were lost before this call: somebody else may have changed the same
-     * @throws LockStorageException if the store failed or did not answer; call it again. If the failure came after recording,
-     *     nothing is held any more, and what the store still has ends as the holds of the dead do
-     * @throws IllegalArgumentException if the number is less than what this editor knows, zero, or greater than
-     *     {@link StateIndex#MAX}
+     * @param index the number of the change, greater than that of all earlier changes
+     * @throws LockLostException if the locks were lost before this call: another editor may have changed the same ids
+     * @throws LockStorageException if the store failed or did not answer; call the method again. If the failure came
+     *     after the change was recorded, nothing is held any more, and what the store still keeps ends like the holds of
+     *     a dead process
+     * @throws IllegalArgumentException if {@code index} is zero, less than the last change that this editor knows, or
+     *     greater than {@link StateIndex#MAX}
      */
     void pushed(long index);
 
     /**
-     * As {@link #pushed}, but keeps all locks.
+     * Records, for everything that is held, that this editor has pushed a change, as {@link #pushed} does, but keeps all
+     * locks.
      *
-     * @param index as {@link #pushed}
-     * @throws LockLostException as {@link #pushed}
-     * @throws LockStorageException if the store failed or did not answer; call it again
-     * @throws IllegalArgumentException as {@link #pushed}
+     * @param index the number of the change, greater than that of all earlier changes
+     * @throws LockLostException if the locks were lost before this call: another editor may have changed the same ids
+     * @throws LockStorageException if the store failed or did not answer; call the method again
+     * @throws IllegalArgumentException if {@code index} is zero, less than the last change that this editor knows, or
+     *     greater than {@link StateIndex#MAX}
      */
     void pushedRetaining(long index);
 
     /**
-     * Marks what is held now, as a transaction of the application begins: what is locked after it can be given up by itself
-     * with {@link #rollback}, and taken again with {@link #reinstate}. Asks nothing of the store.
+     * Marks what is held now, for example when a transaction of the application starts. Locks that are acquired
+     * afterwards can be released with {@link #rollback} and acquired again with {@link #reinstate}. Sends no request to
+     * the store.
      *
-     * <p>All savepoints are over with {@link #pushed}, {@link #pushedRetaining} and {@link #releaseAll}. A new one also ends
-     * those that are rolled back: as with undo and redo, something else has been done instead.
+     * <p>{@link #pushed}, {@link #pushedRetaining} and {@link #releaseAll} end all savepoints. A new savepoint also ends
+     * those that are rolled back: as with undo and redo, the application has done something else instead.
      *
-     * @return the savepoint, of use to this editor alone
+     * @return the savepoint, which only this editor can use
      * @throws LockLostException if the locks were lost
-     * @throws IllegalStateException if this was closed
+     * @throws IllegalStateException if this object was closed
      */
     TreeSavepoint savepoint();
 
     /**
-     * Gives up what was locked since a savepoint, when the changes made since are undone. What was held then is held still,
-     * and what was promoted since is shared again. Later savepoints are rolled back with it. As with {@link #releaseAll}
-     * others need not pull anything. Does nothing if the savepoint is rolled back already.
+     * Releases what was locked since a savepoint, for example after the changes made since then were undone. What was
+     * held then stays held, and what was promoted since then is shared again. Later savepoints are rolled back as well.
+     * Other editors need not pull anything. Does nothing if the savepoint is rolled back already.
      *
-     * @param savepoint the beginning of what is undone
-     * @throws IllegalArgumentException if the savepoint is over, or of another editor; nothing was changed
+     * @param savepoint the start of what is undone
+     * @throws IllegalArgumentException if the savepoint has ended, or belongs to another editor; nothing was changed
      * @throws LockLostException if the locks were lost
-     * @throws LockStorageException if the store failed or did not answer; it is rolled back nevertheless, and what the store
-     *     still has of it ends as the holds of the dead do
-     * @throws IllegalStateException if this was closed
+     * @throws LockStorageException if the store failed or did not answer; the savepoint is rolled back nevertheless, and
+     *     what the store still keeps ends like the holds of a dead process
+     * @throws IllegalStateException if this object was closed
      */
     void rollback(TreeSavepoint savepoint);
 
     /**
-     * Takes again what was locked from a rolled-back savepoint on, up to the next one, when those changes are made again;
-     * together with what belongs to rolled-back savepoints before it, and with what is above it now. All or nothing, and as
-     * {@link #acquire(TreeRequest)} never waiting. Does nothing if the savepoint is not rolled back.
+     * Acquires again what was locked between a rolled-back savepoint and the next one, before those changes are redone.
+     * It also acquires what belongs to earlier savepoints that are rolled back, and the present ancestors. It acquires
+     * everything or nothing, and never waits. Does nothing if the savepoint is not rolled back.
      *
-     * @param savepoint the beginning of the last of what is done again
-     * @throws TreeConflictException if others hold any of it; it is rolled back still
-     * @throws PullRequiredException if others have changed any of it
-     * @throws IllegalArgumentException if the savepoint is over, or of another editor, or as {@link #acquire(TreeRequest)};
-     *     nothing was changed
+     * @param savepoint the start of the last part that is redone
+     * @throws TreeConflictException if other editors hold any of it; the savepoint stays rolled back
+     * @throws PullRequiredException if other editors have changed any of it
+     * @throws IllegalArgumentException if the savepoint has ended or belongs to another editor, if an id is unknown, its
+     *     own ancestor or too long, or if the store cannot acquire these ids in one step; nothing was changed
      * @throws LockLostException if the locks were lost
-     * @throws LockStorageException as {@link #acquire(TreeRequest)}
-     * @throws IllegalStateException if this was closed
+     * @throws LockStorageException if the store failed, or did not answer before the lease was over; anything that it may
+     *     have granted is given back
+     * @throws IllegalStateException if this object was closed
      */
     void reinstate(TreeSavepoint savepoint);
 
     /**
-     * Gives up everything. Without {@link #pushed} before it this abandons the changes: others need not pull anything. A loss
-     * is over with it, and new locks can be taken.
+     * Releases everything. Without a {@link #pushed} before it, this abandons the changes: other editors need not pull
+     * anything. After a loss, the editor can acquire locks again.
      *
-     * @throws LockStorageException if the store failed or did not answer; nothing is held then, and what the store still has
-     *     ends as the holds of the dead do
+     * @throws LockStorageException if the store failed or did not answer; the editor then holds nothing, and what the
+     *     store still keeps ends like the holds of a dead process
      */
     void releaseAll();
 
     /**
-     * Starts the TTL of everything again; where holds do not expire, asks whether it is still held. Does nothing while nothing
-     * is held.
+     * Starts the TTL of all locks again. On a store without leases, it checks whether they are still held. Does nothing
+     * while nothing is held.
      *
-     * @throws LockLostException if something was no longer held; all is lost then
-     * @throws LockStorageException if the store failed or did not answer; nothing is held longer than before
+     * @throws LockLostException if anything was no longer held; everything is lost then
+     * @throws LockStorageException if the store failed or did not answer; nothing is held for longer than before
      */
     void refresh();
 
     /**
-     * Has a listener called when the locks are lost, as {@link Lock#onLost}: once for all of them.
+     * Adds a listener that is called once when the locks are lost, under the same conditions as a listener of
+     * {@link Lock#onLost}.
      *
-     * @param listener told why
+     * @param listener receives the reason
      */
     void onLost(Consumer<? super LossReason> listener);
 
     /**
-     * Gives up everything, and ends the waits of other threads. A failing store is logged. Idempotent.
+     * Releases everything, and ends the waits of other threads. A failure of the store is logged. Idempotent.
      *
-     * @throws LockLostException if the locks had been lost and no call has said so
+     * @throws LockLostException if the locks were lost and no call has reported it
      */
     @Override
     void close();
 
-    /** Makes the locks of an editor. Not thread-safe. */
+    /** Creates the locks of an editor. Not thread-safe. */
     final class Builder {
 
         private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
@@ -303,10 +321,10 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Keeps state indexes elsewhere than in the store of the locks. They are then looked at after a grant, which is given
-         * back if this editor does not know enough.
+         * Keeps state indexes in another place than the store of the locks. They are then checked after a grant, which is
+         * given back if this editor does not know enough.
          *
-         * @param other where; stays the caller's
+         * @param other the store of the indexes, which the caller owns
          * @return this
          */
         public Builder indexes(IndexStore other) {
@@ -315,9 +333,10 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Chooses which changes have to be known; {@link StateRule#BOTH_INDEXES} unless set. The same for all editors of a tree.
+         * Sets which changes an editor must know. The default is {@link StateRule#BOTH_INDEXES}. All editors of a tree
+         * must use the same rule.
          *
-         * @param chosen which
+         * @param chosen the rule
          * @return this
          */
         public Builder stateRule(StateRule chosen) {
@@ -326,7 +345,8 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Keeps no state indexes: whoever gets a lock may change what it protects without knowing the last changes.
+         * Keeps no state indexes: an editor that acquires a lock may change what it protects without knowing the last
+         * changes.
          *
          * @return this
          */
@@ -336,12 +356,12 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Says which ids are known to this editor alone, since it has made them and not pushed them yet. They need no lock:
-         * they count as held exclusively, and the store never hears of them. Their parents have to be held when something
-         * is added below them, as ever. No id is, unless this was said.
+         * Sets which ids only this editor knows, because it has created them and not pushed them yet. They need no lock:
+         * they count as held exclusively, and are never sent to the store. Their parents must be held as usual when
+         * something is added below the parents. By default, no id is new.
          *
-         * @param isNew asked as the parents are; for ids that grow, for instance, whether one is above the greatest of the
-         *     last push
+         * @param isNew returns whether an id is new; it is called under the same conditions as the function that returns
+         *     the parents. If ids are increasing, it can compare an id with the greatest one of the last push
          * @return this
          */
         public Builder newIds(Predicate<String> isNew) {
@@ -350,10 +370,10 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Sets after what time the store ends the locks by itself if they are not refreshed, 300 s unless set; ignored where
-         * holds do not expire.
+         * Sets the time after which the store ends the locks if they are not refreshed. The default is 300 s. Stores
+         * without leases ignore it.
          *
-         * @param newTtl as {@link dev.latchkey.LockBuilder#ttl}; checked by {@link #create}
+         * @param newTtl from 3 ms to 100 years, within the limits of the store; checked by {@link #create}
          * @return this
          */
         public Builder ttl(Duration newTtl) {
@@ -362,7 +382,7 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Has the locks refreshed at every third of their TTL, all in one request where the store can do it.
+         * Makes the locks refresh themselves after each third of their TTL, in one request if the store supports it.
          *
          * @return this
          */
@@ -372,9 +392,9 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Has a listener called when the locks are lost.
+         * Adds a listener that is called once when the locks are lost.
          *
-         * @param listener as {@link TreeLocks#onLost}
+         * @param listener receives the reason
          * @return this
          */
         public Builder onLost(Consumer<? super LossReason> listener) {
@@ -395,11 +415,11 @@ public interface TreeLocks extends AutoCloseable {
         }
 
         /**
-         * Makes the locks of one editor; each call, of another.
+         * Creates the locks of one editor. Each call creates another editor.
          *
          * @return locks that hold nothing yet
          * @throws IllegalArgumentException if the store keeps no state indexes and neither {@link #indexes} nor
-         *     {@link #withoutStateRule} was said, or the TTL is out of range
+         *     {@link #withoutStateRule} was called, or if the TTL is out of range
          */
         public TreeLocks create() {
             if (rule.isPresent() && indexes.isEmpty()) {

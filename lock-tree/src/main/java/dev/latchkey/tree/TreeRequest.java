@@ -3,18 +3,18 @@ package dev.latchkey.tree;
 import java.util.Set;
 
 /**
- * What an editor wants to lock at once. Ancestors need not be named. What is in both sets is taken exclusively.
+ * The ids that an editor wants to lock at once. Ancestors need not be named. An id in both sets is locked exclusively.
  *
- * @param exclusive what it wants to change, delete, or change anything below of
- * @param shared what it wants to add children to, or to keep from being changed
+ * @param exclusive the ids to change, to delete, or to change anything below
+ * @param shared the ids to add children to, or to protect from changes
  */
 public record TreeRequest(Set<String> exclusive, Set<String> shared) {
 
     /**
-     * Keeps copies.
+     * Copies the sets.
      *
-     * @param exclusive copied
-     * @param shared copied
+     * @param exclusive is copied
+     * @param shared is copied
      */
     public TreeRequest {
         exclusive = Set.copyOf(exclusive);
@@ -22,20 +22,20 @@ public record TreeRequest(Set<String> exclusive, Set<String> shared) {
     }
 
     /**
-     * Asks for exclusive locks.
+     * Creates a request for exclusive locks.
      *
-     * @param ids of what
-     * @return a request for those alone
+     * @param ids the ids to lock
+     * @return a request for these ids only
      */
     public static TreeRequest exclusive(String... ids) {
         return new TreeRequest(Set.of(ids), Set.of());
     }
 
     /**
-     * Asks for shared locks.
+     * Creates a request for shared locks.
      *
-     * @param ids of what
-     * @return a request for those alone
+     * @param ids the ids to lock
+     * @return a request for these ids only
      */
     public static TreeRequest shared(String... ids) {
         return new TreeRequest(Set.of(), Set.of(ids));

@@ -1,7 +1,8 @@
 package dev.latchkey.tree;
 
 /**
- * A moment to which an editor's locks can go back: see {@link TreeLocks#savepoint()}. Says nothing to other editors.
+ * A savepoint to which the locks of an editor can be rolled back: see {@link TreeLocks#savepoint()}. Other editors cannot
+ * use it.
  *
  * <p>Immutable.
  */
@@ -14,9 +15,9 @@ public final class TreeSavepoint {
     }
 
     /**
-     * Describes it for people.
+     * Returns a description for people.
      *
-     * @return of which tree, and the how manyth of its editor
+     * @return the name of the tree, and the number of this savepoint of its editor
      */
     @Override
     public String toString() {

@@ -1,6 +1,6 @@
 /**
- * Locks on trees: for applications in which many editors change models, documents or folders. An editor's locks are a
- * {@link dev.latchkey.tree.TreeLocks}.
+ * Locks on trees, for applications in which many editors change models, documents or folders.
+ * {@link dev.latchkey.tree.TreeLocks} are the locks of one editor.
  */
 @NullMarked
 package dev.latchkey.tree;
