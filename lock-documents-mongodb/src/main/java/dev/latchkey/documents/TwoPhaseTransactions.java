@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>{@code
  * TwoPhaseTransactions transfers = TwoPhaseTransactions.builder(database).build();
- * TwoPhaseOutcome outcome = transfers.run(List.of(
+ * TwoPhaseResult result = transfers.run(List.of(
  *         TransactionStep.increment("accounts", "alice", "balance", -100).when(Filters.gte("balance", 100)),
  *         TransactionStep.increment("accounts", "bob", "balance", 100)));
  * }</pre>

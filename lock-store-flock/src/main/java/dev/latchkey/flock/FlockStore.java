@@ -24,23 +24,26 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Keeps holds as the kernel's file locks, in a directory that the processes of one machine share. A hold lasts until it
- * is released, the store is closed or the process ends, however it ends; it has no TTL.
+ * A lock store that uses the kernel's file locks, in a directory that the processes of one machine share. A hold lasts
+ * until it is released, the store is closed, or the process ends in any way. Holds have no TTL.
  *
- * <p>One file stands for each resource, and stays for ever. It holds the last fencing token: the next is the greater of
- * that plus one and the clock in microseconds, so that neither a lost file nor a clock set back makes tokens repeat, but
- * for both together. Shared holds have none.
+ * <p>Each resource has one file, which is never deleted. The file contains the last fencing token. The next token is the
+ * last one plus one, or the clock in microseconds if that is greater. Tokens therefore repeat only if a file is lost and
+ * the clock is set back as well. Shared holds have no token.
  *
- * <p>In this process those who wait are served first come, first served, readers in a row together. Between processes
- * the kernel chooses, among those that ask when it becomes free; it does not keep new readers back for a waiting writer.
- * A wait costs nothing, with one exception: a reader that waits to promote while other processes read looks again at
- * least every 50 ms, for a kernel lock cannot be waited for without giving the shared one up.
+ * <p>Waiters in this process are served in FIFO order, consecutive readers together. Between processes, the kernel
+ * chooses among those that wait when the lock becomes free; it does not keep new readers back for a waiting writer.
+ * Waiting costs nothing, with one exception: a reader that waits for promotion while other processes read tries again at
+ * least every 50 ms, because a kernel lock cannot be waited for without giving up the shared one.
  *
- * <p>All stores of this process may use the same directory, also by other names or links to it: they are rivals like
- * those of other processes. What it cannot survive is code in the same process that opens and closes a lock file by
- * itself, also another class loader's copy of this class: the kernel then drops all this process holds on that file.
+ * <p>Several stores of this process may use the same directory, also by other names or links: they exclude each other
+ * like stores of different processes. The locks do not survive other code in the same process that opens and closes a
+ * lock file, including a copy of this class in another class loader: the kernel then drops all locks of this process on
+ * that file.
  *
- * <p>Thread-safe. Works on local file systems, and on network file systems as far as their locks do.
+ * <p>Works on local file systems, and on network file systems as far as their file locks work.
+ *
+ * <p>Thread-safe.
  */
 public final class FlockStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
@@ -48,12 +51,13 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     private final ProcLocks procLocks;
 
     /**
-     * Uses a directory for the lock files, creating it if it is missing, with what the umask allows. Whoever may create
-     * files in it may use its locks: a new lock file is readable and writable for its owner, for the group if the
-     * directory is writable for the group, and for others if the directory is writable for others.
+     * Creates a store that uses a directory for its lock files. If the directory does not exist, it is created with the
+     * permissions that the umask allows. Everybody who may create files in it may use its locks: a new lock file is
+     * readable and writable for its owner, for the group if the directory is writable for the group, and for others if
+     * the directory is writable for others.
      *
-     * @param directory where the lock files are; the same one in all processes that are to exclude each other
-     * @throws IllegalArgumentException if it cannot be created, is a file, is not writable or not on the default file
+     * @param directory the directory of the lock files; the same in all processes that must exclude each other
+     * @throws IllegalArgumentException if it cannot be created, is a file, is not writable, or is not on the default file
      *     system; the message says which
      */
     public FlockStore(Path directory) {
@@ -101,9 +105,9 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     /**
      * {@inheritDoc}
      *
-     * @return true if the key was the holder; false if it was not, and if the lock file was deleted or replaced in the
-     *     meantime, so that another process may have been the holder too
-     * @throws LockStorageException if the file cannot be looked at; the hold has ended all the same
+     * @return true if the key was the holder; false if it was not, or if the lock file was deleted or replaced in the
+     *     meantime, so that another process may have been the holder, too
+     * @throws LockStorageException if the file cannot be read; the hold has ended nevertheless
      */
     @Override
     public boolean delete(Key key) {
@@ -116,9 +120,9 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     /**
-     * {@inheritDoc} A lock file that was deleted or replaced protects nothing any more: what was held by it is lost.
+     * {@inheritDoc} A lock file that was deleted or replaced no longer protects anything: its holds are lost.
      *
-     * @throws LockStorageException if the file cannot be looked at
+     * @throws LockStorageException if the file cannot be read
      */
     @Override
     public Optional<Response.Granted> find(Key key) {
@@ -131,12 +135,12 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     /**
-     * {@inheritDoc} Each is described as {@code pid 4711}. On Linux they are those in {@code /proc/locks}, which in a
-     * container, or any other PID namespace than the first, leaves out processes that have no number there. Where it shows
-     * nobody, and on other systems, the lock is tried for an instant; one holder stands then for all that were found, and a
-     * single try of another process in just that instant fails.
+     * {@inheritDoc} Each holder is described as {@code pid 4711}. On Linux, the holders are those in {@code /proc/locks}.
+     * In a container, or in any PID namespace other than the first, this file omits processes that have no PID there. If
+     * it shows no holder, and on other systems, the store tries the lock for a moment. The result then has one holder
+     * that stands for all, and an attempt of another process without waiting fails at that moment.
      *
-     * @throws LockStorageException if the file cannot be looked at, or is not a lock file
+     * @throws LockStorageException if the file cannot be read, or is not a lock file
      */
     @Override
     public List<Holder> holders(String resource) {
@@ -157,8 +161,8 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     /**
-     * Releases all holds of this store and fails its waits; every later call but {@code delete} and {@code find} throws
-     * {@link LockStorageException}. Files that no other store of this process uses are closed.
+     * Releases all holds of this store and fails its waits. Every later call except {@code delete} and {@code find}
+     * throws a {@link LockStorageException}. Files that no other store of this process uses are closed.
      */
     @Override
     public void close() {
@@ -185,13 +189,14 @@ public final class FlockStore implements SharedStore, BlockingStore, Inspectable
     }
 
     /**
-     * Opens {@code flock}, the user's own directory {@code latchkey/locks} in {@code $XDG_STATE_HOME}, by default
-     * {@code ~/.local/state}, where {@code ~} is {@code $HOME}, else the home of the user database; and {@code flock:///var/locks}, any directory by its absolute path. The path is taken as it
-     * stands: a percent sign is a percent sign.
+     * Opens {@code flock} and {@code flock:///var/locks}. {@code flock} uses the user's own directory:
+     * {@code latchkey/locks} in {@code $XDG_STATE_HOME}, by default in {@code ~/.local/state}, where {@code ~} is
+     * {@code $HOME}, or else the home directory in the user database. {@code flock:///var/locks} uses any directory by
+     * its absolute path. The path is not decoded: a percent sign is a percent sign.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

@@ -1,4 +1,4 @@
-/** Locks by the kernel's file locks. */
+/** A lock store that uses the kernel's file locks. */
 @NullMarked
 package dev.latchkey.flock;
 

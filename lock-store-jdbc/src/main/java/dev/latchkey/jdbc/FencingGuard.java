@@ -12,12 +12,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Refuses writes of a holder whose time was over: remembers, for each resource, the greatest fencing token a transaction
- * came with, beside the data that the lock protects. The lock itself may be kept anywhere, by any store that has fencing
- * tokens; all who write to the resource have to ask the same guard.
+ * Refuses the writes of a holder that lost its lock. It stores, for each resource, the greatest fencing token that a
+ * transaction has presented, in the same database as the data that the lock protects. Any store with fencing tokens can
+ * keep the lock itself. All writers of the resource must use the same guard.
  *
- * <p>Thread-safe. The table, {@code latchkey_fence} unless named, is created by {@link #createTable} or from the file of
- * the database in this module.
+ * <p>{@link #createTable}, or the file of the database in this module, creates the table. Its default name is
+ * {@code latchkey_fence}.
+ *
+ * <p>Thread-safe.
  */
 public final class FencingGuard {
 
@@ -27,31 +29,32 @@ public final class FencingGuard {
 
     private final TableName table;
 
-    /** Uses the table {@code latchkey_fence}. */
+    /** Creates a guard that uses the table {@code latchkey_fence}. */
     public FencingGuard() {
         this(Sql.FENCE_TABLE);
     }
 
     /**
-     * Uses a table of another name.
+     * Creates a guard that uses a table with another name.
      *
      * @param table a letter or {@code _}, then up to 47 more letters, digits or {@code _}
-     * @throws IllegalArgumentException if it is not such a name
+     * @throws IllegalArgumentException if {@code table} is not such a name
      */
     public FencingGuard(String table) {
         this.table = new TableName(Optional.empty(), table);
     }
 
     /**
-     * Lets the caller's transaction go on if nobody has come with a greater token, and remembers this one when it commits.
-     * Whoever comes with another token for the same resource waits for that. One statement, but for the first time.
+     * Checks that no transaction has presented a greater token, and stores this token when the caller's transaction
+     * commits. Transactions that present another token for the same resource wait for the commit. Takes one statement,
+     * except the first time.
      *
-     * @param connection in a transaction of the caller, on the database with the data
-     * @param resource what the lock protects
-     * @param fencingToken that of the caller's exclusive hold
-     * @throws LockLostException if a greater token was seen: another has held the lock since; roll back then
-     * @throws LockStorageException if the database failed; roll back then
-     * @throws IllegalArgumentException if the connection is in autocommit mode, where a write could come too late
+     * @param connection a connection in a transaction of the caller, to the database with the data
+     * @param resource the name of what the lock protects
+     * @param fencingToken the fencing token of the caller's exclusive hold
+     * @throws LockLostException if a greater token was presented: another key has held the lock since; roll back
+     * @throws LockStorageException if the database failed; roll back
+     * @throws IllegalArgumentException if the connection is in autocommit mode, in which a write could come too late
      */
     public void check(Connection connection, String resource, long fencingToken) {
         try {
@@ -98,12 +101,12 @@ public final class FencingGuard {
     }
 
     /**
-     * Creates the table if it is not there.
+     * Creates the table if it does not exist.
      *
-     * @param connection in autocommit mode, on the database with the data
-     * @throws LockStorageException if that failed
+     * @param connection a connection in autocommit mode, to the database with the data
+     * @throws LockStorageException if the table could not be created
      * @throws IllegalArgumentException if the connection is in a transaction, which the statement would commit on most
-     *     databases; nothing was done then
+     *     databases; nothing was done
      */
     public void createTable(Connection connection) {
         try {

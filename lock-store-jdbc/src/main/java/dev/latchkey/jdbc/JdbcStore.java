@@ -32,18 +32,21 @@ import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
 /**
- * Keeps holds as rows of an SQL database: PostgreSQL, MySQL, MariaDB, H2, HSQLDB, SQLite, SQL Server or Oracle, found
- * from the connection. An exclusive acquire is one statement and a release is one, each in autocommit on a connection
- * that the store has for just that call. A shared one reads the row and writes it if nobody else has meanwhile, so that
- * no row is ever locked while a client thinks.
+ * A lock store that uses rows of an SQL database: PostgreSQL, MySQL, MariaDB, H2, HSQLDB, SQLite, SQL Server or Oracle,
+ * as detected from the connection. An exclusive acquire is one statement, and so is a release, each in autocommit mode on
+ * a connection that the store uses for just that call. A shared acquire reads the row, and writes it if it has not
+ * changed since, so that no row is locked between two round trips.
  *
- * <p>The database's clock decides when a lease ends. Fencing tokens are the greater of the last plus one and that clock
- * in microseconds. Rows stay after a release, for their tokens, until a {@linkplain Builder#retention retention} is over.
+ * <p>The clock of the database decides when a lease ends. A fencing token is the last one plus one, or that clock in
+ * microseconds if that is greater. Rows stay after a release, for their tokens, until a
+ * {@linkplain Builder#retention retention} time is over.
  *
- * <p>On PostgreSQL a release that somebody waits for is announced; while anybody waits, the store has one connection that
- * listens. On the other databases those who wait ask again, one per resource and factory, at most twice a second.
+ * <p>On PostgreSQL, a release notifies waiters. While there are waiters, the store uses one connection to listen. On
+ * other databases, waiters poll: one per resource and factory, at most twice a second.
  *
- * <p>Thread-safe. Takes part in no transaction of the caller, except by {@link #guard}.
+ * <p>The store takes part in no transaction of the caller, except by {@link #guard}.
+ *
+ * <p>Thread-safe.
  */
 public final class JdbcStore
         implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, HandoffStore, IndexedBatchStore {
@@ -57,12 +60,12 @@ public final class JdbcStore
     private final Runnable end;
 
     /**
-     * Uses a pool of the application, and a table {@code latchkey_lock} that is created when it is first needed. Nothing
-     * is connected yet.
+     * Creates a store that uses a pool of the application, and a table {@code latchkey_lock} that is created when it is
+     * first needed. Does not connect yet.
      *
-     * @param dataSource where connections come from; closed by whoever made it. Best a pool of its own: an acquire inside
-     *     a transaction needs a second connection
-     * @throws IllegalArgumentException if it would hand out the connections of running transactions
+     * @param dataSource the source of connections; whoever created it closes it. Preferably a separate pool: an acquire
+     *     inside a transaction needs a second connection
+     * @throws IllegalArgumentException if the data source would return the connections of transactions in progress
      */
     public JdbcStore(DataSource dataSource) {
         this(builder(dataSource));
@@ -81,21 +84,22 @@ public final class JdbcStore
     }
 
     /**
-     * Begins a store with more than a pool.
+     * Returns a builder of a store with options.
      *
-     * @param dataSource as {@link #JdbcStore(DataSource)}
+     * @param dataSource the source of connections; whoever created it closes it. Preferably a separate pool: an acquire
+     *     inside a transaction needs a second connection
      * @return a builder
-     * @throws IllegalArgumentException as {@link #JdbcStore(DataSource)}
+     * @throws IllegalArgumentException if the data source would return the connections of transactions in progress
      */
     public static Builder builder(DataSource dataSource) {
         return new Builder(dataSource);
     }
 
     /**
-     * Creates the table if it is not there, whoever else does so at the same time. Not needed unless
-     * {@link Builder#existingTable} was said: the store does it by itself.
+     * Creates the table if it does not exist, even if others create it at the same time. Only needed with
+     * {@link Builder#existingTable}: otherwise the store does it by itself.
      *
-     * @throws LockStorageException if that failed
+     * @throws LockStorageException if the table could not be created
      */
     public void createTable() {
         database.createTable();
@@ -112,8 +116,8 @@ public final class JdbcStore
     }
 
     /**
-     * {@inheritDoc} One after the other. One whose row a transaction has locked, as {@link #guard} does, fails after a second:
-     * the others do not wait for it.
+     * {@inheritDoc} The holds are refreshed one after the other. If a transaction has locked a row, as {@link #guard}
+     * does, its refresh fails after a second, so that the others do not wait for it.
      */
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
@@ -127,7 +131,7 @@ public final class JdbcStore
         return holds.delete(key);
     }
 
-    /** {@inheritDoc} On PostgreSQL alone. */
+    /** {@inheritDoc} Only on PostgreSQL. */
     @Override
     public boolean canHandOff() {
         return database.canHandOff();
@@ -143,13 +147,13 @@ public final class JdbcStore
         return holds.find(key);
     }
 
-    /** {@inheritDoc} Each is described as {@code 4711@host}, the process that took it. */
+    /** {@inheritDoc} Each holder is described as {@code 4711@host}, the process that acquired the lock. */
     @Override
     public List<Holder> holders(String resource) {
         return holds.look(resource).holders();
     }
 
-    /** {@inheritDoc} In one transaction, after everything is decided. */
+    /** {@inheritDoc} All rows are written in one transaction, after everything was decided. */
     @Override
     public BatchAttempt saveAll(List<Request> requests) {
         return batches.saveAll(requests, Optional.empty());
@@ -165,7 +169,10 @@ public final class JdbcStore
         return batches.deleteAll(keys);
     }
 
-    /** {@inheritDoc} In a table beside that of the locks, its name with {@code _index}; created when it is first needed. */
+    /**
+     * {@inheritDoc} The indexes are in a separate table, whose name is that of the lock table with {@code _index}; it is
+     * created when it is first needed.
+     */
     @Override
     public Map<String, StateIndex> indexes(Collection<String> resources) {
         return indexes.read(resources);
@@ -182,22 +189,23 @@ public final class JdbcStore
     }
 
     /**
-     * Makes the caller's transaction fail unless the key still holds exclusively, and keeps everybody else from taking
-     * the resource until that transaction ends: what it writes is then protected by more than a lease. Nobody can refresh
-     * or release it meanwhile either, so this belongs right before the commit.
+     * Makes the caller's transaction fail unless the key still holds the lock exclusively, and prevents everybody else
+     * from acquiring the resource until that transaction ends. The writes of the transaction are then protected by more
+     * than a lease. In the meantime, nobody can refresh or release the hold either, so call this method right before the
+     * commit.
      *
-     * @param connection in a transaction of the caller, on the database of this store
-     * @param key with what it holds, as {@link dev.latchkey.Lock#key()} gives it
-     * @throws LockLostException if the key is no longer the holder; roll back then
-     * @throws LockStorageException if the database failed; roll back then
-     * @throws IllegalArgumentException if the key does not claim an exclusive hold, or the connection is in autocommit
-     *     mode, where the guard would end at once
+     * @param connection a connection in a transaction of the caller, to the database of this store
+     * @param key the key with its hold, as {@link dev.latchkey.Lock#key()} returns it
+     * @throws LockLostException if the key is no longer the holder; roll back
+     * @throws LockStorageException if the database failed; roll back
+     * @throws IllegalArgumentException if the key does not claim an exclusive hold, or if the connection is in autocommit
+     *     mode, in which the guard would end at once
      */
     public void guard(Connection connection, Key key) {
         new TransactionGuard(database).check(connection, key);
     }
 
-    /** Ends listening, and closes the pool if a DSN opened it. */
+    /** Stops listening, and closes the pool if a DSN opened it. */
     @Override
     public void close() {
         Uninterruptibles.run(() -> {
@@ -207,7 +215,7 @@ public final class JdbcStore
         });
     }
 
-    /** What a {@link JdbcStore} can be told. Not thread-safe. */
+    /** Options of a {@link JdbcStore}. Not thread-safe. */
     public static final class Builder {
 
         private static final Duration RETENTION = Duration.ofHours(1);
@@ -225,11 +233,11 @@ public final class JdbcStore
         }
 
         /**
-         * Uses another table than {@code latchkey_lock}.
+         * Sets the name of the table. The default is {@code latchkey_lock}.
          *
          * @param name a letter or {@code _}, then up to 47 more letters, digits or {@code _}
          * @return this
-         * @throws IllegalArgumentException if it is not such a name
+         * @throws IllegalArgumentException if {@code name} is not such a name
          */
         public Builder table(String name) {
             this.table = new TableName(schema, name).table();
@@ -237,11 +245,11 @@ public final class JdbcStore
         }
 
         /**
-         * Uses a table in this schema instead of the one connections begin in. The schema must be there.
+         * Sets the schema of the table, which must exist. The default is the initial schema of the connections.
          *
-         * @param name as {@link #table}
+         * @param name a letter or {@code _}, then up to 47 more letters, digits or {@code _}
          * @return this
-         * @throws IllegalArgumentException if it is not such a name
+         * @throws IllegalArgumentException if {@code name} is not such a name
          */
         public Builder schema(String name) {
             this.schema = new TableName(Optional.of(name), table).schema();
@@ -249,7 +257,7 @@ public final class JdbcStore
         }
 
         /**
-         * Leaves the table to the application: the store never creates it, and needs no right to.
+         * Leaves the table to the application: the store never creates it, and does not need the permission to.
          *
          * @return this
          */
@@ -259,12 +267,12 @@ public final class JdbcStore
         }
 
         /**
-         * Keeps the rows of resources that nobody holds for this long, one hour unless set. Fencing tokens could come
-         * again only if the database's clock were set back by more.
+         * Sets how long rows of resources without holders are kept. The default is one hour. Fencing tokens can repeat
+         * only if the clock of the database is set back by more than this.
          *
-         * @param time at least a minute
+         * @param time at least one minute
          * @return this
-         * @throws IllegalArgumentException if it is less
+         * @throws IllegalArgumentException if {@code time} is less
          */
         public Builder retention(Duration time) {
             if (time.compareTo(SHORTEST_RETENTION) < 0) {
@@ -281,9 +289,9 @@ public final class JdbcStore
         }
 
         /**
-         * Makes the store. Nothing is connected yet.
+         * Creates the store. Does not connect yet.
          *
-         * @return a store; closing it leaves the pool open
+         * @return a store; closing it does not close the pool
          */
         public JdbcStore build() {
             return new JdbcStore(this);
@@ -291,13 +299,13 @@ public final class JdbcStore
     }
 
     /**
-     * Opens {@code jdbc:…}, any URL of a JDBC driver on the class path, and {@code postgresql://user:password@host/database},
-     * {@code mysql://…}, {@code mariadb://…} in the form other tools use, with the driver's options after a question mark. An
-     * option that the driver does not know is refused.
+     * Opens {@code jdbc:…}, any URL of a JDBC driver on the class path, and
+     * {@code postgresql://user:password@host/database}, {@code mysql://…} and {@code mariadb://…} in the form that other
+     * tools use, with the driver's options after a question mark. An option that the driver does not know is refused.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

@@ -1,4 +1,4 @@
-/** Locks as rows of an SQL database, and guards for transactions of the caller's own. */
+/** A lock store that uses rows of an SQL database, and guards for the caller's own transactions. */
 @NullMarked
 package dev.latchkey.jdbc;
 

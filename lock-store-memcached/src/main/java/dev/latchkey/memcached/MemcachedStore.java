@@ -19,18 +19,20 @@ import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
 import net.spy.memcached.MemcachedClient;
 
 /**
- * Keeps holds as items of one Memcached server from 1.4.14 on, for what may be done twice: a cache forgets. It drops locks
- * when it is restarted, flushed or short of memory, and can tell nobody; a holder finds out when it refreshes or asks.
- * There are no fencing tokens, as no number outlives that.
+ * A lock store that uses items of one Memcached server, version 1.4.14 or later, for work that may be done twice: a cache
+ * can lose data. The server drops locks without notice when it is restarted, flushed or short of memory. A holder finds
+ * out when it refreshes or asks. There are no fencing tokens, because no number survives such a loss.
  *
- * <p>One {@code add} takes a free resource exclusively; {@code gets} and {@code cas} do everything else. The TTL of an item
- * ends a hold, by the server's clock: rounded up to whole seconds, and two more, for how roughly that clock goes. A holder
- * counts on its own TTL alone. Each reader has an item of its own, which ends by itself.
+ * <p>One {@code add} acquires a free resource exclusively; {@code gets} and {@code cas} do everything else. The TTL of an
+ * item ends a hold, by the server's clock. It is rounded up to whole seconds, plus two more because of the low resolution
+ * of that clock. A holder relies only on its own TTL. Each reader has its own item, which ends by itself.
  *
- * <p>Who waits asks again, one per resource and factory, at least once a second. {@code docs/stores/memcached.md} has the
- * commands, and what happens when something fails.
+ * <p>Waiters poll: one per resource and factory, at least once a second. {@code docs/stores/memcached.md} lists the
+ * commands and the failures.
  *
- * <p>Thread-safe. A client given to it stays the caller's.
+ * <p>A client that is passed to the store belongs to the caller.
+ *
+ * <p>Thread-safe.
  */
 public final class MemcachedStore implements ExpiringStore, SharedStore, InspectableStore {
 
@@ -38,11 +40,11 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     private final ClientAccess access;
 
     /**
-     * Connects to a server when it is first asked. A host that is unknown, or has another address later, is looked up again
-     * as long as there is no connection.
+     * Creates a store that connects to a server when it is first used. As long as there is no connection, the store looks
+     * up the host again, so the host may be unknown at first, and may change its address.
      *
-     * @param host name or number
-     * @param port usually 11211
+     * @param host the name or address
+     * @param port the port, usually 11211
      */
     public MemcachedStore(String host, int port) {
         this(opened(new Dsn(host, port, Optional.empty(), Protocol.TEXT)));
@@ -55,12 +57,12 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     }
 
     /**
-     * Begins a store over a client of the application.
+     * Returns a builder of a store over a client of the application.
      *
-     * @param client of exactly one server, by either protocol; stays open when the store is closed. What its options make
-     *     of a lost connection goes for locks as well
-     * @return options
-     * @throws IllegalArgumentException if it has several servers
+     * @param client a client of exactly one server, for either protocol; it stays open when the store is closed. Its
+     *     options for lost connections apply to locks as well
+     * @return a builder
+     * @throws IllegalArgumentException if the client has several servers
      */
     public static Builder builder(MemcachedClient client) {
         return new Builder(ClientAccess.of(Clients.checked(Objects.requireNonNull(client, "client"))));
@@ -82,31 +84,31 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
         return holds.refresh(request);
     }
 
-    /** {@inheritDoc} Once a lease has ended nothing is known of it any more, and the answer is false. */
+    /** {@inheritDoc} When a lease has ended, nothing is known about it any more, and the result is false. */
     @Override
     public boolean delete(Key key) {
         return holds.delete(key);
     }
 
-    /** {@inheritDoc} What is left of the lease is told in whole seconds, and rather too little than too much. */
+    /** {@inheritDoc} The rest of the lease is in whole seconds, and rather too short than too long. */
     @Override
     public Optional<Response.Granted> find(Key key) {
         return holds.find(key);
     }
 
-    /** {@inheritDoc} Each is described as {@code 4711@host}, the process that took it. */
+    /** {@inheritDoc} Each holder is described as {@code 4711@host}, the process that acquired the lock. */
     @Override
     public List<Holder> holders(String resource) {
         return holds.holders(resource);
     }
 
-    /** Disconnects, unless the client is the caller's. Holds stay until their TTL is over. */
+    /** Disconnects, unless the client belongs to the caller. Holds stay until their TTL is over. */
     @Override
     public void close() {
         access.close();
     }
 
-    /** Options of a store. Not thread-safe. */
+    /** Options of a {@link MemcachedStore}. Not thread-safe. */
     public static final class Builder {
 
         private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
@@ -121,11 +123,11 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
         }
 
         /**
-         * Sets what the names of all items begin with, {@code lock:} unless set.
+         * Sets the prefix of the names of all items. The default is {@code lock:}.
          *
-         * @param keyPrefix up to 60 visible ASCII characters without {@code #} and {@code ~}, also none
+         * @param keyPrefix up to 60 visible ASCII characters without {@code #} and {@code ~}; may be empty
          * @return this
-         * @throws IllegalArgumentException if it is something else
+         * @throws IllegalArgumentException if {@code keyPrefix} is anything else
          */
         public Builder keyPrefix(String keyPrefix) {
             this.prefix = ItemName.checkPrefix(keyPrefix);
@@ -133,11 +135,11 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
         }
 
         /**
-         * Sets how long an answer of the server is waited for before a call fails, 3 s unless set.
+         * Sets the time to wait for an answer of the server before a call fails. The default is 3 s.
          *
          * @param timeout more than zero, at most a day
          * @return this
-         * @throws IllegalArgumentException if it is neither
+         * @throws IllegalArgumentException if {@code timeout} is out of range
          */
         public Builder commandTimeout(Duration timeout) {
             if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(1)) > 0) {
@@ -155,9 +157,9 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
         }
 
         /**
-         * Makes the store.
+         * Creates the store.
          *
-         * @return a store; closing it leaves the client open
+         * @return a store; closing it does not close the client
          */
         public MemcachedStore build() {
             return new MemcachedStore(this);
@@ -165,12 +167,12 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     }
 
     /**
-     * Opens {@code memcached://host[:port]}; {@code ?prefix=} sets the key prefix, {@code protocol=binary} has it speak the
-     * binary protocol.
+     * Opens {@code memcached://host[:port]}. {@code ?prefix=} sets the key prefix, and {@code protocol=binary} selects
+     * the binary protocol.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

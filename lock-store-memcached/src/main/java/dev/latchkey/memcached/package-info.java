@@ -1,4 +1,4 @@
-/** Locks on one Memcached server. */
+/** A lock store on one Memcached server. */
 @NullMarked
 package dev.latchkey.memcached;
 

@@ -31,21 +31,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.bson.BsonDocument;
 
 /**
- * Keeps holds as documents of a MongoDB collection, from 4.2 on: one server, a replica set or a sharded cluster. An
- * acquire, exclusive or shared, is one command and a release is one. The server decides within the command, by its clock;
- * behind a sharded cluster each {@code mongos} by its own, which must be {@linkplain Builder#allowedClockSkew allowed}.
+ * A lock store that uses documents of a MongoDB collection, version 4.2 or later: on one server, a replica set or a
+ * sharded cluster. An acquire, exclusive or shared, is one command, and so is a release. The server decides within the
+ * command, by its clock. In a sharded cluster, each {@code mongos} decides by its own clock, which must be
+ * {@linkplain Builder#allowedClockSkew allowed}.
  *
- * <p>What is granted has been written to the journals of a majority, so that no election forgets it. Fencing tokens are
- * the greater of the last plus one and the server's clock in microseconds. Documents stay after a release, for their
- * tokens, until a {@linkplain Builder#retention retention} is over.
+ * <p>A grant has been written to the journals of a majority, so that no election loses it. A fencing token is the last
+ * one plus one, or the server's clock in microseconds if that is greater. Documents stay after a release, for their
+ * tokens, until a {@linkplain Builder#retention retention} time is over.
  *
- * <p>On a replica set or a sharded cluster waiters hear of releases by one change stream per store. Elsewhere those who
- * wait ask again, one per resource and factory, at most twice a second.
+ * <p>On a replica set or a sharded cluster, one change stream per store notifies waiters of releases. Otherwise waiters
+ * poll: one per resource and factory, at most twice a second.
  *
- * <p>State indexes are documents of their own in the same collection, which nothing deletes. Many are looked up by one
- * command, and raised by one.
+ * <p>State indexes are separate documents in the same collection, which nothing deletes. Many are read by one command,
+ * and raised by one.
  *
- * <p>Thread-safe. Takes part in no session or transaction of the caller.
+ * <p>The store takes part in no session or transaction of the caller.
+ *
+ * <p>Thread-safe.
  */
 public final class MongoDbStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, IndexStore {
 
@@ -73,10 +76,11 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     /**
-     * Begins a store in a database; {@link Builder#collection} says in which collection. Nothing is asked until it is used.
+     * Returns a builder of a store in a database; {@link Builder#collection} sets the collection. No request is sent
+     * until the store is used.
      *
-     * @param database closed with its client, by whoever made that. Its read and write concern, read preference, codecs and
-     *     collation are not used
+     * @param database the database; whoever created its client closes it. Its read and write concern, read preference,
+     *     codecs and collation are not used
      * @return a builder
      */
     public static Builder builder(MongoDatabase database) {
@@ -84,9 +88,10 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     /**
-     * Begins a store of a client; {@link Builder#database} and {@link Builder#collection} say where.
+     * Returns a builder of a store that uses a client; {@link Builder#database} and {@link Builder#collection} set the
+     * location.
      *
-     * @param client closed by whoever made it
+     * @param client the client; whoever created it closes it
      * @return a builder
      */
     public static Builder builder(MongoClient client) {
@@ -94,13 +99,13 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     /**
-     * Begins a store with a client of its own.
+     * Returns a builder of a store with its own client.
      *
      * @param uri {@code mongodb://…/database?collection=name}, or {@code mongodb+srv://…}, with options of the driver.
-     *     The database and the collection that it names are used even if the builder is told others. The option
-     *     {@code allowedClockSkewMS} says what {@link Builder#allowedClockSkew} does
+     *     The database and the collection in the URI have precedence over those of the builder. The option
+     *     {@code allowedClockSkewMS} is {@link Builder#allowedClockSkew} in milliseconds
      * @return a builder
-     * @throws IllegalArgumentException if it is no such URI, or has an option that nobody knows
+     * @throws IllegalArgumentException if it is not such a URI, or has an unknown option
      */
     public static Builder builder(String uri) {
         Uri parsed = Uri.parse(uri);
@@ -110,12 +115,12 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     /**
-     * Has the index there by which the server deletes what has not been used for long, whoever else creates it at the same
-     * time. Not needed unless {@link Builder#existingIndex} was said: the store does it by itself after its first release,
-     * and only warns if that fails.
+     * Creates the index by which the server deletes documents that have not been used for long, even if others create it
+     * at the same time. Only needed with {@link Builder#existingIndex}: otherwise the store creates it after its first
+     * release, and only warns if that fails.
      *
-     * @throws LockStorageException if it failed, for instance for lack of the right {@code createIndex}, or took more than
-     *     five seconds, as while a voting member of the replica set is down
+     * @throws LockStorageException if this failed, for example without the permission {@code createIndex}, or took more
+     *     than five seconds, for example while a voting member of the replica set is down
      */
     public void createIndexes() {
         index.create();
@@ -143,7 +148,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         return holds.find(key);
     }
 
-    /** {@inheritDoc} Each is described as {@code 4711@host}, the process that took it. */
+    /** {@inheritDoc} Each holder is described as {@code 4711@host}, the process that acquired the lock. */
     @Override
     public List<Holder> holders(String resource) {
         return holds.holders(resource);
@@ -164,7 +169,9 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         return wakeups.watch(ResourceName.of(resource));
     }
 
-    /** Ends listening, and closes the client if the store was made from a URI. Works for an interrupted thread as well. */
+    /**
+     * Stops listening, and closes the client if the store was created from a URI. Works on an interrupted thread as well.
+     */
     @Override
     public void close() {
         wakeups.close();
@@ -182,7 +189,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
     }
 
-    /** What a {@link MongoDbStore} can be told. Not thread-safe. */
+    /** Options of a {@link MongoDbStore}. Not thread-safe. */
     public static final class Builder {
 
         private static final Duration RETENTION = Duration.ofHours(1);
@@ -203,9 +210,9 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Uses a database of this name, if a client was given, or a URI that names none.
+         * Sets the name of the database, for a client, or for a URI that names none.
          *
-         * @param name of the database
+         * @param name the name of the database
          * @return this
          */
         public Builder database(String name) {
@@ -214,10 +221,10 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Uses a collection of this name, if a client or a database was given, or a URI that names none. Locks have it for
-         * themselves.
+         * Sets the name of the collection, for a client or a database, or for a URI that names none. Use a collection
+         * that contains only locks.
          *
-         * @param name of the collection
+         * @param name the name of the collection
          * @return this
          */
         public Builder collection(String name) {
@@ -226,12 +233,12 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Has a lock count when fewer have written it than the journals of a majority within five seconds. An election
-         * may then forget a lock that is held.
+         * Sets the write concern with which a lock counts as written. The default is the journals of a majority, within
+         * five seconds. With less, an election may lose a lock that is held.
          *
-         * @param concern what has to be acknowledged
+         * @param concern the write concern
          * @return this
-         * @throws IllegalArgumentException if nothing has to be
+         * @throws IllegalArgumentException if {@code concern} is unacknowledged
          */
         public Builder writeConcern(WriteConcern concern) {
             if (!concern.isAcknowledged()) {
@@ -244,12 +251,12 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Keeps the documents of resources that nobody holds for this long, one hour unless set. Fencing tokens could come
-         * again only if the server's clock were set back by more.
+         * Sets how long documents of resources without holders are kept. The default is one hour. Fencing tokens can
+         * repeat only if the server's clock is set back by more than this.
          *
-         * @param time at least a minute
+         * @param time at least one minute
          * @return this
-         * @throws IllegalArgumentException if it is less
+         * @throws IllegalArgumentException if {@code time} is less
          */
         public Builder retention(Duration time) {
             if (time.compareTo(SHORTEST_RETENTION) < 0) {
@@ -261,17 +268,18 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Allows a sharded cluster, where each {@code mongos} decides by its own clock, and says by how much these clocks may
-         * differ. Each hold that ends without a release is then taken over that much later. If the clocks differ by more,
-         * two may hold one lock. Without it a store on a sharded cluster refuses to take locks.
+         * Allows a sharded cluster, in which each {@code mongos} decides by its own clock, and sets the maximum
+         * difference between these clocks. A hold that ends without a release is taken over that much later. If the
+         * clocks differ by more, there can be two holders of one lock. Without this option, a store on a sharded cluster
+         * refuses to acquire locks.
          *
-         * <p>On a replica set it covers how far the clocks of the members may differ, since after an election the clock of
-         * another decides.
+         * <p>On a replica set, it is the maximum difference between the clocks of the members, because after an election
+         * the clock of another member decides.
          *
-         * @param difference between any two of the clocks, those of the shards' primaries among them, more than zero, and less
-         *     than the retention
+         * @param difference the maximum difference between any two of the clocks, including those of the primaries of the
+         *     shards: more than zero and less than the retention time
          * @return this
-         * @throws IllegalArgumentException if it is zero or less
+         * @throws IllegalArgumentException if {@code difference} is not positive
          */
         public Builder allowedClockSkew(Duration difference) {
             if (difference.isZero() || difference.isNegative()) {
@@ -291,7 +299,8 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Leaves the index to the application, which calls {@link MongoDbStore#createIndexes()} with the right to.
+         * Leaves the index to the application, which calls {@link MongoDbStore#createIndexes()} with the necessary
+         * permission.
          *
          * @return this
          */
@@ -301,11 +310,11 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         }
 
         /**
-         * Makes the store. Nothing is asked yet.
+         * Creates the store. Sends no request yet.
          *
          * @return a store
-         * @throws IllegalArgumentException if the database or the collection is not known, or if the allowed clock skew is
-         *     not less than the retention
+         * @throws IllegalArgumentException if the database or the collection is missing, or the allowed clock skew is not
+         *     less than the retention time
          */
         public MongoDbStore build() {
             return new MongoDbStore(this);
@@ -313,12 +322,12 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     }
 
     /**
-     * Opens {@code mongodb://user:password@host[:port],…/database?collection=name} and {@code mongodb+srv://…}, with options
-     * of the driver.
+     * Opens {@code mongodb://user:password@host[:port],…/database?collection=name} and {@code mongodb+srv://…}, with
+     * options of the driver.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

@@ -1,4 +1,4 @@
-/** Locks as documents of a MongoDB collection. */
+/** A lock store that uses documents of a MongoDB collection. */
 @NullMarked
 package dev.latchkey.mongodb;
 

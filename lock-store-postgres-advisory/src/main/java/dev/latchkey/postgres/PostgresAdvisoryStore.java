@@ -22,22 +22,26 @@ import java.util.concurrent.CompletionStage;
 import javax.sql.DataSource;
 
 /**
- * Keeps holds as session-level advisory locks of a PostgreSQL server, version 13 or newer: nothing is created there. A hold
- * lasts until it is released, the store is closed, or its connection ends, however that comes; it has no TTL.
+ * A lock store that uses session-level advisory locks of a PostgreSQL server, version 13 or newer. It creates nothing on
+ * the server. A hold lasts until it is released, the store is closed, or its connection ends for any reason. Holds have
+ * no TTL.
  *
- * <p>All uncontended holds share one connection, and cost one statement to take and one to release. Whoever waits blocks in
- * the server's queue, on a connection and a thread of the store, of which there is one per resource and store however many
- * wait here; these are served first come, first served. A wait that is broken off leaves one line in the server's log.
+ * <p>All uncontended holds share one connection. An acquire is one statement, and so is a release. A waiter blocks in the
+ * server's queue, on a connection and a thread of the store. There is one of each per resource and store, regardless of
+ * the number of local waiters, which are served in FIFO order. A wait that is cancelled leaves one line in the server's
+ * log.
  *
- * <p>When the server closes a connection, its holds are reported lost within about 50 ms. A network that goes silent is
- * noticed after at most 15 seconds, before the server, which is told to wait 30, frees the locks. A fencing token is made
- * of the server's timeline and a transaction id, and grows through crashes and failovers; what it does not survive is a
- * database restored from a dump.
+ * <p>When the server closes a connection, its holds are reported as lost within about 50 ms. A network that delivers
+ * nothing is noticed after at most 15 seconds. The store makes the server wait 30 seconds before it frees the locks. A
+ * fencing token consists of the server's timeline and a transaction id. It grows through crashes and failovers, but not
+ * after a database was restored from a dump.
  *
- * <p>A resource is known to the server by 64 bits of its SHA-256; applications with advisory locks of their own in the same
- * database are very unlikely to meet one. Locks of different databases have nothing to do with each other.
+ * <p>The server identifies a resource by 64 bits of its SHA-256. A collision with other advisory locks of an application
+ * in the same database is very unlikely. Locks of different databases are independent of each other.
  *
- * <p>Thread-safe. Refuses a standby, and a pooler such as PgBouncer, when it connects.
+ * <p>When it connects, the store refuses a standby, and a pooler such as PgBouncer.
+ *
+ * <p>Thread-safe.
  */
 public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
@@ -47,11 +51,11 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     private final SessionMonitor watch;
 
     /**
-     * Uses connections from a source, opened when first needed.
+     * Creates a store that uses connections from a source, opened when they are first needed.
      *
-     * @param source gives a new physical connection of the PostgreSQL driver each time, such as
-     *     {@code org.postgresql.ds.PGSimpleDataSource}. A pool, and whatever else wraps connections, is refused on first use
-     *     by {@link LockStorageException}: it would lend one with our locks to others
+     * @param source returns a new physical connection of the PostgreSQL driver each time, such as
+     *     {@code org.postgresql.ds.PGSimpleDataSource}. A pool, or any other wrapper of connections, is refused on first
+     *     use with a {@link LockStorageException}: it would lend a connection with our locks to others
      */
     public PostgresAdvisoryStore(DataSource source) {
         this.sessions = new Sessions(Objects.requireNonNull(source, "source"));
@@ -99,8 +103,8 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     /**
      * {@inheritDoc}
      *
-     * @return true if the key was the holder and the server agrees
-     * @throws LockStorageException if the server did not answer; the hold has ended all the same, or does as soon as the
+     * @return true if the key was the holder, confirmed by the server
+     * @throws LockStorageException if the server did not answer; the hold has ended nevertheless, or ends as soon as the
      *     server notices that its connection is closed
      */
     @Override
@@ -123,7 +127,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
 
     /**
      * {@inheritDoc} Holders of this store are described as {@code this process, server process 4711}, others by the id of
-     * their server process with application and host, as far as this user may see them.
+     * their server process, with application and host as far as this user may see them.
      */
     @Override
     public List<Holder> holders(String resource) {
@@ -142,18 +146,19 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     }
 
     /**
-     * Takes the exclusive lock of a resource in a transaction of the caller, which keeps it until it commits or rolls back:
-     * no other transaction and no store holds it meanwhile. Waits, in the statement and so deaf to interrupts, as long as
-     * the {@code lock_timeout} and {@code statement_timeout} of the connection allow.
+     * Acquires the exclusive lock of a resource in a transaction of the caller, which keeps it until it commits or rolls
+     * back. In the meantime, no other transaction and no store holds the lock. The statement waits as long as the
+     * {@code lock_timeout} and {@code statement_timeout} of the connection allow, and cannot be interrupted.
      *
-     * <p>There is no fencing token, for none is needed: what the transaction writes is excluded with it. Taking it twice
-     * does no harm.
+     * <p>There is no fencing token, because the lock protects exactly what the transaction writes. Acquiring the lock
+     * twice does no harm.
      *
-     * @param connection of the same database as this store, through any pooler, with autocommit off; it stays the caller's
-     * @param resource what is protected
-     * @throws IllegalStateException if the connection is in autocommit; nothing was sent
-     * @throws dev.latchkey.LockConflictedException if {@code lock_timeout} was over, or the wait was one of a deadlock; the
-     *     transaction can only be rolled back
+     * @param connection a connection to the database of this store, through any pooler, with autocommit off; the caller
+     *     owns it
+     * @param resource the name of what the lock protects
+     * @throws IllegalStateException if the connection is in autocommit mode; nothing was sent
+     * @throws dev.latchkey.LockConflictedException if {@code lock_timeout} was over, or the wait was part of a deadlock;
+     *     the transaction can only be rolled back
      * @throws LockStorageException if the statement failed in another way
      */
     public void transactionLock(Connection connection, String resource) {
@@ -161,40 +166,55 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     }
 
     /**
-     * As {@link #transactionLock}, for the shared lock.
+     * Acquires the shared lock of a resource in a transaction of the caller, which keeps it until it commits or rolls
+     * back. The statement waits as long as the {@code lock_timeout} and {@code statement_timeout} of the connection
+     * allow, and cannot be interrupted.
      *
-     * @param connection as there
-     * @param resource what is protected
+     * @param connection a connection to the database of this store, through any pooler, with autocommit off; the caller
+     *     owns it
+     * @param resource the name of what the lock protects
+     * @throws IllegalStateException if the connection is in autocommit mode; nothing was sent
+     * @throws dev.latchkey.LockConflictedException if {@code lock_timeout} was over, or the wait was part of a deadlock;
+     *     the transaction can only be rolled back
+     * @throws LockStorageException if the statement failed in another way
      */
     public void transactionLockShared(Connection connection, String resource) {
         TransactionLocks.await(connection, resource, Statements.TRANSACTION_SHARED);
     }
 
     /**
-     * As {@link #transactionLock}, without waiting.
+     * Acquires the exclusive lock of a resource in a transaction of the caller if that is possible now; never waits. The
+     * transaction keeps the lock until it commits or rolls back.
      *
-     * @param connection as there
-     * @param resource what is protected
-     * @return false if somebody else holds it, or waits for it; the transaction is as it was
+     * @param connection a connection to the database of this store, through any pooler, with autocommit off; the caller
+     *     owns it
+     * @param resource the name of what the lock protects
+     * @return false if somebody else holds the lock or waits for it; the transaction has not changed
+     * @throws IllegalStateException if the connection is in autocommit mode; nothing was sent
+     * @throws LockStorageException if the statement failed
      */
     public boolean tryTransactionLock(Connection connection, String resource) {
         return TransactionLocks.attempt(connection, resource, Statements.TRANSACTION_TRY_EXCLUSIVE);
     }
 
     /**
-     * As {@link #transactionLockShared}, without waiting.
+     * Acquires the shared lock of a resource in a transaction of the caller if that is possible now; never waits. The
+     * transaction keeps the lock until it commits or rolls back.
      *
-     * @param connection as there
-     * @param resource what is protected
-     * @return false if somebody else holds it exclusively, or waits to; the transaction is as it was
+     * @param connection a connection to the database of this store, through any pooler, with autocommit off; the caller
+     *     owns it
+     * @param resource the name of what the lock protects
+     * @return false if somebody else holds the lock exclusively or waits to do so; the transaction has not changed
+     * @throws IllegalStateException if the connection is in autocommit mode; nothing was sent
+     * @throws LockStorageException if the statement failed
      */
     public boolean tryTransactionLockShared(Connection connection, String resource) {
         return TransactionLocks.attempt(connection, resource, Statements.TRANSACTION_TRY_SHARED);
     }
 
     /**
-     * Releases all holds of this store, fails its waits and closes its connections; every later call but {@code delete} and
-     * {@code find} throws {@link LockStorageException}.
+     * Releases all holds of this store, fails its waits and closes its connections. Every later call except
+     * {@code delete} and {@code find} throws a {@link LockStorageException}.
      */
     @Override
     public void close() {
@@ -233,12 +253,12 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
 
     /**
      * Opens {@code postgresql+advisory://user:password@host:port/database}, with options of the driver after a question
-     * mark, such as {@code ?sslmode=verify-full}, and several hosts separated by commas with
+     * mark, such as {@code ?sslmode=verify-full}. Several hosts are separated by commas, with
      * {@code ?targetServerType=primary}. Connects when first needed.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

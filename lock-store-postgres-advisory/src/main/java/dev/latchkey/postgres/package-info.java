@@ -1,4 +1,4 @@
-/** Locks by the advisory locks of PostgreSQL. */
+/** A lock store that uses the advisory locks of PostgreSQL. */
 @NullMarked
 package dev.latchkey.postgres;
 

@@ -34,23 +34,25 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Keeps holds on a Redis or Valkey server from 6.2 on, or a cluster of them, for all processes that reach it. One round trip
- * takes a lock, one gives it up.
+ * A lock store on a Redis or Valkey server, version 6.2 or later, or on a cluster. An acquire takes one round trip, and
+ * so does a release.
  *
- * <p>The server keeps the queue of those who wait, first come, first served, readers in a row together; a waiting promoter
- * goes first. Who gives up hands over to the next in line, who is sent a message: waiting costs nothing but a slow look every
- * few seconds, and one connection for all that wait in this store, opened with the first wait. Where messages cannot be had
- * the store polls instead, and warns once.
+ * <p>The server keeps the queue of waiters, in FIFO order, consecutive readers together; a waiting promoter comes first.
+ * Releasing hands the lock to the next waiter and notifies it. While it waits, a client only polls every few seconds as a
+ * safety net. One connection, opened with the first wait, receives the notifications of all waiters of this store. If
+ * notifications are not available, the store polls instead, and warns once.
  *
- * <p>A hold ends with its TTL by the server's clock. Its fencing token is the greater of the last one plus one and the
- * server's time in microseconds: it grows also over a server that has lost its data, but for one whose clock is behind as
- * well. What is remembered of a resource goes when it was not used for the retention.
+ * <p>A hold ends with its TTL by the server's clock. A fencing token is the last one plus one, or the server's time in
+ * microseconds if that is greater. Tokens therefore grow even if the server has lost its data, unless its clock is behind
+ * as well. The server forgets a resource that was not used for the retention time.
  *
- * <p>What a single server cannot promise this does not either: when it fails and a replica that has not heard of a hold takes
- * over, there may be two holders. {@code docs/stores/redis.md} has the commands, rights and failures.
+ * <p>The store cannot promise more than a single server does: if the server fails, and a replica takes over that has not
+ * received a hold, there can be two holders. {@code docs/stores/redis.md} lists the commands, permissions and failures.
  *
- * <p>Thread-safe. Its connections are its own and end with {@link #close()}; a client or connections given to it stay the
- * caller's.
+ * <p>The store owns its connections and closes them with {@link #close()}. A client or connections passed to it belong to
+ * the caller.
+ *
+ * <p>Thread-safe.
  */
 public final class RedisStore
         implements ExpiringStore,
@@ -74,9 +76,9 @@ public final class RedisStore
     private final Batches batches;
 
     /**
-     * Uses a client, with what {@link #builder(RedisClient)} has for the rest.
+     * Creates a store over a client, with the default options.
      *
-     * @param client which server; stays open when the store is closed
+     * @param client the client of the server; it stays open when the store is closed
      */
     public RedisStore(RedisClient client) {
         this(builder(client));
@@ -102,33 +104,33 @@ public final class RedisStore
     }
 
     /**
-     * Begins a store over a client of one server, or of a master that sentinels know.
+     * Returns a builder of a store over a client of one server, or of a master that sentinels monitor.
      *
-     * @param client opens the connections; stays open when the store is closed. Commands that were under way when a
-     *     connection broke are repeated as its options say; a release that was repeated may answer false
-     * @return options
+     * @param client opens the connections; it stays open when the store is closed. If a connection breaks, the client's
+     *     options decide whether commands in progress are repeated; a release that was repeated may return false
+     * @return a builder
      */
     public static Builder builder(RedisClient client) {
         return new Builder(Connections.of(Objects.requireNonNull(client, "client")));
     }
 
     /**
-     * Begins a store over a client of a cluster.
+     * Returns a builder of a store over a client of a cluster.
      *
-     * @param client opens the connections; stays open when the store is closed. Its topology refresh should be on
-     * @return options
+     * @param client opens the connections; it stays open when the store is closed. Its topology refresh should be enabled
+     * @return a builder
      */
     public static Builder builder(RedisClusterClient client) {
         return new Builder(Connections.of(Objects.requireNonNull(client, "client")));
     }
 
     /**
-     * Begins a store over connections that stay the caller's: the store closes neither.
+     * Returns a builder of a store over connections that the caller owns: the store closes neither.
      *
-     * @param commands for commands; may be used for others, as long as those do not block it
-     * @param messages for messages, to the same server and not to a replica of it, where what was granted and what was
-     *     not look alike; may be used for other channels
-     * @return options
+     * @param commands the connection for commands; it may be used for other commands that do not block it
+     * @param messages the connection for notifications, to the same server and not to a replica of it, where a grant
+     *     cannot be told from a refusal; it may be used for other channels
+     * @return a builder
      */
     public static Builder builder(
             StatefulRedisConnection<?, ?> commands, StatefulRedisPubSubConnection<String, String> messages) {
@@ -163,7 +165,10 @@ public final class RedisStore
         return sending.delete(key, () -> delete(key));
     }
 
-    /** {@inheritDoc} Replicas can only be waited for. */
+    /**
+     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore}, because the acknowledgement of
+     * replicas has to be waited for.
+     */
     @Override
     public <T> Optional<T> capability(Class<T> type) {
         return type == AsyncStore.class && replicas.areWanted()
@@ -201,7 +206,7 @@ public final class RedisStore
         return replicas.acknowledged(resource, session, ReplyParser.refreshed(reply, request, since));
     }
 
-    /** {@inheritDoc} Sends all before it waits for the first answer. */
+    /** {@inheritDoc} All requests are sent before the store waits for the first answer. */
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests) {
         return refreshAll(requests, server.limit());
@@ -217,7 +222,7 @@ public final class RedisStore
         return true;
     }
 
-    /** {@inheritDoc} A hold that others wait for is handed over to the next of them in the same step. */
+    /** {@inheritDoc} If others wait for the lock, it is handed to the next waiter in the same step. */
     @Override
     public boolean delete(Key key) {
         return waits.wasGrantedInTurn(key.token())
@@ -258,7 +263,7 @@ public final class RedisStore
                 server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
     }
 
-    /** {@inheritDoc} Also false if it is more than ten years ahead of the server's clock. */
+    /** {@inheritDoc} Also returns false if the number is more than ten years ahead of the server's clock. */
     @Override
     public boolean raiseFence(Key key, long fence) {
         String resource = key.resource();
@@ -277,7 +282,7 @@ public final class RedisStore
         return isRaised;
     }
 
-    /** {@inheritDoc} A server that has lost its data goes on by its clock. */
+    /** {@inheritDoc} After a loss of data, the server continues by its clock. */
     @Override
     public Durability survives() {
         return Durability.BY_THE_CLOCK;
@@ -288,7 +293,10 @@ public final class RedisStore
         return ReplyParser.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
     }
 
-    /** {@inheritDoc} By one command, renewals of many holds by several; on a cluster, of resources in one slot. */
+    /**
+     * {@inheritDoc} This takes one command; renewals of many holds take several. On a cluster, the resources must be in
+     * one slot.
+     */
     @Override
     public BatchAttempt saveAll(List<Request> all) {
         return batches.saveAll(all, Optional.empty());
@@ -299,7 +307,7 @@ public final class RedisStore
         return batches.saveAll(all, Optional.of(check));
     }
 
-    /** {@inheritDoc} By one command for each few thousand, which hands over what others wait for. */
+    /** {@inheritDoc} This takes one command for each few thousand resources, which also hands them to waiters. */
     @Override
     public int deleteAll(List<Key> keys) {
         return batches.deleteAll(keys);
@@ -310,15 +318,15 @@ public final class RedisStore
         return batches.indexes(resources);
     }
 
-    /** {@inheritDoc} By one command for each few thousand, to be kept without a TTL. */
+    /** {@inheritDoc} This takes one command for each few thousand resources. The indexes have no TTL. */
     @Override
     public void raise(Map<String, StateIndex> indexes) {
         batches.raise(indexes);
     }
 
     /**
-     * Fails all waits of this store and takes them out of the queues, then ends the connections it has opened. Holds stay
-     * until their TTL is over. Every later call throws {@link LockStorageException}.
+     * Fails all waits of this store and removes them from the queues, then closes the connections it has opened. Holds
+     * stay until their TTL is over. Every later call throws a {@link LockStorageException}.
      */
     @Override
     public void close() {
@@ -333,7 +341,7 @@ public final class RedisStore
         return "RedisStore[" + server.failures().server() + "]";
     }
 
-    /** Options of a store. Not thread-safe. */
+    /** Options of a {@link RedisStore}. Not thread-safe. */
     public static final class Builder {
 
         private static final Duration SHORTEST_RETENTION = Duration.ofSeconds(1);
@@ -358,12 +366,12 @@ public final class RedisStore
         }
 
         /**
-         * Sets what all keys and channels begin with, {@code lock:} unless set. Stores with different prefixes have nothing
-         * to do with each other.
+         * Sets the prefix of all keys and channels. The default is {@code lock:}. Stores with different prefixes are
+         * independent of each other.
          *
-         * @param prefix any text without braces, also none
+         * @param prefix any text without braces, including the empty one
          * @return this
-         * @throws IllegalArgumentException if it has a brace
+         * @throws IllegalArgumentException if {@code prefix} contains a brace
          */
         public Builder keyPrefix(String prefix) {
             names = names.withPrefix(prefix);
@@ -371,12 +379,12 @@ public final class RedisStore
         }
 
         /**
-         * Has a cluster keep all resources of this store in one slot, so that many of them can be taken at once: for the locks
-         * of one tree. Stores with different tags have nothing to do with each other.
+         * Makes a cluster keep all resources of this store in one slot, so that several of them can be acquired at once,
+         * as for the locks of one tree. Stores with different tags are independent of each other.
          *
-         * @param tag 1 to 100 letters, digits, dots, colons, hyphens or underscores, beginning with a letter or digit
+         * @param tag 1 to 100 letters, digits, dots, colons, hyphens or underscores, starting with a letter or digit
          * @return this
-         * @throws IllegalArgumentException if it is not
+         * @throws IllegalArgumentException if {@code tag} is anything else
          */
         public Builder hashTag(String tag) {
             names = names.withHashTag(tag);
@@ -384,12 +392,12 @@ public final class RedisStore
         }
 
         /**
-         * Sets how long the last fencing token of a resource is remembered after its last lease, 10 minutes unless set. A
+         * Sets how long the last fencing token of a resource is kept after its last lease. The default is 10 minutes. A
          * server clock that is set back by less than this does no harm.
          *
-         * @param retention from 1 s on
+         * @param retention from 1 s to 36,500 days
          * @return this
-         * @throws IllegalArgumentException if it is shorter, or longer than 36,500 days
+         * @throws IllegalArgumentException if {@code retention} is out of range
          */
         public Builder retention(Duration retention) {
             if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(LONGEST_RETENTION) > 0) {
@@ -401,11 +409,11 @@ public final class RedisStore
         }
 
         /**
-         * Sets how long an answer of the server is waited for before a call fails, 3 s unless set.
+         * Sets the time to wait for an answer of the server before a call fails. The default is 3 s.
          *
          * @param timeout more than zero, at most a day
          * @return this
-         * @throws IllegalArgumentException if it is neither
+         * @throws IllegalArgumentException if {@code timeout} is out of range
          */
         public Builder commandTimeout(Duration timeout) {
             if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(1)) > 0) {
@@ -417,10 +425,10 @@ public final class RedisStore
         }
 
         /**
-         * Refuses a server that may evict locks: one with a memory limit and a {@code maxmemory-policy} other than {@code
-         * noeviction}, or one that does not let its policy be looked at. Every call then fails until the server is changed.
-         * Unless set, such a server is used, and one warning says so. Looked at when the store connects; on a cluster, at
-         * one of its servers.
+         * Refuses a server that may evict locks: one with a memory limit and a {@code maxmemory-policy} other than
+         * {@code noeviction}, or one that does not allow its policy to be read. Every call then fails until the server is
+         * changed. By default, such a server is used, with one warning. The policy is read when the store connects; on a
+         * cluster, from one of its servers.
          *
          * @return this
          */
@@ -430,19 +438,19 @@ public final class RedisStore
         }
 
         /**
-         * Has a lock count as taken or refreshed only when replicas have acknowledged it, by {@code WAIT} on the connection
-         * that wrote. If they have not, the call fails as if the server had not answered, and a Lock gives up what it has
-         * just taken.
+         * Makes a lock count as acquired or refreshed only after replicas have acknowledged it, by {@code WAIT} on the
+         * connection that wrote. Otherwise the call fails as if the server had not answered, and a Lock gives up what it
+         * has just acquired.
          *
-         * <p>It makes it less likely that a failover forgets a lock, and no more than that. It does not prove that the
-         * replica that is promoted is one of those that acknowledged, nor that it has written anything to disk, nor that the
-         * old master, cut off, does not go on granting locks. While it waits, other calls of this store wait behind it. Not
-         * for clusters.
+         * <p>This makes it less likely that a failover loses a lock, but does no more. It does not prove that the
+         * promoted replica is one of those that acknowledged, that this replica has written anything to disk, or that the
+         * old master, when disconnected, stops granting locks. Other calls of this store wait until the replicas have
+         * acknowledged. Not for clusters.
          *
-         * @param count how many replicas, at least 1
-         * @param maxWait how long to wait for them, from 1 ms on and shorter than the command timeout
+         * @param count the number of replicas, at least 1
+         * @param maxWait how long to wait for them: at least 1 ms, and less than the command timeout
          * @return this
-         * @throws IllegalArgumentException if a value is out of range, or the store is one for a cluster
+         * @throws IllegalArgumentException if a value is out of range, or the store is for a cluster
          */
         public Builder replicas(int count, Duration maxWait) {
             if (count < 1) {
@@ -460,10 +468,10 @@ public final class RedisStore
         }
 
         /**
-         * Makes the store. It connects when it is first used.
+         * Creates the store. It connects when it is first used.
          *
-         * @return a store of its own, to be closed by the caller
-         * @throws IllegalArgumentException if replicas are waited for longer than the command timeout
+         * @return a store, which the caller closes
+         * @throws IllegalArgumentException if the time to wait for replicas is not less than the command timeout
          */
         public RedisStore build() {
             if (replicaWait.compareTo(commandTimeout) >= 0) {
@@ -476,15 +484,17 @@ public final class RedisStore
 
     /**
      * Opens {@code redis://[user:password@]host[:port][/database]}, {@code rediss://} for TLS,
-     * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]} and
-     * {@code valkey://}, the same as {@code redis://}; {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag,
-     * {@code ?sentinel-user=} and {@code ?sentinel-password=} what sentinels want that is not what their master wants,
-     * {@code ?timeout=5s} the command timeout, {@code ?strict=true} is {@link Builder#strict()}. Any other option is refused,
-     * but for {@code verifyPeer}, {@code clientName} and {@code database}, which are the driver's.
+     * {@code redis-sentinel://host[:port],host[:port]/database#master}, {@code redis-cluster://host[:port],host[:port]},
+     * and {@code valkey://}, which is the same as {@code redis://}.
+     *
+     * <p>Options: {@code ?prefix=} sets the key prefix, {@code ?hash-tag=} the hash tag, {@code ?timeout=5s} the command
+     * timeout, and {@code ?strict=true} is {@link Builder#strict()}. {@code ?sentinel-user=} and
+     * {@code ?sentinel-password=} are the credentials of the sentinels if they differ from those of the master. Any other
+     * option is refused, except {@code verifyPeer}, {@code clientName} and {@code database}, which belong to the driver.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

@@ -1,4 +1,4 @@
-/** Locks on a Redis or Valkey server. */
+/** A lock store on a Redis or Valkey server. */
 @NullMarked
 package dev.latchkey.redis;
 

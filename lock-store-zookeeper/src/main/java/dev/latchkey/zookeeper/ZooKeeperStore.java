@@ -24,25 +24,25 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * Keeps holds as ephemeral nodes of a ZooKeeper ensemble, 3.5.3 or newer. A hold lasts until it is released, the store is
- * closed, or its session ends; it has no TTL.
+ * A lock store that uses ephemeral nodes of a ZooKeeper ensemble, version 3.5.3 or newer. A hold lasts until it is
+ * released, the store is closed, or its session ends. Holds have no TTL.
  *
- * <p>Who wants a resource joins a line of sequential nodes, and is served in that order wherever it runs. Taking a free
- * resource is one round trip of a write and a read, of a write alone if it was this process that had it last; releasing it is
- * one of a write; who waits costs nothing. Only a holder
- * that shares and promotes overtakes the writers that wait for it anyway.
+ * <p>Requests for a resource join a queue of sequential nodes and are served in this order across all processes.
+ * Acquiring a free resource takes one round trip with a write and a read, or only a write if this process was the last
+ * holder. Releasing it takes one round trip with a write. Waiting costs nothing. Only a holder that is promoted from
+ * shared to exclusive overtakes writers, which wait for it in any case.
  *
- * <p>A lost connection is not a lost hold: the client finds another server, and the session goes on. When no quorum of the
- * servers has answered for half to three quarters of the session timeout, the holds are given up and reported lost, before
- * the servers can give them to others. A fencing token is the number of a transaction of the ensemble, the {@code czxid} of the
- * holder's node, and grows as long as the ensemble keeps its data.
+ * <p>A hold survives a lost connection: the client finds another server, and the session continues. If no quorum of the
+ * servers has answered for half to three quarters of the session timeout, the store gives up its holds and reports them
+ * as lost, before the servers can grant them to others. A fencing token is the number of a transaction of the ensemble,
+ * the {@code czxid} of the holder's node, and grows as long as the ensemble keeps its data.
  *
- * <p>Thread-safe. Not to be called by the event thread of the ZooKeeper client, that is in a watcher or a callback, which
- * could not hear the answer.
+ * <p>Thread-safe. Do not call the store on the event thread of the ZooKeeper client, that is in a watcher or a callback,
+ * because the answer could not be received.
  */
 public final class ZooKeeperStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
-    /** Where lines are unless said otherwise. */
+    /** The default parent of all queues. */
     static final String DEFAULT_ROOT = "/latchkey";
 
     private final Paths paths;
@@ -52,9 +52,10 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     private final Acquirer taking;
 
     /**
-     * Uses a client of the caller, with nodes below {@code /latchkey} that everybody may use.
+     * Creates a store that uses a client of the caller, with nodes below {@code /latchkey} that everybody may use.
      *
-     * @param client stays the caller's, who closes it after the store; when its session ends, so does the use of the store
+     * @param client belongs to the caller, who closes it after the store. When its session ends, the store can no longer
+     *     be used
      */
     public ZooKeeperStore(ZooKeeper client) {
         this(builder(client));
@@ -68,9 +69,10 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     /**
-     * Begins with a client of the caller.
+     * Returns a builder of a store that uses a client of the caller.
      *
-     * @param client stays the caller's, who closes it after the store; when its session ends, so does the use of the store
+     * @param client belongs to the caller, who closes it after the store. When its session ends, the store can no longer
+     *     be used
      * @return a builder
      */
     public static Builder builder(ZooKeeper client) {
@@ -78,27 +80,29 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     /**
-     * Begins with clients that somebody else makes and replaces, such as a {@code CuratorFramework}:
-     * {@code ZooKeeperStore.builder(() -> curator.getZookeeperClient().getZooKeeper())}. Another one is asked for when the
-     * session of the last has ended, by the next call that needs one.
+     * Returns a builder of a store that uses clients which other code creates and replaces, such as a
+     * {@code CuratorFramework}: {@code ZooKeeperStore.builder(() -> curator.getZookeeperClient().getZooKeeper())}. When
+     * the session of a client has ended, the next call that needs a client asks for another one.
      *
-     * @param clients asked on first use, and whenever the client it gave before has ended; none of them is closed here
+     * @param clients called on first use, and when the session of the last client has ended; the store closes none of the
+     *     clients
      * @return a builder
      */
     public static Builder builder(ClientSource clients) {
         return new Builder(new Clients.Lent(Objects.requireNonNull(clients, "clients")));
     }
 
-    /** Who has a client of ZooKeeper to lend, and another one when that has ended. To be thread-safe. */
+    /** Returns ZooKeeper clients: another one when the session of the last one has ended. Must be thread-safe. */
     @FunctionalInterface
     public interface ClientSource {
 
         /**
-         * Returns the client of today, without waiting until it is connected.
+         * Returns the current client, without waiting until it is connected.
          *
-         * @return one whose session has not ended; if there is none now, the last one, and it is asked again for a second
-         * @throws Exception if there is none, which fails the call that needs it with
-         *     {@link dev.latchkey.LockStorageException}, as nothing was sent
+         * @return a client whose session has not ended; if there is none now, the last one, and the store asks again for
+         *     up to a second
+         * @throws Exception if there is none. The call that needs it fails with a
+         *     {@link dev.latchkey.LockStorageException}; nothing was sent
          */
         ZooKeeper client() throws Exception;
     }
@@ -166,9 +170,9 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     /**
      * {@inheritDoc}
      *
-     * @return true if the key was the holder and the servers agree
-     * @throws dev.latchkey.LockStorageException if no server answered; the hold has ended all the same, and its node is
-     *     removed as soon as one does, at the latest with the session
+     * @return true if the key was the holder, confirmed by the servers
+     * @throws dev.latchkey.LockStorageException if no server answered; the hold has ended nevertheless, and its node is
+     *     removed as soon as a server answers, at the latest with the session
      */
     @Override
     public boolean delete(Key key) {
@@ -181,8 +185,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     /**
-     * {@inheritDoc} Each is described by its session, as in {@code session 0x100a3b2c4d50001}, of which the servers know
-     * the address.
+     * {@inheritDoc} Each holder is described by its session, for example {@code session 0x100a3b2c4d50001}. The servers
+     * know the address of the session.
      */
     @Override
     public List<Holder> holders(String resource) {
@@ -195,8 +199,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     /**
-     * Releases all holds of this store and fails its waits; every later call but {@code delete} and {@code find} throws
-     * {@link dev.latchkey.LockStorageException}. Closes the client if the store has made it.
+     * Releases all holds of this store and fails its waits. Every later call except {@code delete} and {@code find}
+     * throws a {@link dev.latchkey.LockStorageException}. Closes the client if the store has created it.
      */
     @Override
     public void close() {
@@ -219,7 +223,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         }
     }
 
-    /** How a store is to be. */
+    /** Options of a {@link ZooKeeperStore}. Not thread-safe. */
     public static final class Builder {
 
         private final Clients clients;
@@ -231,12 +235,12 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         }
 
         /**
-         * Puts all nodes below another one than {@code /latchkey}. It is made if it is missing, as is what is above it, and
-         * goes again when it is empty.
+         * Sets the parent of all nodes. The default is {@code /latchkey}. Missing nodes of the path are created; the
+         * parent is deleted again when it is empty.
          *
-         * @param path absolute, below the chroot of the client
+         * @param path an absolute path, below the chroot of the client
          * @return this
-         * @throws IllegalArgumentException if it is not a path
+         * @throws IllegalArgumentException if {@code path} is not a valid path
          */
         public Builder root(String path) {
             new Paths(path);
@@ -245,10 +249,11 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         }
 
         /**
-         * Says who may use the nodes; all who share a lock need to read, create, write and delete.
+         * Sets who may use the nodes. All clients that share a lock need the permissions to read, create, write and
+         * delete.
          *
-         * @param entries for every node; by default everybody may do everything, as
-         *     {@link org.apache.zookeeper.ZooDefs.Ids#OPEN_ACL_UNSAFE} says
+         * @param entries the access control list of every node; by default everybody may do everything, as in
+         *     {@link org.apache.zookeeper.ZooDefs.Ids#OPEN_ACL_UNSAFE}
          * @return this
          */
         public Builder acl(List<ACL> entries) {
@@ -257,9 +262,9 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         }
 
         /**
-         * Makes the store.
+         * Creates the store. It connects when it is first used.
          *
-         * @return ready; the servers are first asked when it is used
+         * @return a store, which the caller closes
          */
         public ZooKeeperStore build() {
             return new ZooKeeperStore(this);
@@ -267,14 +272,14 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     }
 
     /**
-     * Opens {@code zookeeper://host:2181,host:2181/chroot}. The port may be left out. {@code user:password@} before the
-     * hosts authenticates by digest, and then only that user may use the nodes. Options after a question mark:
-     * {@code sessionTimeout} in milliseconds, 15000 by default, within what the servers allow, and {@code root}, the node
-     * below the chroot where all others are, {@code /latchkey} by default. Connects when first needed.
+     * Opens {@code zookeeper://host:2181,host:2181/chroot}. The port is optional. {@code user:password@} before the hosts
+     * authenticates by digest, and then only that user may use the nodes. Options after a question mark:
+     * {@code sessionTimeout} in milliseconds, 15000 by default, within the limits of the servers; and {@code root}, the
+     * parent of all nodes below the chroot, {@code /latchkey} by default. Connects when first needed.
      */
     public static final class Provider implements StoreProvider {
 
-        /** For {@link java.util.ServiceLoader}. */
+        /** Called by {@link java.util.ServiceLoader}. */
         public Provider() {}
 
         @Override

@@ -1,4 +1,4 @@
-/** Locks kept as ephemeral nodes of ZooKeeper. */
+/** A lock store that uses ephemeral nodes of ZooKeeper. */
 @NullMarked
 package dev.latchkey.zookeeper;
 
