@@ -131,10 +131,10 @@ final class Acquirer {
             return granted(claim, granted, start);
         }
         if (response instanceof Response.Lost lost) {
-            throw monitor.lost(claim, lost.reason(), "it was no longer held when it was asked for again");
+            throw monitor.lost(claim, lost.reason(), "it was no longer held when it was acquired again");
         }
         if (holdsEnough(claim.key(), mode)) {
-            throw monitor.lost(claim, LossReason.TAKEN_OVER, "another key held it when it was asked for again");
+            throw monitor.lost(claim, LossReason.TAKEN_OVER, "another key held it when it was acquired again");
         }
         if (log.isDebugEnabled()) {
             log.debug("lock.conflicted resource={} mode={}", LockException.shown(state.resource()), mode);
@@ -175,7 +175,7 @@ final class Acquirer {
     /** A wait that was withdrawn because what was held is over has to say so, whoever knows it already. */
     void checkNotLost() {
         state.thrown(state.claim()).ifPresent(reason -> {
-            throw new LockLostException(state.resource(), "it was lost while it waited to be promoted", reason);
+            throw new LockLostException(state.resource(), "it was lost while it waited for promotion", reason);
         });
     }
 
@@ -184,7 +184,7 @@ final class Acquirer {
         if (mode == LockMode.EXCLUSIVE && state.mayBeDemoted()) {
             throw new LockStorageException(
                     state.resource(),
-                    "the store did not answer when the hold was last asked for shared, and may still demote it: release it, then acquire anew",
+                    "an earlier request for a shared hold was not answered and may still demote this hold: release it, then acquire it again",
                     null);
         }
     }
@@ -212,17 +212,16 @@ final class Acquirer {
                 giveBack(claim.key(), null);
                 return Outcome.TOO_LATE;
             }
-            throw monitor.lost(claim, hold.whyOver(), "its lease was over before the store had answered");
+            throw monitor.lost(claim, hold.whyOver(), "its lease ended before the store answered");
         }
         monitor.noticeExpiry();
         if (!claim.isFresh() && !state.isCurrent(claim)) {
             giveBack(claim.key(), null);
-            throw monitor.lost(
-                    claim, LossReason.RELEASED_ELSEWHERE, "what was held was over before the store had answered");
+            throw monitor.lost(claim, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
         }
         adopt(claim, hold);
         if (!claim.isFresh() && monitor.isOverAlready()) {
-            throw monitor.lost(claim, LossReason.EXPIRED, "a request that was not answered had ended it before");
+            throw monitor.lost(claim, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
         }
         if (log.isDebugEnabled()) {
             log.debug(

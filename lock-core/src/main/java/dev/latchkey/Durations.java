@@ -22,7 +22,7 @@ final class Durations {
         Objects.requireNonNull(ttl, "ttl must not be null: leave it out for the default of " + DEFAULT_TTL);
         if (ttl.compareTo(SHORTEST_TTL) < 0 || ttl.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("a TTL of " + ttl + " is out of range: it must be from " + SHORTEST_TTL
-                    + " (less would be over before it is granted) to " + LONGEST);
+                    + " (a shorter one could end before it is granted) to " + LONGEST);
         }
         return ttl;
     }

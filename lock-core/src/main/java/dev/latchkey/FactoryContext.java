@@ -111,7 +111,7 @@ final class FactoryContext {
 
     void checkOpen() {
         if (closed.get()) {
-            throw new IllegalStateException("this LockFactory was closed: make a new one to acquire locks");
+            throw new IllegalStateException("this LockFactory was closed: create a new one to acquire locks");
         }
     }
 

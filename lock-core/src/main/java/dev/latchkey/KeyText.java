@@ -153,6 +153,6 @@ final class KeyText {
 
     private static IllegalArgumentException invalid(String problem) {
         return new IllegalArgumentException("not a serialized key: " + problem
-                + ". Pass on the whole text that Key.serialize() or `lock acquire` gave");
+                + ". Pass the complete text that Key.serialize() or `lock acquire` returned");
     }
 }

@@ -180,7 +180,7 @@ final class LeaseMonitor {
         }
         state.thrown(claim).ifPresent(reason -> {
             var lost = new LockLostException(
-                    claim.key().resource(), "it was lost while the store was asked, which failed", reason);
+                    claim.key().resource(), "it was lost, and the request to the store failed", reason);
             lost.addSuppressed(failure);
             throw lost;
         });

@@ -408,7 +408,7 @@ public final class Lock implements AutoCloseable {
     public Key transferKey() {
         return engine.transferKey()
                 .orElseThrow(() -> new IllegalStateException(
-                        "lock \"" + LockException.shown(resource) + "\": nothing to hand over, for it is not held"));
+                        "lock \"" + LockException.shown(resource) + "\": nothing to transfer: it is not held"));
     }
 
     /**
@@ -472,12 +472,12 @@ public final class Lock implements AutoCloseable {
             case BUSY -> throw conflict("another thread used this Lock for " + maxWait, Reason.BUSY);
             case REFUSED ->
                 throw conflict(
-                        "another reader already waits to promote: one of the two has to let go first",
+                        "another reader already waits for promotion: one of the two must release its shared hold first",
                         Reason.PROMOTION_REFUSED);
             case WITHDRAWN -> throw conflict("closed while waiting", Reason.CLOSED_WHILE_WAITING);
             case TOO_LATE ->
                 throw conflict(
-                        "it was granted, but its TTL of " + ttl + " was over before the answer came; it was given back",
+                        "it was granted, but its TTL of " + ttl + " ended before the answer arrived; it was given back",
                         Reason.GRANTED_TOO_LATE);
         };
     }

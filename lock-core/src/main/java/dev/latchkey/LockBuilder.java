@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Creates {@link Lock}s with options. Not thread-safe; the Locks that it creates are. */
 public final class LockBuilder {
 
-    static final String NO_MIN_HOLD =
-            "a minHold needs a store with leases, to keep the resource after a release: this one has none";
+    static final String NO_MIN_HOLD = "a minHold needs a store with leases, and this store has none";
 
     private final FactoryContext context;
     private final Supplier<Key> key;
@@ -181,7 +180,7 @@ public final class LockBuilder {
     private void check() {
         if (minHold.compareTo(maxHold) > 0) {
             throw new IllegalArgumentException(
-                    "a minHold of " + minHold + " is longer than the maxHold of " + maxHold + ": it must not be");
+                    "a minHold of " + minHold + " must not be longer than the maxHold of " + maxHold);
         }
         if (!minHold.isZero() && context.expiring().isEmpty()) {
             throw new UnsupportedOperationException(NO_MIN_HOLD);
@@ -192,7 +191,9 @@ public final class LockBuilder {
                 && context.expiring().isPresent()
                 && warning.before().compareTo(limit) >= 0) {
             throw new IllegalArgumentException("warnBefore " + warning.before() + " must be less than " + limit
-                    + (renewed ? ", two thirds of the TTL: the rest is left after every refresh" : ", the TTL"));
+                    + (renewed
+                            ? ", two thirds of the TTL, because autoRefresh() renews after each third"
+                            : ", the TTL"));
         }
     }
 

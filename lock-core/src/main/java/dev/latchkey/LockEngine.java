@@ -264,7 +264,7 @@ final class LockEngine {
         }
         if (release.kind() == ReleaseResult.Kind.WAS_LOST && release.reason() != null) {
             throw new LockLostException(
-                    state.resource(), "it was no longer held when it was to be released", release.reason());
+                    state.resource(), "it was no longer held when it was released", release.reason());
         }
     }
 
@@ -274,7 +274,7 @@ final class LockEngine {
             if (isHeld() && state.mayBeCut()) {
                 throw new LockStorageException(
                         state.resource(),
-                        "the store did not answer a request that may still shorten or demote the hold: release it instead of handing it over",
+                        "a request that was not answered may still shorten or demote the hold: release it instead of transferring it",
                         null);
             }
             Optional<ReleasedHold> released = state.transferKey();

@@ -153,7 +153,7 @@ public final class LockFactory implements AutoCloseable {
         Objects.requireNonNull(resource, "resource");
         return context.store()
                 .capability(InspectableStore.class)
-                .orElseThrow(() -> new UnsupportedOperationException("this store cannot tell who holds a lock"))
+                .orElseThrow(() -> new UnsupportedOperationException("this store cannot return who holds a lock"))
                 .holders(resource);
     }
 

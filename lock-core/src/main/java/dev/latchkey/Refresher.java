@@ -109,7 +109,7 @@ final class Refresher {
                 return;
             }
             LossReason reason = response instanceof Response.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
-            throw monitor.found(claim, reason, "it could not be refreshed, for it was no longer held");
+            throw monitor.found(claim, reason, "it could not be refreshed because it was no longer held");
         }
         Hold hold = Hold.of(granted);
         monitor.noticeExpiry();
@@ -129,8 +129,8 @@ final class Refresher {
         Optional<LossReason> loss = state.thrown(claim);
         if (loss.isEmpty()) {
             return new IllegalStateException("lock \"" + LockException.shown(state.resource())
-                    + "\": nothing to refresh, for it is not held: acquire it first");
+                    + "\": cannot be refreshed: it is not held; acquire it first");
         }
-        return new LockLostException(state.resource(), "it cannot be refreshed, for it was lost before", loss.get());
+        return new LockLostException(state.resource(), "it cannot be refreshed because it was lost before", loss.get());
     }
 }

@@ -71,7 +71,7 @@ class ConnectTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockFactory.connect(dsn))
                 .withMessageStartingWith("unknown store")
-                .withMessageContaining("is written " + meant);
+                .withMessageContaining("did you mean " + meant);
     }
 
     @ParameterizedTest

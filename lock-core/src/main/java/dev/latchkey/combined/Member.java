@@ -213,7 +213,7 @@ final class Member {
         if (isSpent(key, mode)) {
             throw new LockStorageException(
                     key.resource(),
-                    "a member of the combined store did not answer when the same key gave something up, or asked to share",
+                    "a member of the combined store has not answered an earlier request of this key to release or to share",
                     null,
                     Failure.NOT_SENT);
         }

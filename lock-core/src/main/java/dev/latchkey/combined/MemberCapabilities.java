@@ -25,7 +25,8 @@ record MemberCapabilities(List<? extends PersistingStore> stores, Strategy strat
             throw new IllegalArgumentException("a combined store needs members: the list is empty");
         }
         if (Stream.of(stores.toArray()).distinct().count() < total) {
-            throw new IllegalArgumentException("a combined store has one member twice: each vote must be another's");
+            throw new IllegalArgumentException(
+                    "a combined store must not contain a member twice: each vote must come from another member");
         }
         int quorum = VoteCount.quorum(strategy, total);
         if (!strategy.isMet(quorum, total) || 2 * quorum <= total) {
@@ -72,15 +73,15 @@ record MemberCapabilities(List<? extends PersistingStore> stores, Strategy strat
         int total = stores.size();
         if (!strategy.canBeMet(1, total) && total > 1 && strategy instanceof ConsensusStrategy) {
             log.warn(
-                    "lock.combined-survives-nothing members={}: a consensus needs 3 to survive the failure of one",
+                    "lock.combined-survives-nothing members={}: a consensus needs 3 members to tolerate the failure of one",
                     total);
         } else if (total % 2 == 0 && strategy instanceof ConsensusStrategy) {
-            log.warn("lock.combined-even members={}: one less survives as many failures", total);
+            log.warn("lock.combined-even members={}: one member less tolerates as many failures", total);
         }
         int unfit = total - quorum.fencing();
         if (!quorum.isUnanimous() && unfit > 0) {
             log.warn(
-                    "lock.combined-unfenced members={} of {}: these cannot agree on fencing tokens, so some holds have none",
+                    "lock.combined-unfenced members={} of {}: they cannot agree on fencing tokens, so some holds have none",
                     unfit,
                     total);
         }

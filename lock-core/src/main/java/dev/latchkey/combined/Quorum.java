@@ -246,9 +246,9 @@ final class Quorum {
         Throwable cause = failures.isEmpty() ? null : failures.get(0);
         return new LockStorageException(
                 key.resource(),
-                "too few of the " + members.size() + " members of the combined store could be asked: " + failures.size()
+                "too few of the " + members.size() + " members of the combined store answered: " + failures.size()
                         + " failed, " + silent + " did not answer within " + Duration.ofNanos(patienceNanos)
-                        + (cause == null ? "" : "; the first: " + cause.getMessage()),
+                        + (cause == null ? "" : "; the first failure: " + cause.getMessage()),
                 cause);
     }
 }

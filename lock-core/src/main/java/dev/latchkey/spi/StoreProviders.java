@@ -77,13 +77,13 @@ final class StoreProviders {
         }
         String meant = MEANT.get(scheme.toLowerCase(Locale.ROOT));
         if (meant != null) {
-            return new IllegalArgumentException("unknown store \"" + scheme + "\": what is meant is written " + meant);
+            return new IllegalArgumentException("unknown store \"" + scheme + "\": did you mean " + meant + "?");
         }
         TreeSet<String> known = new TreeSet<>(ARTIFACTS.keySet());
         providers(StoreProviders.class.getClassLoader()).forEach(provider -> known.addAll(provider.schemes()));
         // Only what stands before the colon is repeated: the rest may hold a password.
-        return new IllegalArgumentException("unknown store \"" + shown(scheme) + "\": a DSN is one of "
-                + String.join(", ", known) + ", followed by its address where it has one");
+        return new IllegalArgumentException("unknown store \"" + shown(scheme) + "\": a DSN starts with one of "
+                + String.join(", ", known) + ", followed by the address if the store has one");
     }
 
     private static String shown(String scheme) {

@@ -102,7 +102,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         assertThatThrownBy(second::acquire)
                 .isInstanceOf(LockConflictedException.class)
-                .hasMessageContaining("promote");
+                .hasMessageContaining("promotion");
 
         assertThat(second.isAcquired()).isTrue();
         assertThat(second.release()).isTrue();

@@ -56,7 +56,7 @@ class CombinedWaitsTest {
 
             assertThatExceptionOfType(LockConflictedException.class)
                     .isThrownBy(() -> second.acquire(Duration.ofMinutes(1)))
-                    .withMessageContaining("waits to promote");
+                    .withMessageContaining("waits for promotion");
 
             assertThat(second.isAcquired()).isTrue();
             assertThat(second.release()).isTrue();

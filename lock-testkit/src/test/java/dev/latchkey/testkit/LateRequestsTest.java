@@ -55,7 +55,7 @@ class LateRequestsTest {
 
         assertThatExceptionOfType(LockStorageException.class)
                 .isThrownBy(lock::tryAcquire)
-                .withMessageContaining("may still demote it");
+                .withMessageContaining("may still demote this hold");
 
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(lock::transferKey);
         assertThat(lock.release()).isTrue();

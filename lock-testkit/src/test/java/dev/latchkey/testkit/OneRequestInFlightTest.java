@@ -179,7 +179,7 @@ class OneRequestInFlightTest {
 
         assertThatExceptionOfType(LockStorageException.class)
                 .isThrownBy(lock::tryAcquire)
-                .withMessageContaining("may still demote it");
+                .withMessageContaining("may still demote this hold");
 
         assertThat(lock.key().held().map(Key.Held::mode)).contains(LockMode.SHARED);
         assertThat(lock.release()).isTrue();

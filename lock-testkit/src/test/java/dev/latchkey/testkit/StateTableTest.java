@@ -177,7 +177,7 @@ class StateTableTest {
         void whenRefreshed_thenAnErrorThatSaysWhatToDo() {
             assertThatIllegalStateException()
                     .isThrownBy(lock::refresh)
-                    .withMessageContaining("nothing to refresh")
+                    .withMessageContaining("cannot be refreshed")
                     .withMessageContaining("acquire it first");
             assertThat(store.operations()).isEmpty();
         }
@@ -186,7 +186,7 @@ class StateTableTest {
         void whenHandedOver_thenAnErrorThatSaysWhy() {
             assertThatIllegalStateException()
                     .isThrownBy(lock::transferKey)
-                    .withMessageContaining("nothing to hand over");
+                    .withMessageContaining("nothing to transfer");
         }
     }
 
@@ -387,7 +387,7 @@ class StateTableTest {
 
             assertThatExceptionOfType(LockConflictedException.class)
                     .isThrownBy(lock::acquire)
-                    .withMessageContaining("another reader already waits to promote");
+                    .withMessageContaining("another reader already waits for promotion");
 
             assertHeld(LockMode.SHARED);
             assertThat(lock.release()).isTrue();

@@ -455,7 +455,7 @@ class TreeLocksTest {
     void givenStoreThatCannot_whenATreeIsBegun_thenAClearError() {
         assertThatThrownBy(() -> TreeLocks.of(new Minimal(), "tree", id -> List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("shares");
+                .hasMessageContaining("shared locks");
         assertThatThrownBy(() ->
                         TreeLocks.of(new NullStore(), "tree", id -> List.of()).create())
                 .isInstanceOf(IllegalArgumentException.class)

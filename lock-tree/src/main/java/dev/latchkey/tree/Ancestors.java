@@ -155,7 +155,7 @@ final class Ancestors {
         @Nullable Collection<String> told = tree.parents.apply(id);
         if (told == null) {
             throw new IllegalArgumentException("unknown id " + IdText.id(id)
-                    + ": the parents function answers null for it; a root has no parents, an empty collection");
+                    + ": the parents function returned null for it; for a root, it must return an empty collection");
         }
         Set<String> its = Set.copyOf(told);
         path.push(new Step(id, its, its.iterator()));
@@ -185,6 +185,6 @@ final class Ancestors {
         return new IllegalArgumentException(
                 "the parents of " + IdText.id(again) + " lead back to it, by " + way + " -> "
                         + (cycle.size() > 10 ? "… -> " : "") + IdText.id(again)
-                        + ": nothing in a tree may be its own ancestor");
+                        + ": an id in a tree must not be its own ancestor");
     }
 }

@@ -87,7 +87,7 @@ final class EditorHold {
         }
         if (!begun) {
             throw new LockStorageException(
-                    tree, "the store had not answered before the lease was over; what it granted was given back", null);
+                    tree, "the store did not answer before the lease was over; what it granted was given back", null);
         }
     }
 
@@ -96,7 +96,7 @@ final class EditorHold {
         if (then.isEmpty()) {
             releaseAll();
         } else if (holdStore.returnTo(then) instanceof BatchAttempt.Lost gone) {
-            throw lost("it was no longer held when some was given up", gone);
+            throw lost("it was no longer held when a part was released", gone);
         }
     }
 

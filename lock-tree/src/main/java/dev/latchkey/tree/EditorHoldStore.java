@@ -199,7 +199,7 @@ final class EditorHoldStore implements ExpiringStore {
             } else if (now.held().equals(key.held())) {
                 return response instanceof Response.Lost ? response : new Response.Lost(LossReason.TAKEN_OVER);
             } else {
-                throw new LockStorageException(key.resource(), "it was put back to shared while it was renewed", null);
+                throw new LockStorageException(key.resource(), "it was demoted to shared while it was renewed", null);
             }
         }
         tidy();

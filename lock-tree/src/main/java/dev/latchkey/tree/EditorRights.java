@@ -32,7 +32,7 @@ final class EditorRights {
         editorHold.checkNotLost(IdText.id(id) + " may not be changed");
         if (!holds) {
             throw new IllegalStateException("tree \"" + ids.tree() + "\": no exclusive lock is held on " + IdText.id(id)
-                    + " or what it belongs to: acquire one before changing it");
+                    + " or on one of its ancestors: acquire one before you change it");
         }
     }
 
@@ -41,7 +41,7 @@ final class EditorRights {
         editorHold.checkNotLost("nothing may be added below " + IdText.id(id));
         if (!holds) {
             throw new IllegalStateException("tree \"" + ids.tree() + "\": no shared lock is held on " + IdText.id(id)
-                    + ": acquire one before adding something below it");
+                    + ": acquire one before you add something below it");
         }
     }
 

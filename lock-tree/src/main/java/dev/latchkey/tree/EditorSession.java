@@ -21,7 +21,7 @@ final class EditorSession implements TreeLocks {
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
-    private static final String NOTHING_MORE = "nothing more is locked until releaseAll() was called";
+    private static final String NOTHING_MORE = "call releaseAll() before you lock anything again";
 
     private final TreeResources ids;
     private final EditorHold editorHold;
@@ -110,7 +110,7 @@ final class EditorSession implements TreeLocks {
     public TreeSavepoint savepoint() {
         turn.lock();
         try {
-            checkReady("no savepoint is set until releaseAll() was called");
+            checkReady("call releaseAll() before you set a savepoint");
             return savepoints.begin(editorHold.modes());
         } finally {
             turn.unlock();
@@ -283,7 +283,7 @@ final class EditorSession implements TreeLocks {
 
     private void checkReady(String problemIfLost) {
         if (closed) {
-            throw new IllegalStateException("tree \"" + ids.tree() + "\": these locks were closed: make new ones");
+            throw new IllegalStateException("tree \"" + ids.tree() + "\": these locks were closed: create new ones");
         }
         editorHold.checkNotLost(problemIfLost);
     }

@@ -50,8 +50,9 @@ final class Savepoints {
         if (isIn(done, savepoint)) {
             return false;
         }
-        throw new IllegalArgumentException(savepoint + " is over, or of another editor: since it was set, changes were"
-                + " pushed, everything was released, or it was rolled back and another one set. Nothing was changed");
+        throw new IllegalArgumentException(
+                savepoint + " is over, or belongs to another editor: since it was set, changes were"
+                        + " pushed, everything was released, or it was rolled back and another one set. Nothing was changed");
     }
 
     private static boolean isIn(Deque<Step> steps, TreeSavepoint savepoint) {

@@ -306,7 +306,7 @@ public interface TreeLocks extends AutoCloseable {
 
         private Builder(PersistingStore store, String tree, Function<String, ? extends Collection<String>> parents) {
             if (store.capability(SharedStore.class).isEmpty()) {
-                throw new IllegalArgumentException("locks on a tree need a store that shares: with "
+                throw new IllegalArgumentException("locks on a tree need a store with shared locks: with "
                         + store.getClass().getSimpleName() + " two editors could never hold locks of one tree");
             }
             if (!NAME.matcher(tree).matches()) {
@@ -424,7 +424,7 @@ public interface TreeLocks extends AutoCloseable {
         public TreeLocks create() {
             if (rule.isPresent() && indexes.isEmpty()) {
                 throw new IllegalArgumentException(store.getClass().getSimpleName()
-                        + " keeps no state indexes: say where they are kept with indexes(…), or withoutStateRule()");
+                        + " keeps no state indexes: set their store with indexes(…), or call withoutStateRule()");
             }
             BatchRequests exchange =
                     new BatchRequests(store, rule.flatMap(on -> indexes), rule.orElse(StateRule.BOTH_INDEXES));
