@@ -4,71 +4,71 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * What became of a change that is repeated when others are faster.
+ * The result of a change that is repeated if another writer was faster.
  *
- * @param <T> the documents
+ * @param <T> the type of the documents
  */
 public sealed interface ChangeResult<T> {
 
     /**
-     * The document was not there, and is now.
+     * The document did not exist, and was created.
      *
-     * @param stored as it is in the database
-     * @param <T> the documents
+     * @param stored the document as stored
+     * @param <T> the type of the documents
      */
     record Created<T>(T stored) implements ChangeResult<T> {}
 
     /**
      * The document was changed.
      *
-     * @param stored as it is in the database
-     * @param <T> the documents
+     * @param stored the document as stored
+     * @param <T> the type of the documents
      */
     record Updated<T>(T stored) implements ChangeResult<T> {}
 
     /**
-     * Nothing was to be changed, and nothing was written.
+     * There was nothing to change, and nothing was written.
      *
-     * @param stored as it is in the database
-     * @param <T> the documents
+     * @param stored the document as stored
+     * @param <T> the type of the documents
      */
     record Unchanged<T>(T stored) implements ChangeResult<T> {}
 
     /**
-     * The document was deleted by this call.
+     * This call deleted the document.
      *
-     * @param <T> the documents
+     * @param <T> the type of the documents
      */
     record Deleted<T>() implements ChangeResult<T> {}
 
     /**
      * Somebody else deleted the document after it was loaded. It was not created again.
      *
-     * @param name of the document: database, collection and id
-     * @param <T> the documents
+     * @param name the document: database, collection and id
+     * @param <T> the type of the documents
      */
     record DeletedMeanwhile<T>(String name) implements ChangeResult<T> {}
 
     /**
-     * There is no such document, and nothing to create it with.
+     * The document does not exist, and there was nothing to create it with.
      *
-     * @param <T> the documents
+     * @param <T> the type of the documents
      */
     record Absent<T>() implements ChangeResult<T> {}
 
     /**
-     * Others were faster each time; nothing was written.
+     * Other writers were faster in every attempt; nothing was written.
      *
-     * @param name of the document: database, collection and id
-     * @param attempts how often it was tried
-     * @param <T> the documents
+     * @param name the document: database, collection and id
+     * @param attempts the number of attempts
+     * @param <T> the type of the documents
      */
     record GaveUp<T>(String name, int attempts) implements ChangeResult<T> {}
 
     /**
-     * Returns the document as it is in the database.
+     * Returns the document as stored.
      *
-     * @return empty if it is not there, or if this call gave up
+     * @return empty if the document does not exist, or if this call gave up
      */
     default Optional<T> document() {
         if (this instanceof Created<T> created) {
@@ -81,11 +81,11 @@ public sealed interface ChangeResult<T> {
     }
 
     /**
-     * Returns the document as it is in the database.
+     * Returns the document as stored.
      *
      * @return the document
      * @throws OptimisticLockException if somebody else was faster: {@link GaveUp}, {@link DeletedMeanwhile}
-     * @throws NoSuchElementException if there is none: {@link Absent}, {@link Deleted}
+     * @throws NoSuchElementException if there is no document: {@link Absent}, {@link Deleted}
      */
     default T orElseThrow() {
         if (this instanceof GaveUp<T> gaveUp) {

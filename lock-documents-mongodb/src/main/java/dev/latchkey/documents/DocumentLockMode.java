@@ -1,13 +1,16 @@
 package dev.latchkey.documents;
 
-/** How a document is loaded. */
+/** The mode in which a document is loaded. */
 public enum DocumentLockMode {
-    /** Without a lock; refused while somebody has the document locked for writing. */
+    /** Loads without a lock. Refused while somebody else has locked the document for writing. */
     NONE,
-    /** As {@link #NONE}, and refused if the document has no version: what is written will be checked against it. */
+    /**
+     * Loads without a lock, and requires that the document has a version, against which writes are checked. Refused while
+     * somebody else has locked the document for writing.
+     */
     OPTIMISTIC,
-    /** With a lock that others can have too, and that keeps others from writing. */
+    /** Loads with a shared lock, which prevents others from writing. */
     PESSIMISTIC_READ,
-    /** With a lock that keeps others from loading with any mode, and from writing. */
+    /** Loads with an exclusive lock, which prevents others from writing and from loading in any mode. */
     PESSIMISTIC_WRITE
 }

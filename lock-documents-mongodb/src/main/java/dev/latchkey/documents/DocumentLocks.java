@@ -15,10 +15,10 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * Loads documents together with a lock on them, which is a part of the document: one command does both. A lock has an owner,
- * who alone can refresh and release it, and a lease, after which it is free, whatever became of the owner. The server's
- * clock decides; on a sharded cluster that of each {@code mongos}, so that the collection must
- * {@linkplain VersionedCollection.Builder#allowedClockSkew be told} by how much these may differ.
+ * Loads documents together with a lock, which is stored in the document: a single command does both. A lock has an owner,
+ * and only the owner can refresh and release it. It also has a lease, after which the lock is free. The server's clock
+ * decides; on a sharded cluster, the clock of each {@code mongos}, so the collection must
+ * {@linkplain VersionedCollection.Builder#allowedClockSkew know} by how much these may differ.
  *
  * <pre>{@code
  * DocumentLocks<Document> locks = new DocumentLocks<>(posts, Duration.ofSeconds(30));
@@ -28,14 +28,16 @@ import org.bson.BsonValue;
  * }
  * }</pre>
  *
- * <p>While somebody holds a lock, the writes of every {@link VersionedCollection} on the same collection are refused, but
- * for those of the owner, by {@link LockedDocument}. Writes that go past this module are not.
+ * <p>While somebody holds a lock, the writes of every {@link VersionedCollection} on the same collection are refused,
+ * except those of the owner through {@link LockedDocument}. Writes that do not use this module are not refused.
  *
- * <p>Nobody waits while holding: to lock several documents, use {@link #findAll}. Failures of the server or the network are
- * the driver's own {@link com.mongodb.MongoException}; what may have been granted then is given back as far as possible, and
- * ends with its lease in any case. Thread-safe.
+ * <p>Nobody waits while holding a lock: to lock several documents, use {@link #findAll}. Failures of the server or the
+ * network are thrown as the driver's own {@link com.mongodb.MongoException}. What may have been granted then is given
+ * back if possible, and ends with its lease in any case.
  *
- * @param <T> the documents
+ * <p>Thread-safe.
+ *
+ * @param <T> the type of the documents
  */
 public final class DocumentLocks<T> {
 
@@ -45,11 +47,12 @@ public final class DocumentLocks<T> {
     private final Duration ttl;
 
     /**
-     * Locks documents of a collection.
+     * Creates locks for the documents of a collection.
      *
-     * @param collection whose writes respect these locks
-     * @param ttl how long a lease is, from 10 ms to 100 years: longer than the work, or than the time between two refreshes
-     * @throws IllegalArgumentException if the TTL is out of range, or if the collection is a view within a session
+     * @param collection the collection whose writes respect these locks
+     * @param ttl the length of a lease, from 10 ms to 100 years: longer than the work, or than the time between two
+     *     refreshes
+     * @throws IllegalArgumentException if the TTL is out of range, or the collection is a view within a session
      */
     public DocumentLocks(VersionedCollection<T> collection, Duration ttl) {
         if (ttl.compareTo(Duration.ofMillis(10)) < 0 || ttl.compareTo(LONGEST) > 0) {
@@ -65,12 +68,12 @@ public final class DocumentLocks<T> {
     }
 
     /**
-     * Loads a document, and locks it as the mode says, without waiting.
+     * Loads a document and locks it in the given mode, without waiting.
      *
-     * @param id of any type the collection has a codec for
-     * @param mode what others are kept from
-     * @return empty if there is no such document
-     * @throws LockConflictedException if somebody else holds a lock that the mode does not go with
+     * @param id an id of any type for which the collection has a codec
+     * @param mode the mode of the lock
+     * @return empty if the document does not exist
+     * @throws LockConflictedException if somebody else holds a lock that conflicts with the mode
      * @throws IllegalStateException if the mode is {@link DocumentLockMode#OPTIMISTIC} and the document has no version
      */
     public Optional<LockedDocument<T>> find(Object id, DocumentLockMode mode) {
@@ -105,15 +108,15 @@ public final class DocumentLocks<T> {
     }
 
     /**
-     * Loads a document, and locks it as the mode says, waiting while somebody else holds its lock.
+     * Loads a document and locks it in the given mode, and waits while somebody else holds its lock.
      *
-     * @param id of any type the collection has a codec for
-     * @param mode what others are kept from
+     * @param id an id of any type for which the collection has a codec
+     * @param mode the mode of the lock
      * @param maxWait how long to try; zero tries once
-     * @return empty if there is no such document
-     * @throws LockConflictedException if somebody else still held the lock then
+     * @return empty if the document does not exist
+     * @throws LockConflictedException if somebody else still held the lock after {@code maxWait}
      * @throws IllegalStateException if the mode is {@link DocumentLockMode#OPTIMISTIC} and the document has no version
-     * @throws InterruptedException while pausing between two tries; nothing is held then
+     * @throws InterruptedException if the thread was interrupted during a pause between two attempts; nothing is held
      */
     public Optional<LockedDocument<T>> find(Object id, DocumentLockMode mode, Duration maxWait)
             throws InterruptedException {
@@ -130,17 +133,17 @@ public final class DocumentLocks<T> {
     }
 
     /**
-     * Loads several documents, and locks all of them or none. While one is not to be had, none is held: callers that want
-     * the same documents in whatever order never wait for each other.
+     * Loads several documents and locks all of them or none. If one cannot be locked, none is held, so callers that want
+     * the same documents in different orders never wait for one another.
      *
-     * @param ids of any type the collection has a codec for; one that is there twice counts once, and numbers of different
-     *     types are one if their values are
-     * @param mode what others are kept from
+     * @param ids ids of any type for which the collection has a codec; a duplicate counts once, and numbers of different
+     *     types with the same value are the same id
+     * @param mode the mode of the locks
      * @param maxWait how long to try; zero tries once
-     * @return the documents, in the order of the ids; each lease is as old as its document's part of the call
-     * @throws NoSuchElementException if one does not exist; none is held then
-     * @throws LockConflictedException if somebody else still held the lock of one then; none is held
-     * @throws InterruptedException while pausing between two tries; none is held then
+     * @return the documents, in the order of the ids; each lease starts when its document was locked
+     * @throws NoSuchElementException if a document does not exist; none is held
+     * @throws LockConflictedException if somebody else still held one of the locks after {@code maxWait}; none is held
+     * @throws InterruptedException if the thread was interrupted during a pause between two attempts; none is held
      */
     public LockedDocuments<T> findAll(Collection<?> ids, DocumentLockMode mode, Duration maxWait)
             throws InterruptedException {

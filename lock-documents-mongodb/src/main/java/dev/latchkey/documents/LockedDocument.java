@@ -15,12 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A document as it was loaded, and the lock it was loaded with, if any. Closing it releases the lock. Once any call has found
- * the lock lost, all writes throw. Failures of the server or the network are the driver's own {@link MongoException}.
+ * A loaded document, and the lock with which it was loaded, if any. Closing it releases the lock. After any call has
+ * found that the lock was lost, all writes throw. Failures of the server or the network are thrown as the driver's own
+ * {@link MongoException}.
  *
- * <p>Thread-safe: renewing, changing the mode and releasing wait for each other, writes do not wait for them.
+ * <p>Thread-safe. Refreshing, changing the mode and releasing wait for one another; writes do not wait for them.
  *
- * @param <T> the documents
+ * @param <T> the type of the documents
  */
 public final class LockedDocument<T> implements AutoCloseable {
 
@@ -49,38 +50,39 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Returns the document as it was loaded: nobody has changed it while a lock is held.
+     * Returns the document as it was loaded. Nobody changes it while a lock is held.
      *
-     * @return a new object with each call
+     * @return a new object for each call
      */
     public T document() {
         return collection.mapping().decode(loaded);
     }
 
     /**
-     * Returns how the document is locked now.
+     * Returns the current mode of the lock.
      *
-     * @return {@link DocumentLockMode#NONE} also after a release, a loss, or if it was loaded
-     *     {@link DocumentLockMode#OPTIMISTIC}
+     * @return {@link DocumentLockMode#NONE} if there is no lock: also after a release or a loss, and if it was loaded
+     *     with {@link DocumentLockMode#OPTIMISTIC}
      */
     public DocumentLockMode mode() {
         return lock.hold().mode();
     }
 
     /**
-     * Returns how long the lock can be relied on. No I/O.
+     * Returns how long the lock can be relied on, without a request to the server.
      *
-     * @return zero if there is none, or if its lease may be over
+     * @return zero if there is no lock, or if its lease may be over
      */
     public Duration remainingLifetime() {
         return Duration.ofNanos(lock.hold().remainingNanos());
     }
 
     /**
-     * Returns the number of this write lock: greater than that of every one before on this document.
+     * Returns the fencing token of this write lock: a number greater than that of every earlier write lock on this
+     * document.
      *
-     * @return the number
-     * @throws IllegalStateException unless the document is locked for writing
+     * @return the token
+     * @throws IllegalStateException if the document is not locked for writing
      */
     public long fencingToken() {
         DocumentHold hold = lock.hold();
@@ -92,71 +94,72 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Makes a filter for an update of any other document: it fits only if no later holder of this lock has
-     * {@linkplain #stamp stamped} that one.
+     * Returns a filter for an update of any other document. It matches only if no later holder of this lock has
+     * {@linkplain #stamp stamped} that document.
      *
-     * @param field of the other document, for the tokens of this lock alone
-     * @return to be put together with what says which document it is
-     * @throws IllegalStateException unless the document is locked for writing
+     * @param field a field of the other document that contains only tokens of this lock
+     * @return a filter to combine with the one that selects the document
+     * @throws IllegalStateException if the document is not locked for writing
      */
     public Bson notOvertaken(String field) {
         return Filters.or(Filters.eq(field, null), Filters.lte(field, fencingToken()));
     }
 
     /**
-     * Makes a part of an update of any other document: it keeps earlier holders of this lock from changing that one later.
+     * Returns a part of an update of any other document. It prevents earlier holders of this lock from changing that
+     * document later.
      *
-     * @param field as for {@link #notOvertaken}
-     * @return to be put together with the change
-     * @throws IllegalStateException unless the document is locked for writing
+     * @param field a field of the other document that contains only tokens of this lock
+     * @return an update to combine with the change
+     * @throws IllegalStateException if the document is not locked for writing
      */
     public Bson stamp(String field) {
         return Updates.max(field, fencingToken());
     }
 
     /**
-     * Loads the document, has it changed, and saves it, while the lock is held, which is checked within the write. With a read
-     * lock that is while nobody else reads. If it was loaded without a lock, it is as
+     * Loads the document, changes it, and saves it while the lock is held. The write itself checks the lock. With a read
+     * lock, the write requires that nobody else has a read lock. If the document was loaded without a lock, this is
      * {@link VersionedCollection#update(Object, UnaryOperator)}.
      *
-     * @param change called once in each attempt, so without effects elsewhere; may change what it is given, or return another
-     *     object with the same id
-     * @return what became of it
-     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
-     * @throws dev.latchkey.LockConflictedException if others read the document too
-     * @throws IllegalStateException if the lock was given up
-     * @throws InterruptedException while pausing; nothing was written then
+     * @param change called once in each attempt, so it must not have side effects; it may change its argument, or return
+     *     another object with the same id
+     * @return the result
+     * @throws LockLostException if the lock is no longer held, or an earlier call found that it was lost
+     * @throws dev.latchkey.LockConflictedException if others have read locks, too
+     * @throws IllegalStateException if the lock was released
+     * @throws InterruptedException if the thread was interrupted during a pause between attempts; nothing was written
      */
     public ChangeResult<T> update(UnaryOperator<T> change) throws InterruptedException {
         return lock.write(guard -> guarded(guard).update(Mapping.idOf(loaded), change));
     }
 
     /**
-     * Changes the document by update operators, which may reach into what is embedded, while the lock is held.
+     * Changes the document with update operators while the lock is held. They may change embedded documents.
      *
-     * @param expected what the caller has seen
-     * @param update operators such as {@link Updates} makes, none of which names the version
-     * @return as it is stored
-     * @throws OptimisticLockException if the stored one has another version
-     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
-     * @throws dev.latchkey.LockConflictedException if others read the document too
-     * @throws IllegalArgumentException if the update names the version, or has no operators
-     * @throws IllegalStateException if the lock was given up
+     * @param expected the version that the caller has loaded
+     * @param update operators, for example from {@link Updates}, that do not change the version
+     * @return the document as stored
+     * @throws OptimisticLockException if the stored document has another version
+     * @throws LockLostException if the lock is no longer held, or an earlier call found that it was lost
+     * @throws dev.latchkey.LockConflictedException if others have read locks, too
+     * @throws IllegalArgumentException if the update changes the version, or has no operators
+     * @throws IllegalStateException if the lock was released
      */
     public T update(Version expected, Bson update) {
         return written(guard -> guarded(guard).update(Mapping.idOf(loaded), expected, update));
     }
 
     /**
-     * Puts a document in the place of this one, while the lock is held. The version is checked as ever.
+     * Replaces the document while the lock is held. The version is checked as usual.
      *
-     * @param document with the id of this one, and the version it had when it was loaded or returned
-     * @return as it is stored
-     * @throws OptimisticLockException if the stored one has another version
-     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
-     * @throws dev.latchkey.LockConflictedException if others read the document too
-     * @throws IllegalArgumentException if it has another id
-     * @throws IllegalStateException if the lock was given up
+     * @param document a document with the same id, and with the version it had when it was loaded or returned
+     * @return the document as stored
+     * @throws OptimisticLockException if the stored document has another version
+     * @throws LockLostException if the lock is no longer held, or an earlier call found that it was lost
+     * @throws dev.latchkey.LockConflictedException if others have read locks, too
+     * @throws IllegalArgumentException if the document has another id
+     * @throws IllegalStateException if the lock was released
      */
     public T replace(T document) {
         checkId(document);
@@ -164,16 +167,16 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Does as {@link #replace} and gives up the lock, both by one write. If that is refused the lock is held still; if it is
-     * not answered the lock is believed to be given up, and {@link #close()} makes sure of it.
+     * Replaces the document and releases the lock in a single write. If the write is refused, the lock stays held. If it
+     * is not answered, the lock counts as released, and {@link #close()} makes sure of it.
      *
-     * @param document with the id of this one, and the version it had when it was loaded or returned
-     * @return as it is stored
-     * @throws OptimisticLockException if the stored one has another version
-     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
-     * @throws dev.latchkey.LockConflictedException if others read the document too
-     * @throws IllegalArgumentException if it has another id
-     * @throws IllegalStateException if the lock was given up; also within a transaction, which may be aborted
+     * @param document a document with the same id, and with the version it had when it was loaded or returned
+     * @return the document as stored
+     * @throws OptimisticLockException if the stored document has another version
+     * @throws LockLostException if the lock is no longer held, or an earlier call found that it was lost
+     * @throws dev.latchkey.LockConflictedException if others have read locks, too
+     * @throws IllegalArgumentException if the document has another id
+     * @throws IllegalStateException if the lock was released, or within a transaction, which may be aborted
      */
     public T saveAndRelease(T document) {
         checkId(document);
@@ -183,15 +186,15 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Deletes the document, and the lock with it, while that is held.
+     * Deletes the document together with its lock, while the lock is held.
      *
-     * @param document with the id of this one, and the version it had when it was loaded or returned
-     * @return false if it was gone already
-     * @throws OptimisticLockException if the stored one has another version
-     * @throws LockLostException if the lock is no longer held, or was found lost by any call before
-     * @throws dev.latchkey.LockConflictedException if others read the document too
-     * @throws IllegalArgumentException if it has another id
-     * @throws IllegalStateException if the lock was given up; also within a transaction, which may be aborted
+     * @param document a document with the same id, and with the version it had when it was loaded or returned
+     * @return false if the document was deleted already
+     * @throws OptimisticLockException if the stored document has another version
+     * @throws LockLostException if the lock is no longer held, or an earlier call found that it was lost
+     * @throws dev.latchkey.LockConflictedException if others have read locks, too
+     * @throws IllegalArgumentException if the document has another id
+     * @throws IllegalStateException if the lock was released, or within a transaction, which may be aborted
      */
     public boolean delete(T document) {
         checkId(document);
@@ -240,11 +243,11 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Begins the lease anew.
+     * Starts the lease again.
      *
-     * @return the document as it is now
+     * @return the current document
      * @throws LockLostException if the lock is no longer held
-     * @throws IllegalStateException if none was held, or within a transaction
+     * @throws IllegalStateException if there was no lock, or within a transaction
      */
     public T refresh() {
         checkNotInSession();
@@ -252,13 +255,13 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Makes a write lock of a read lock, without a gap, and begins the lease anew.
+     * Turns a read lock into a write lock without a gap, and starts the lease again.
      *
-     * @return the document as it is now
-     * @throws dev.latchkey.LockConflictedException if others have read locks; this one is kept as it is. Also after a demotion
-     *     that was not answered, which the server may still do
+     * @return the current document
+     * @throws dev.latchkey.LockConflictedException if others have read locks; this lock does not change. Also after a
+     *     demotion that was not answered, which the server may still execute
      * @throws LockLostException if the lock is no longer held
-     * @throws IllegalStateException if none was held, or within a transaction
+     * @throws IllegalStateException if there was no lock, or within a transaction
      */
     public T promote() {
         checkNotInSession();
@@ -266,12 +269,12 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Makes a read lock of a write lock, without a gap, and begins the lease anew. If no answer comes, it is a read lock from
-     * then on.
+     * Turns a write lock into a read lock without a gap, and starts the lease again. If there is no answer, the lock
+     * counts as a read lock from then on.
      *
-     * @return the document as it is now
+     * @return the current document
      * @throws LockLostException if the lock is no longer held
-     * @throws IllegalStateException if none was held, or within a transaction
+     * @throws IllegalStateException if there was no lock, or within a transaction
      */
     public T demote() {
         checkNotInSession();
@@ -279,10 +282,10 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Gives up the lock. Never that of somebody else.
+     * Releases the lock, but never one of somebody else.
      *
-     * @return false if there was none any more: given up, not relied on any more since its lease is over, taken over, or gone
-     *     with the document
+     * @return false if there was no lock any more: it was released, its lease is over, somebody else took it, or the
+     *     document was deleted
      * @throws IllegalStateException within a transaction
      */
     public boolean release() {
@@ -291,11 +294,11 @@ public final class LockedDocument<T> implements AutoCloseable {
     }
 
     /**
-     * Gives up the lock, if there is one. If the server cannot be reached that is logged, and the lease ends it. Does nothing
-     * to a view that a {@link UnitOfWork} has made.
+     * Releases the lock, if there is one. If the server cannot be reached, this is logged, and the lock ends with its
+     * lease. Does nothing for a view that a {@link UnitOfWork} has created.
      *
-     * @throws LockLostException if the lock was lost and no call has told so: its lease is over, or somebody else took or
-     *     removed it, so that what was done since may have overlapped
+     * @throws LockLostException if the lock was lost and no call has reported it: its lease is over, or somebody else
+     *     took or removed it, so other writers may have worked at the same time
      */
     @Override
     public void close() {
@@ -317,7 +320,7 @@ public final class LockedDocument<T> implements AutoCloseable {
         }
     }
 
-    /** Returns which document it is, and how it is locked. */
+    /** Returns the name of the document and the mode of its lock. */
     @Override
     public String toString() {
         return "LockedDocument[" + lock.name() + ", " + mode() + "]";

@@ -3,9 +3,9 @@ package dev.latchkey.documents;
 import java.util.List;
 
 /**
- * Several documents that were locked together. Closing them releases all. Thread-safe.
+ * Several documents that were locked together. Closing this object releases all of them. Thread-safe.
  *
- * @param <T> the documents
+ * @param <T> the type of the documents
  */
 public final class LockedDocuments<T> implements AutoCloseable {
 
@@ -18,25 +18,26 @@ public final class LockedDocuments<T> implements AutoCloseable {
     /**
      * Returns the documents.
      *
-     * @return in the order in which they were asked for
+     * @return the documents in the requested order
      */
     public List<LockedDocument<T>> all() {
         return all;
     }
 
     /**
-     * Begins all leases anew.
+     * Starts all leases again.
      *
-     * @throws dev.latchkey.LockLostException if one is no longer held; others may be refreshed then
+     * @throws dev.latchkey.LockLostException if a lock is no longer held; others may have been refreshed
      */
     public void refresh() {
         all.forEach(LockedDocument::refresh);
     }
 
     /**
-     * Gives up all locks.
+     * Releases all locks.
      *
-     * @throws dev.latchkey.LockLostException if somebody else took one after its lease; the others are given up all the same
+     * @throws dev.latchkey.LockLostException if a lock was lost and no call has reported it; the other locks are released
+     *     nevertheless
      */
     @Override
     public void close() {

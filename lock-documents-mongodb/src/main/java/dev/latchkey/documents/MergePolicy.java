@@ -4,17 +4,17 @@ import java.util.Optional;
 import org.bson.BsonValue;
 
 /**
- * Decides between two changes of the same property. Asked only where the two differ: different properties, and equal
- * changes, merge by themselves. Asked again in each attempt, so it must have no effects.
+ * Decides between two changes of the same property. It is called only if the two differ: changes of different properties,
+ * and equal changes, are merged without it. It is called again in each attempt, so it must not have side effects.
  */
 @FunctionalInterface
 public interface MergePolicy {
 
-    /** My value wins over another value, and a deletion over any value. */
+    /** The caller's value has precedence over another value, and a deletion over any value. */
     MergePolicy MINE_UNLESS_DELETED =
             conflict -> conflict.mine().isEmpty() || conflict.theirs().isEmpty() ? Optional.empty() : conflict.mine();
 
-    /** What is in the database wins. */
+    /** The value in the database has precedence. */
     MergePolicy THEIRS = Conflict::theirs;
 
     /** Every conflict ends the merge with an {@link OptimisticLockException}. */
@@ -26,18 +26,18 @@ public interface MergePolicy {
      * Decides one conflict.
      *
      * @param conflict the property
-     * @return the value the property shall have; empty: none, and for the whole document: that it be deleted
+     * @return the value of the property; empty to remove it or, for the whole document, to delete it
      */
     Optional<BsonValue> resolve(Conflict conflict);
 
     /**
-     * One property that two writers changed differently.
+     * A property that two writers have changed differently.
      *
-     * @param path the names of the property and of the embedded documents it is in, with dots between; {@code ""} is the
-     *     whole document, which one deleted and the other changed
-     * @param base what both began with; empty where it was not there
-     * @param mine what the caller wants; empty for a deletion
-     * @param theirs what is in the database; empty for a deletion
+     * @param path the names of the embedded documents and of the property, separated by dots; {@code ""} is the whole
+     *     document, which one writer deleted and the other one changed
+     * @param base the value before both changes; empty if it did not exist
+     * @param mine the value that the caller wants; empty for a deletion
+     * @param theirs the value in the database; empty for a deletion
      */
     record Conflict(String path, Optional<BsonValue> base, Optional<BsonValue> mine, Optional<BsonValue> theirs) {}
 

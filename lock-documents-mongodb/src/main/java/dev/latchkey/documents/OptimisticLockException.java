@@ -3,7 +3,7 @@ package dev.latchkey.documents;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Somebody else changed or deleted the document since it was loaded: nothing was written. */
+/** Thrown when somebody else has changed or deleted the document since it was loaded. Nothing was written. */
 public final class OptimisticLockException extends RuntimeException {
 
     private final String document;
@@ -32,7 +32,7 @@ public final class OptimisticLockException extends RuntimeException {
     }
 
     /**
-     * Returns which document it is about.
+     * Returns the document.
      *
      * @return database, collection and id
      */
@@ -41,18 +41,18 @@ public final class OptimisticLockException extends RuntimeException {
     }
 
     /**
-     * Returns what the writer had seen.
+     * Returns the version that the writer had loaded.
      *
-     * @return empty if that document had no version, or if the change was tried with several
+     * @return empty if that document had no version, or if the change was tried with several versions
      */
     public Optional<Version> expected() {
         return Optional.ofNullable(expected);
     }
 
     /**
-     * Returns what the document has now.
+     * Returns the current version of the document.
      *
-     * @return empty if it is gone, or has no version
+     * @return empty if the document was deleted, or has no version
      */
     public Optional<Version> actual() {
         return Optional.ofNullable(actual);

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A daemon thread that finishes what others have begun, until it is closed. Thread-safe. */
+/** A daemon thread that finishes transactions which other workers have left, until it is closed. Thread-safe. */
 public final class RecoveryWorker implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RecoveryWorker.class);
@@ -39,7 +39,7 @@ public final class RecoveryWorker implements AutoCloseable {
         }
     }
 
-    /** Ends the thread. A transaction it is at is gone on with by others after its lease. */
+    /** Ends the thread. If it is working on a transaction, another worker continues with it after its lease. */
     @Override
     public void close() {
         repetition.cancel(true);

@@ -5,23 +5,23 @@ import com.mongodb.client.model.Updates;
 import org.bson.conversions.Bson;
 
 /**
- * What a two-phase transaction does to one document. It is written down in the transaction, so that any process can go on
- * with it, or undo it.
+ * What a two-phase transaction does to one document. The step is stored in the transaction, so that any process can
+ * continue or undo it.
  *
- * @param collection in the database of the transactions
- * @param id of the document
- * @param condition must fit the document at the moment of the change, else the transaction is canceled
+ * @param collection a collection in the database of the transactions
+ * @param id the id of the document
+ * @param condition must match the document at the moment of the change; otherwise the transaction is cancelled
  * @param change update operators
- * @param inverse update operators that undo the change, whatever others have changed in between: so {@code $inc} by the
- *     opposite amount rather than {@code $set} of the value before
+ * @param inverse update operators that undo the change, whatever others have changed in between: for example {@code $inc}
+ *     by the opposite amount, and not {@code $set} of the previous value
  */
 public record TransactionStep(String collection, Object id, Bson condition, Bson change, Bson inverse) {
 
     /**
-     * Makes a step without a condition.
+     * Returns a step without a condition.
      *
-     * @param collection in the database of the transactions
-     * @param id of the document
+     * @param collection a collection in the database of the transactions
+     * @param id the id of the document
      * @param change update operators
      * @param inverse update operators that undo the change
      * @return the step
@@ -31,12 +31,12 @@ public record TransactionStep(String collection, Object id, Bson condition, Bson
     }
 
     /**
-     * Makes a step that adds to a number.
+     * Returns a step that adds to a number.
      *
-     * @param collection in the database of the transactions
-     * @param id of the document
-     * @param field the number
-     * @param amount less than zero to take away
+     * @param collection a collection in the database of the transactions
+     * @param id the id of the document
+     * @param field the field of the number
+     * @param amount the amount; negative to subtract
      * @return the step
      */
     public static TransactionStep increment(String collection, Object id, String field, long amount) {
@@ -44,9 +44,9 @@ public record TransactionStep(String collection, Object id, Bson condition, Bson
     }
 
     /**
-     * Makes the same step under a condition.
+     * Returns the same step with a condition.
      *
-     * @param onlyIf must fit the document at the moment of the change
+     * @param onlyIf must match the document at the moment of the change
      * @return the step
      */
     public TransactionStep when(Bson onlyIf) {
@@ -54,10 +54,11 @@ public record TransactionStep(String collection, Object id, Bson condition, Bson
     }
 
     /**
-     * Makes the same step on a versioned document: whoever loaded it before, and saves it after, finds out.
+     * Returns the same step for a versioned document, so that a writer that loaded the document before and saves it
+     * afterwards is refused.
      *
-     * @param field the version, a number
-     * @return the step, which raises the version with the change, and again with the inverse
+     * @param field the field of the version, which is a number
+     * @return the step, which increments the version with the change, and again with the inverse
      */
     public TransactionStep versioned(String field) {
         Bson raised = Updates.inc(field, 1);

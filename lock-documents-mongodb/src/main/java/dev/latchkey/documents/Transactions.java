@@ -16,8 +16,8 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several writes that all happen, or none, in one transaction of MongoDB: on replica sets, also of one member, and sharded
- * clusters. Where there are none, {@link TwoPhaseTransactions} does what can be done.
+ * Runs several writes, all or none, in one MongoDB transaction: on replica sets, including those with one member, and on
+ * sharded clusters. On other servers, use {@link TwoPhaseTransactions}.
  *
  * <pre>{@code
  * new Transactions(client).run(unit -> {
@@ -28,13 +28,15 @@ import org.jspecify.annotations.Nullable;
  * });
  * }</pre>
  *
- * <p>The work is repeated, and the commit is, by the rules of the driver: while the server labels an error as transient,
- * or the commit's outcome as unknown, for two minutes at most. So let {@link com.mongodb.MongoException}s through: whoever
- * catches one in the work hides its label. And the work must have no effects but its writes; others go into {@link UnitOfWork#once} and
- * {@link UnitOfWork#afterCommit}. What was loaded before the work began is not protected by the transaction but by its
- * version.
+ * <p>The work and the commit are repeated by the rules of the driver: while the server labels an error as transient, or
+ * the outcome of the commit as unknown, for at most two minutes. Do not catch {@link com.mongodb.MongoException}s in the
+ * work, because this hides their labels. The work must have no effects except its writes; use {@link UnitOfWork#once} and
+ * {@link UnitOfWork#afterCommit} for others. The transaction does not protect what was loaded before the work started;
+ * its version does.
  *
- * <p>Failures of the server or the network are the driver's own {@link com.mongodb.MongoException}. Thread-safe.
+ * <p>Failures of the server or the network are thrown as the driver's own {@link com.mongodb.MongoException}.
+ *
+ * <p>Thread-safe.
  */
 public final class Transactions {
 
@@ -42,14 +44,14 @@ public final class Transactions {
     public enum Use {
         /** All writes happen, or none. */
         TRANSACTION,
-        /** Each write for itself: what was written before a failure stays, and nothing is repeated. */
+        /** Each write is separate: what was written before a failure stays, and nothing is repeated. */
         SINGLE_WRITES
     }
 
     /**
      * Several writes that belong together.
      *
-     * @param <R> what they give
+     * @param <R> the type of the result
      */
     @FunctionalInterface
     public interface Work<R> {
@@ -57,9 +59,9 @@ public final class Transactions {
         /**
          * Does the work once.
          *
-         * @param unit of this attempt
-         * @return what {@link #run} returns
-         * @throws InterruptedException comes through, and nothing is written
+         * @param unit the unit of this attempt
+         * @return the result of {@link #run}
+         * @throws InterruptedException is thrown on to the caller, and nothing is written
          */
         R run(UnitOfWork unit) throws InterruptedException;
     }
@@ -91,22 +93,23 @@ public final class Transactions {
     private final ThreadLocal<Boolean> isRunning = ThreadLocal.withInitial(() -> false);
 
     /**
-     * Runs units of work as transactions, unless a call says otherwise: they read a snapshot from the primary, and a commit
-     * counts when a majority has it. What the client, its databases or collections prefer does not matter.
+     * Creates an object that runs units of work as transactions, unless a call says otherwise. They read a snapshot from
+     * the primary, and a commit counts when a majority has it. The preferences of the client, its databases and its
+     * collections have no effect.
      *
-     * @param client of all collections that are written
+     * @param client the client of all collections that are written
      */
     public Transactions(MongoClient client) {
         this(client, Use.TRANSACTION, DURABLE);
     }
 
     /**
-     * Runs units of work.
+     * Creates an object that runs units of work with options.
      *
-     * @param client of all collections that are written
-     * @param byDefault what calls have that do not say
-     * @param options of the transactions, such as the maximal time of a commit; not of single writes. What they do not say
-     *     is as for {@link #Transactions(MongoClient)}
+     * @param client the client of all collections that are written
+     * @param byDefault the use for calls that do not set it
+     * @param options the options of transactions, such as the maximum time of a commit; not used for single writes.
+     *     Options that are not set are as in {@link #Transactions(MongoClient)}
      */
     public Transactions(MongoClient client, Use byDefault, TransactionOptions options) {
         this.client = client;
@@ -119,31 +122,31 @@ public final class Transactions {
     }
 
     /**
-     * Does several writes, by the default.
+     * Runs several writes with the default use.
      *
-     * @param work called again for each attempt
-     * @param <R> what it gives
-     * @return what the work gave in the attempt that was committed
+     * @param work the work, called again for each attempt
+     * @param <R> the type of the result
+     * @return the result of the work in the attempt that was committed
      * @throws UnsupportedOperationException if the server has no transactions; nothing is written
-     * @throws IllegalStateException in the work of another unit: they cannot be nested; also if all is committed, but a hook
-     *     after it failed
-     * @throws InterruptedException from the work; nothing is written, if it is a transaction
+     * @throws IllegalStateException if it is called in the work of another unit, because units cannot be nested; also if
+     *     everything was committed but a hook after the commit failed
+     * @throws InterruptedException if the work threw it; a transaction writes nothing then
      */
     public <R> R run(Work<R> work) throws InterruptedException {
         return run(byDefault, work);
     }
 
     /**
-     * Does several writes.
+     * Runs several writes.
      *
-     * @param use whether in a transaction, whatever the default
-     * @param work called again for each attempt
-     * @param <R> what it gives
-     * @return what the work gave in the attempt that was committed
+     * @param use whether to use a transaction, whatever the default is
+     * @param work the work, called again for each attempt
+     * @param <R> the type of the result
+     * @return the result of the work in the attempt that was committed
      * @throws UnsupportedOperationException if the server has no transactions; nothing is written
-     * @throws IllegalStateException in the work of another unit: they cannot be nested; also if all is committed, but a hook
-     *     after it failed
-     * @throws InterruptedException from the work; nothing is written, if it is a transaction
+     * @throws IllegalStateException if it is called in the work of another unit, because units cannot be nested; also if
+     *     everything was committed but a hook after the commit failed
+     * @throws InterruptedException if the work threw it; a transaction writes nothing then
      */
     public <R> R run(Use use, Work<R> work) throws InterruptedException {
         if (isRunning.get()) {

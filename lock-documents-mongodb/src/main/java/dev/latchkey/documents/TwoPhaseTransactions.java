@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes of several documents that all happen, or none, on servers without transactions. What is to be done is written
- * down first; whoever dies in the middle, another goes on, or undoes it.
+ * Changes several documents, all or none, on servers without transactions. The steps are stored first. If a worker dies
+ * in the middle, another one continues or undoes the transaction.
  *
  * <pre>{@code
  * TwoPhaseTransactions transfers = TwoPhaseTransactions.builder(database).build();
@@ -32,12 +32,14 @@ import org.slf4j.LoggerFactory;
  *         TransactionStep.increment("accounts", "bob", "balance", 100)));
  * }</pre>
  *
- * <p>There is no isolation: others see one document changed and the other not yet, and one that is changed back when the
- * transaction is canceled. While a transaction is under way its documents have marks in the field {@code _transactions} and
- * must not be deleted.
+ * <p>There is no isolation: others can see that one document is changed and another one is not yet, or that a document is
+ * changed back when the transaction is cancelled. During a transaction, its documents have marks in the field
+ * {@code _transactions} and must not be deleted.
  *
- * <p>Writes wait for a majority. Failures of the server or the network are the driver's own
- * {@link com.mongodb.MongoException}; the transaction is then finished by a {@linkplain #recover() recovery}. Thread-safe.
+ * <p>Writes wait for a majority. Failures of the server or the network are thrown as the driver's own
+ * {@link com.mongodb.MongoException}; a {@linkplain #recover() recovery} then finishes the transaction.
+ *
+ * <p>Thread-safe.
  */
 public final class TwoPhaseTransactions {
 
@@ -57,9 +59,9 @@ public final class TwoPhaseTransactions {
     }
 
     /**
-     * Begins to say where transactions are kept.
+     * Returns a builder with options.
      *
-     * @param database of the transactions and of all documents they change
+     * @param database the database of the transactions and of all documents that they change
      * @return a builder
      */
     public static Builder builder(MongoDatabase database) {
@@ -67,29 +69,31 @@ public final class TwoPhaseTransactions {
     }
 
     /**
-     * Makes and runs a transaction.
+     * Creates and runs a transaction.
      *
-     * @param steps in any order; several may be about one document
-     * @return how it ended
-     * @throws IllegalArgumentException if a change or an inverse does not consist of update operators, or has the positional
-     *     operator {@code $}
-     * @throws InterruptedException while waiting for another worker that goes on with it
+     * @param steps the steps, in any order; several may change the same document
+     * @return the result
+     * @throws IllegalArgumentException if a change or an inverse does not consist of update operators, or uses the
+     *     positional operator {@code $}
+     * @throws InterruptedException if the thread was interrupted while it waited for another worker that continues with
+     *     the transaction
      */
     public TwoPhaseResult run(List<TransactionStep> steps) throws InterruptedException {
         return run(new ObjectId(), steps);
     }
 
     /**
-     * Runs a transaction, or finds out how it ended, or goes on with it: whoever did not get an answer can ask again with
-     * the same id, and nothing happens twice as long as the document of the transaction is kept. Once it is deleted, the
-     * id is that of a new transaction.
+     * Runs the transaction with an id, continues with it, or returns its result. A caller that received no answer can
+     * call the method again with the same id. Nothing happens twice as long as the document of the transaction exists.
+     * After it was deleted, the id is that of a new transaction.
      *
-     * @param id of this transaction
-     * @param steps the same whenever the id is
-     * @return how it ended
-     * @throws IllegalArgumentException if there is a transaction with that id and other steps, or if a change or an inverse
-     *     does not consist of update operators
-     * @throws InterruptedException while waiting for another worker that goes on with it
+     * @param id the id of the transaction
+     * @param steps the steps, always the same for the same id
+     * @return the result
+     * @throws IllegalArgumentException if there is a transaction with that id and other steps, or if a change or an
+     *     inverse does not consist of update operators
+     * @throws InterruptedException if the thread was interrupted while it waited for another worker that continues with
+     *     the transaction
      */
     public TwoPhaseResult run(ObjectId id, List<TransactionStep> steps) throws InterruptedException {
         BsonArray stored = new BsonArray();
@@ -115,10 +119,10 @@ public final class TwoPhaseTransactions {
     }
 
     /**
-     * Goes on with all transactions that are not over and that nobody is working on: finishes them, or undoes those that
-     * are too old. One that cannot be gone on with is logged, and tried again by the next recovery after its lease.
+     * Continues with all unfinished transactions on which nobody is working: finishes them, or undoes those that are too
+     * old. A transaction that cannot be continued is logged, and tried again by the next recovery after its lease.
      *
-     * @return how they ended; those are left out that another worker has taken over
+     * @return the results, without those of transactions that another worker has taken over
      */
     public List<TwoPhaseResult> recover() {
         createIndexIfDue();
@@ -170,10 +174,10 @@ public final class TwoPhaseTransactions {
     }
 
     /**
-     * Has a thread of its own {@linkplain #recover() recover} again and again. Any number of processes can do so.
+     * Starts a thread that repeatedly {@linkplain #recover() recovers} transactions. Any number of processes can do this.
      *
-     * @param pause between two times
-     * @return to be closed in the end
+     * @param pause the pause between two recoveries
+     * @return the worker, which the caller closes
      */
     public RecoveryWorker recoverEvery(Duration pause) {
         return new RecoveryWorker(this, pause);
@@ -187,7 +191,7 @@ public final class TwoPhaseTransactions {
                         id, transaction.getString(TransactionLog.REASON).getValue());
     }
 
-    /** Says where transactions are kept. */
+    /** Options of {@link TwoPhaseTransactions}. Not thread-safe. */
     public static final class Builder {
 
         private final MongoDatabase database;
@@ -200,9 +204,9 @@ public final class TwoPhaseTransactions {
         }
 
         /**
-         * Names the collection of the transactions. It is {@code transactions} unless set.
+         * Sets the name of the collection of the transactions. The default is {@code transactions}.
          *
-         * @param name in the database
+         * @param name the name of the collection
          * @return this builder
          */
         public Builder collection(String name) {
@@ -211,7 +215,8 @@ public final class TwoPhaseTransactions {
         }
 
         /**
-         * Says how long others wait for a worker that is silent. It is 30 s unless set. One that is slower does no harm.
+         * Sets how long other workers wait for a worker that is silent. The default is 30 s. A slower worker does no
+         * harm.
          *
          * @param duration more than zero
          * @return this builder
@@ -222,7 +227,8 @@ public final class TwoPhaseTransactions {
         }
 
         /**
-         * Says when a transaction that is not applied is canceled rather than gone on with. It is 5 minutes unless set.
+         * Sets the age after which a transaction that is not applied is cancelled instead of continued. The default is 5
+         * minutes.
          *
          * @param age more than zero
          * @return this builder
@@ -240,9 +246,9 @@ public final class TwoPhaseTransactions {
         }
 
         /**
-         * Makes it. Sends nothing.
+         * Creates the object. Sends no request.
          *
-         * @return to be shared by all threads
+         * @return an object that all threads can share
          */
         public TwoPhaseTransactions build() {
             return new TwoPhaseTransactions(this);

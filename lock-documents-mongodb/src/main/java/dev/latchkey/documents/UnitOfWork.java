@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt at several writes that belong together. Only what is written through {@link #in} or with {@link #session} is
- * part of it. For the thread that runs the work.
+ * One attempt at several writes that belong together. Only what is written through {@link #in} or with {@link #session}
+ * is part of it. Only the thread that runs the work may use it.
  */
 public final class UnitOfWork {
 
@@ -35,33 +35,33 @@ public final class UnitOfWork {
     }
 
     /**
-     * Returns the session for commands of the application's own that are to be part of the transaction, reads among them.
+     * Returns the session for the application's own commands that belong to the transaction, including reads.
      *
-     * @return empty if this is done without a transaction
+     * @return empty if the work runs without a transaction
      */
     public Optional<ClientSession> session() {
         return Optional.ofNullable(session);
     }
 
     /**
-     * Makes a view of a collection whose reads and writes are part of the transaction.
+     * Returns a view of a collection whose reads and writes are part of the transaction.
      *
-     * @param collection of the same client
-     * @param <T> the documents
-     * @return the collection itself if this is done without a transaction
+     * @param collection a collection of the same client
+     * @param <T> the type of the documents
+     * @return the collection itself if the work runs without a transaction
      */
     public <T> VersionedCollection<T> in(VersionedCollection<T> collection) {
         return session == null ? collection : collection.in(session);
     }
 
     /**
-     * Makes a view of a locked document whose writes are part of the transaction. Its lock is neither renewed nor released by
-     * it: {@link LockedDocument#close()} does nothing there. Without a transaction each write is done for itself, and the lock
-     * can be renewed or given up by the calls that say so.
+     * Returns a view of a locked document whose writes are part of the transaction. The view neither renews nor releases
+     * the lock: its {@link LockedDocument#close()} does nothing. Without a transaction, each write is separate, and the
+     * methods that renew or release the lock work.
      *
-     * @param held locked before the work began, since a transaction does not see what came later; released after it, since a
-     *     release waits for a transaction that has written the document
-     * @param <T> the documents
+     * @param held a document that was locked before the work started, because a transaction does not see later changes.
+     *     Release it after the work, because a release waits for a transaction that has written the document
+     * @param <T> the type of the documents
      * @return the view
      */
     public <T> LockedDocument<T> in(LockedDocument<T> held) {
@@ -69,13 +69,14 @@ public final class UnitOfWork {
     }
 
     /**
-     * Does something in the first attempt only, and gives its result again in later ones: for hooks that others must not
-     * see twice, and for values that must stay the same.
+     * Calls a hook in the first attempt only, and returns the same result in later attempts. Use it for effects that
+     * others must not see twice, and for values that must stay the same.
      *
-     * @param name different for each use in this work
-     * @param hook what to do, which may give null, without writes that are to be part of the transaction: those must be repeated
-     * @param <V> what it gives
-     * @return what the hook gave when it was called
+     * @param name a different name for each use in this work
+     * @param hook the hook, which may return null. It must not write what belongs to the transaction, because such writes
+     *     must be repeated
+     * @param <V> the type of the result
+     * @return the result of the hook
      */
     @SuppressWarnings("unchecked") // the name stands for one use
     public <V> V once(String name, Supplier<V> hook) {
@@ -86,7 +87,8 @@ public final class UnitOfWork {
     }
 
     /**
-     * Has something done when all is committed, and not at all if it is not: for messages, caches, objects in memory.
+     * Adds a hook that is called after everything was committed, and not at all otherwise: for messages, caches, and
+     * objects in memory.
      *
      * @param hook called once, after the work, in the order of registration
      */

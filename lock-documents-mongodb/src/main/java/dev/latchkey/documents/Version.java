@@ -15,14 +15,15 @@ import org.bson.types.Decimal128;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which state of a document somebody has seen. Travels as text, for instance in a hidden field of a form, and must: who
- * reads the version again when the form comes back has checked nothing.
+ * The version of a document that somebody has loaded. It can be written as text, for example into a hidden field of a
+ * form. Pass on the version that was loaded with the form: code that reads the version again when the form is submitted
+ * has not checked anything.
  *
- * <p>Immutable; equal by type and value.
+ * <p>Immutable and thread-safe. Two versions are equal if their types and values are equal.
  */
 public final class Version {
 
-    /** How versions of a collection are stored. */
+    /** How the versions of a collection are stored. */
     public enum Type {
         /** A 32-bit integer that counts from 1. */
         INT(BsonType.INT32),
@@ -31,8 +32,8 @@ public final class Version {
         /** A decimal number that counts from 1. */
         DECIMAL128(BsonType.DECIMAL128),
         /**
-         * The time of the change by the clock of who made it, in milliseconds, but always later than the version before:
-         * two changes never have the same one, whatever clocks do.
+         * The time of the change in milliseconds, by the clock of the writer, but always later than the previous version:
+         * two changes never have the same version, whatever the clocks do.
          */
         DATE(BsonType.DATE_TIME);
 
@@ -63,7 +64,7 @@ public final class Version {
     /**
      * Returns a version of the type {@link Type#INT}.
      *
-     * @param value as in the document
+     * @param value the value in the document
      * @return the version
      */
     public static Version of(int value) {
@@ -73,7 +74,7 @@ public final class Version {
     /**
      * Returns a version of the type {@link Type#LONG}.
      *
-     * @param value as in the document
+     * @param value the value in the document
      * @return the version
      */
     public static Version of(long value) {
@@ -83,7 +84,7 @@ public final class Version {
     /**
      * Returns a version of the type {@link Type#DECIMAL128}.
      *
-     * @param value as in the document
+     * @param value the value in the document
      * @return the version
      */
     public static Version of(Decimal128 value) {
@@ -93,7 +94,7 @@ public final class Version {
     /**
      * Returns a version of the type {@link Type#DATE}.
      *
-     * @param value as in the document; what is less than a millisecond is cut off
+     * @param value the value in the document, truncated to milliseconds
      * @return the version
      */
     public static Version of(Instant value) {
@@ -101,11 +102,12 @@ public final class Version {
     }
 
     /**
-     * Reads what {@link #toString()} gave.
+     * Reads the text that {@link #toString()} returned.
      *
-     * @param text such as {@code int:184}, {@code long:7}, {@code decimal128:3}, {@code date:2030-01-31T12:00:00.123Z}
+     * @param text for example {@code int:184}, {@code long:7}, {@code decimal128:3},
+     *     {@code date:2030-01-31T12:00:00.123Z}
      * @return the version
-     * @throws IllegalArgumentException if it is something else
+     * @throws IllegalArgumentException if {@code text} is anything else
      */
     public static Version parse(String text) {
         int colon = text.indexOf(':');
@@ -175,7 +177,7 @@ public final class Version {
         return Objects.hash(type, value);
     }
 
-    /** Returns the version as text that {@link #parse} reads, such as {@code int:184}. */
+    /** Returns the version as text that {@link #parse} reads, for example {@code int:184}. */
     @Override
     public String toString() {
         Object plain = switch (type) {

@@ -18,29 +18,31 @@ import org.bson.codecs.Codec;
 import org.bson.conversions.Bson;
 
 /**
- * Documents whose every change makes a new version, and is refused when it was made to another version than the stored
- * one. No lock is held between loading and saving; who is slower finds out, and repeats or merges.
+ * A collection in which each change of a document creates a new version, and is refused if the stored document has
+ * another version than the one that was changed. No lock is held between loading and saving: the slower of two writers is
+ * refused, and repeats or merges its change.
  *
  * <pre>{@code
  * VersionedCollection<Document> posts = VersionedCollection.of(database.getCollection("posts"));
- * Outcome<Document> outcome = posts.addOrUpdate(
+ * ChangeResult<Document> result = posts.addOrUpdate(
  *         42, Document::new, post -> post.append("reads", post.getInteger("reads", 0) + 1));
  * }</pre>
  *
- * <p>Objects given to a method are not changed by it: what is stored, with its new version, and its id if it had none, is
- * returned. So an attempt that fails, or a transaction that is aborted, leaves no wrong version in memory. An
- * object that was returned by one method can be given to the next.
+ * <p>Methods do not change the objects that are passed to them. They return what is stored, with its new version, and
+ * with its id if it had none. An attempt that fails, or a transaction that is aborted, therefore leaves no wrong version
+ * in memory. An object that one method returned can be passed to the next.
  *
- * <p>Writes are also refused while somebody else holds the {@linkplain DocumentLocks lock} of the document. A version that
- * is {@code null}, missing or 0 is that of a document that was not versioned yet, or never stored.
+ * <p>Writes are also refused while somebody else holds the {@linkplain DocumentLocks lock} of the document. A version
+ * that is {@code null}, missing or 0 means that the document was never stored, or never versioned.
  *
- * <p>Only the root of a document has a version; a change of what is embedded in it is a change of the root. All who write
- * must do so through this class, or raise the version themselves.
+ * <p>Only the root of a document has a version; a change of an embedded document is a change of the root. All writers
+ * must use this class, or increment the version themselves.
  *
- * <p>Failures of the server or the network are the driver's own {@link com.mongodb.MongoException}. Thread-safe if the
- * codecs are.
+ * <p>Failures of the server or the network are thrown as the driver's own {@link com.mongodb.MongoException}.
  *
- * @param <T> the documents: {@link Document} or whatever the collection has a codec for
+ * <p>Thread-safe if the codecs are.
+ *
+ * @param <T> the type of the documents: {@link Document}, or any type for which the collection has a codec
  */
 public final class VersionedCollection<T> {
 
@@ -64,26 +66,27 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Makes a collection versioned by an {@code int} in the field {@code version}.
+     * Returns a view of a collection with versions of type {@code int} in the field {@code version}.
      *
-     * @param collection with the codecs and the write concern to be used; reads go to the primary
-     * @param <T> the documents
-     * @return a view of it
-     * @throws IllegalArgumentException if its write concern has nothing acknowledged
+     * @param collection the collection, with its codecs and write concern; reads go to the primary
+     * @param <T> the type of the documents
+     * @return the view
+     * @throws IllegalArgumentException if the write concern is unacknowledged
      */
     public static <T> VersionedCollection<T> of(MongoCollection<T> collection) {
         return builder(collection).build();
     }
 
     /**
-     * Makes a collection of objects that the driver has no codec for, versioned as by {@link #of(MongoCollection)}.
+     * Returns a view of a collection of objects for which the driver has no codec, with versions of type {@code int} in
+     * the field {@code version}.
      *
-     * @param collection with the write concern to be used; reads go to the primary
-     * @param decode makes an object of a document, and needs to keep its id and its version
-     * @param encode makes a document of an object, with that id and version
-     * @param <T> the objects
-     * @return a view of it
-     * @throws IllegalArgumentException if its write concern has nothing acknowledged
+     * @param collection the collection, with its write concern; reads go to the primary
+     * @param decode converts a document to an object, which must keep its id and version
+     * @param encode converts an object to a document with that id and version
+     * @param <T> the type of the objects
+     * @return the view
+     * @throws IllegalArgumentException if the write concern is unacknowledged
      */
     public static <T> VersionedCollection<T> of(
             MongoCollection<Document> collection, Function<Document, T> decode, Function<T, Document> encode) {
@@ -91,11 +94,11 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Begins to say how a collection is versioned.
+     * Returns a builder of a view with options. The defaults are those of {@link #of(MongoCollection)}.
      *
-     * @param collection with the codecs and the write concern to be used; reads go to the primary
-     * @param <T> the documents
-     * @return a builder with what {@link #of(MongoCollection)} has
+     * @param collection the collection, with its codecs and write concern; reads go to the primary
+     * @param <T> the type of the documents
+     * @return a builder
      */
     public static <T> Builder<T> builder(MongoCollection<T> collection) {
         Codec<T> codec = collection.getCodecRegistry().get(collection.getDocumentClass());
@@ -103,13 +106,14 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Begins to say how a collection is versioned, of objects that the driver has no codec for.
+     * Returns a builder of a view with options, for objects for which the driver has no codec. The defaults are those of
+     * {@link #of(MongoCollection, Function, Function)}.
      *
-     * @param collection with the write concern to be used; reads go to the primary
-     * @param decode makes an object of a document, and needs to keep its id and its version
-     * @param encode makes a document of an object, with that id and version
-     * @param <T> the objects
-     * @return a builder with what {@link #of(MongoCollection, Function, Function)} has
+     * @param collection the collection, with its write concern; reads go to the primary
+     * @param decode converts a document to an object, which must keep its id and version
+     * @param encode converts an object to a document with that id and version
+     * @param <T> the type of the objects
+     * @return a builder
      */
     public static <T> Builder<T> builder(
             MongoCollection<Document> collection, Function<Document, T> decode, Function<T, Document> encode) {
@@ -122,10 +126,10 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Makes a view whose reads and writes are done in a session, and so in its transaction while it has one. Within a unit of
-     * work of {@link Transactions} this is what {@link UnitOfWork#in(VersionedCollection)} does.
+     * Returns a view whose reads and writes belong to a session, and to its transaction while it has one. In a unit of
+     * work of {@link Transactions}, use {@link UnitOfWork#in(VersionedCollection)} instead.
      *
-     * @param session of the client of this collection; it is for one thread, and so is the view
+     * @param session a session of this collection's client; only one thread may use it and the view
      * @return the view
      */
     public VersionedCollection<T> in(ClientSession session) {
@@ -145,23 +149,23 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Loads a document, whether it is locked or not.
+     * Loads a document, whether or not it is locked.
      *
-     * @param id of any type the collection has a codec for
-     * @return empty if there is none
+     * @param id an id of any type for which the collection has a codec
+     * @return empty if the document does not exist
      */
     public Optional<T> find(Object id) {
         return writes.load(id(id)).map(mapping::decode);
     }
 
     /**
-     * Loads a document if nobody changed it since a version.
+     * Loads a document if it has the expected version.
      *
-     * @param id of any type the collection has a codec for
-     * @param expected what the caller has seen
-     * @return empty if there is none
-     * @throws OptimisticLockException if it has another version
-     * @throws IllegalArgumentException if versions of this collection are of another type
+     * @param id an id of any type for which the collection has a codec
+     * @param expected the version that the caller has loaded
+     * @return empty if the document does not exist
+     * @throws OptimisticLockException if the document has another version
+     * @throws IllegalArgumentException if versions of this collection have another type
      */
     public Optional<T> find(Object id, Version expected) {
         Optional<Version> known = mapping.known(expected);
@@ -177,19 +181,20 @@ public final class VersionedCollection<T> {
     /**
      * Returns the version of a document as it was loaded.
      *
-     * @param document by any method of this class, or made by the application
-     * @return empty if it has none
+     * @param document a document that a method of this class returned, or that the application created
+     * @return empty if it has no version
      */
     public Optional<Version> version(T document) {
         return mapping.version(mapping.encode(document));
     }
 
     /**
-     * Stores a new document. One without a version gets the first: 1, or the time. One that has a version keeps it.
+     * Stores a new document. If it has no version, it gets the first one: 1, or the current time. Otherwise it keeps its
+     * version.
      *
-     * @param document one without an id gets an {@link org.bson.types.ObjectId}
-     * @return as it is stored
-     * @throws MongoWriteException of the category {@link ErrorCategory#DUPLICATE_KEY} if there is such a document already
+     * @param document the document; without an id, it gets an {@link org.bson.types.ObjectId}
+     * @return the document as stored
+     * @throws MongoWriteException of the category {@link ErrorCategory#DUPLICATE_KEY} if the document exists already
      */
     public T insert(T document) {
         BsonDocument encoded = mapping.encode(document);
@@ -198,11 +203,11 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Puts a document in the place of the version it was made from: of the stored one nothing is left but a lock.
+     * Replaces the version from which a document was made. Nothing of the stored document remains, except a lock.
      *
-     * @param document with the id, and the version it had when it was loaded
-     * @return as it is stored
-     * @throws OptimisticLockException if the stored one has another version, or is gone
+     * @param document a document with its id, and with the version it had when it was loaded
+     * @return the document as stored
+     * @throws OptimisticLockException if the stored document has another version, or was deleted
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
      */
     public T replace(T document) {
@@ -214,15 +219,15 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Changes a document by update operators, which may reach into what is embedded.
+     * Changes a document with update operators. They may change embedded documents.
      *
-     * @param id of any type the collection has a codec for
-     * @param expected what the caller has seen
-     * @param update operators such as {@link com.mongodb.client.model.Updates} makes, none of which names the version
-     * @return as it is stored
-     * @throws OptimisticLockException if the stored one has another version, or is gone
+     * @param id an id of any type for which the collection has a codec
+     * @param expected the version that the caller has loaded
+     * @param update operators, for example from {@link com.mongodb.client.model.Updates}, that do not change the version
+     * @return the document as stored
+     * @throws OptimisticLockException if the stored document has another version, or was deleted
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws IllegalArgumentException if the update names the version, or has no operators
+     * @throws IllegalArgumentException if the update changes the version, or has no operators
      */
     public T update(Object id, Version expected, Bson update) {
         Optional<Version> known = mapping.known(expected);
@@ -232,11 +237,11 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Deletes a document if nobody changed it since it was loaded.
+     * Deletes a document if nobody has changed it since it was loaded.
      *
-     * @param document with the id, and the version it had when it was loaded
-     * @return false if it was gone already
-     * @throws OptimisticLockException if the stored one has another version
+     * @param document a document with its id, and with the version it had when it was loaded
+     * @return false if the document was deleted already
+     * @throws OptimisticLockException if the stored document has another version
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
      */
     public boolean delete(T document) {
@@ -260,19 +265,19 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Loads a document, has it changed, and saves it; does all of that again when somebody else was faster, with pauses of
-     * random length in between. A document that is not there is made. Of what the document has in the database, only the
-     * fields that the change made different are written, or taken away.
+     * Loads a document, changes it, and saves it. If somebody else was faster, all of this is repeated, with pauses of
+     * random length. If the document does not exist, it is created. Only fields that the change has modified or removed
+     * are written.
      *
-     * @param id of any type the collection has a codec for
-     * @param factory makes what the change begins with if there is no document; called once in each such attempt
-     * @param change called once in each attempt, so without effects elsewhere; may change what it is given, or return
+     * @param id an id of any type for which the collection has a codec
+     * @param factory creates the initial document if there is none; called once in each such attempt
+     * @param change called once in each attempt, so it must not have side effects; it may change its argument, or return
      *     another object with the same id
-     * @return what became of it; a document that is deleted between loading and saving is not made again
+     * @return the result; a document that is deleted between loading and saving is not created again
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws com.mongodb.MongoServerException if the server refuses the document, for instance because of another unique
-     *     index: at once, and never repeated
-     * @throws InterruptedException while pausing; nothing was written then
+     * @throws com.mongodb.MongoServerException if the server refuses the document, for example because of another unique
+     *     index; thrown at once, without another attempt
+     * @throws InterruptedException if the thread was interrupted during a pause between attempts; nothing was written
      */
     public ChangeResult<T> addOrUpdate(Object id, Supplier<T> factory, UnaryOperator<T> change)
             throws InterruptedException {
@@ -281,56 +286,64 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * As {@link #addOrUpdate}, but makes nothing.
+     * Loads a document, changes it, and saves it. If somebody else was faster, all of this is repeated, with pauses of
+     * random length. If the document does not exist, nothing happens. Only fields that the change has modified or removed
+     * are written.
      *
-     * @param id of any type the collection has a codec for
-     * @param change called once in each attempt, so without effects elsewhere; not called if there is no document
-     * @return what became of it
+     * @param id an id of any type for which the collection has a codec
+     * @param change called once in each attempt, so it must not have side effects; it may change its argument, or return
+     *     another object with the same id. It is not called if there is no document
+     * @return the result
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws InterruptedException while pausing; nothing was written then
+     * @throws com.mongodb.MongoServerException if the server refuses the document, for example because of another unique
+     *     index; thrown at once, without another attempt
+     * @throws InterruptedException if the thread was interrupted during a pause between attempts; nothing was written
      */
     public ChangeResult<T> update(Object id, UnaryOperator<T> change) throws InterruptedException {
         return saving.change(id(id), Optional.empty(), change);
     }
 
     /**
-     * Saves a change; if somebody else changed the document meanwhile, merges the two property by property.
+     * Saves a change. If somebody else has changed the document in the meantime, merges both changes, property by
+     * property.
      *
      * @param base the document as it was loaded
-     * @param mine the document as it shall be, of the same id
-     * @param policy decides where both changed the same property, or the other deleted the document
-     * @return what became of it; {@link ChangeResult.Created} if the policy has a document that was deleted stored again
+     * @param mine the changed document, with the same id
+     * @param policy decides if both have changed the same property, or somebody else has deleted the document
+     * @return the result; {@link ChangeResult.Created} if the policy stores a deleted document again
      * @throws OptimisticLockException if the policy refuses
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws InterruptedException while pausing between attempts; nothing was written then
+     * @throws InterruptedException if the thread was interrupted during a pause between attempts; nothing was written
      */
     public ChangeResult<T> merge(T base, T mine, MergePolicy policy) throws InterruptedException {
         return saving.merge(mapping.encode(base), Optional.of(mapping.encode(mine)), policy);
     }
 
     /**
-     * As {@link #merge(Object, Object, MergePolicy)}, by {@link MergePolicy#MINE_UNLESS_DELETED}.
+     * Saves a change. If somebody else has changed the document in the meantime, merges both changes, property by
+     * property, with {@link MergePolicy#MINE_UNLESS_DELETED}.
      *
      * @param base the document as it was loaded
-     * @param mine the document as it shall be, of the same id
-     * @return what became of it
+     * @param mine the changed document, with the same id
+     * @return the result
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws InterruptedException while pausing between attempts; nothing was written then
+     * @throws InterruptedException if the thread was interrupted during a pause between attempts; nothing was written
      */
     public ChangeResult<T> merge(T base, T mine) throws InterruptedException {
         return merge(base, mine, MergePolicy.MINE_UNLESS_DELETED);
     }
 
     /**
-     * Deletes a document; if somebody else changed it meanwhile, as the policy says.
+     * Deletes a document. If somebody else has changed it in the meantime, the policy decides.
      *
      * @param base the document as it was loaded
-     * @param policy asked about the whole document: nothing deletes it, anything keeps what the other made of it
-     * @return {@link ChangeResult.Deleted}, {@link ChangeResult.DeletedMeanwhile}, {@link ChangeResult.Unchanged} if the policy kept it, or
-     *     {@link ChangeResult.GaveUp}
+     * @param policy is asked about the whole document: an empty result deletes it, any other result keeps the stored
+     *     document
+     * @return {@link ChangeResult.Deleted}, {@link ChangeResult.DeletedMeanwhile}, {@link ChangeResult.Unchanged} if the
+     *     policy kept it, or {@link ChangeResult.GaveUp}
      * @throws OptimisticLockException if the policy refuses
      * @throws dev.latchkey.LockConflictedException if somebody else holds its lock
-     * @throws InterruptedException while pausing between attempts; nothing was written then
+     * @throws InterruptedException if the thread was interrupted during a pause between attempts; nothing was written
      */
     public ChangeResult<T> mergeDeletion(T base, MergePolicy policy) throws InterruptedException {
         return saving.merge(mapping.encode(base), Optional.empty(), policy);
@@ -341,9 +354,9 @@ public final class VersionedCollection<T> {
     }
 
     /**
-     * Says how a collection is versioned.
+     * Options of a {@link VersionedCollection}. Not thread-safe.
      *
-     * @param <T> the documents
+     * @param <T> the type of the documents
      */
     public static final class Builder<T> {
 
@@ -360,10 +373,10 @@ public final class VersionedCollection<T> {
         }
 
         /**
-         * Says where the version is. It is {@code version}, an {@code INT}, unless set.
+         * Sets the field and the type of the versions. The default is {@code version}, an {@code INT}.
          *
-         * @param field the name of a field of the root, as it is in the database
-         * @param versionType of all versions in this collection
+         * @param field the name of a field of the root, as in the database
+         * @param versionType the type of all versions in this collection
          * @return this builder
          */
         public Builder<T> version(String field, Version.Type versionType) {
@@ -373,10 +386,10 @@ public final class VersionedCollection<T> {
         }
 
         /**
-         * Limits repetition. Changes are tried 200 times within 30 s unless set.
+         * Limits the attempts of changes. The default is 200 attempts within 30 s.
          *
          * @param maxAttempts 1 or more
-         * @param maxWait no attempt begins after it; zero tries once
+         * @param maxWait no attempt starts after this time; zero tries once
          * @return this builder
          */
         public Builder<T> retry(int maxAttempts, Duration maxWait) {
@@ -385,15 +398,16 @@ public final class VersionedCollection<T> {
         }
 
         /**
-         * Says by how much the clocks of any two {@code mongos} of a sharded cluster may differ. Each decides by its own which
-         * leases are over: a lock that is not released is then taken over that much later. Needed on a sharded cluster with
-         * {@link DocumentLocks}, where two may hold one lock if the clocks differ by more; a collection does not tell
-         * whether it is on one. On a replica set it covers how far the clocks of the members may differ, since after an election
-         * the clock of another decides. The same for all who use the collection. Zero unless set.
+         * Sets the maximum difference between the clocks of any two {@code mongos} of a sharded cluster. Each
+         * {@code mongos} decides by its own clock which leases are over: a lock that is not released is taken over that
+         * much later. Required on a sharded cluster with {@link DocumentLocks}, where there can be two holders of a lock
+         * if the clocks differ by more. A collection cannot tell whether it is on a sharded cluster. On a replica set, it
+         * is the maximum difference between the clocks of the members, because after an election the clock of another
+         * member decides. All users of the collection must set the same value. The default is zero.
          *
          * @param difference zero or more
          * @return this builder
-         * @throws IllegalArgumentException if it is less than zero
+         * @throws IllegalArgumentException if {@code difference} is negative
          */
         public Builder<T> allowedClockSkew(Duration difference) {
             if (difference.isNegative()) {
@@ -404,11 +418,11 @@ public final class VersionedCollection<T> {
         }
 
         /**
-         * Makes the view of the collection. Sends nothing.
+         * Creates the view of the collection. Sends no request.
          *
          * @return the view
-         * @throws IllegalArgumentException if the version field is no field of the root, or if the write concern of the
-         *     collection has nothing acknowledged
+         * @throws IllegalArgumentException if the version field is not a field of the root, or the write concern of the
+         *     collection is unacknowledged
          */
         public VersionedCollection<T> build() {
             if (!collection.getWriteConcern().isAcknowledged()) {

@@ -1,6 +1,6 @@
 /**
- * Control of concurrent changes to MongoDB documents: {@link dev.latchkey.documents.VersionedCollection} finds out that
- * somebody else was faster, repeats or merges.
+ * Concurrency control for MongoDB documents: {@link dev.latchkey.documents.VersionedCollection} detects concurrent
+ * changes, and repeats or merges them.
  */
 @NullMarked
 package dev.latchkey.documents;
