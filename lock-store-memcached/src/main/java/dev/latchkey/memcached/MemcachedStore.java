@@ -24,7 +24,7 @@ import net.spy.memcached.MemcachedClient;
  * out when it refreshes or asks. There are no fencing tokens, because no number survives such a loss.
  *
  * <p>One {@code add} acquires a free resource exclusively; {@code gets} and {@code cas} do everything else. The TTL of an
- * item ends a hold, by the server's clock. It is rounded up to whole seconds, plus two more because of the low resolution
+ * item ends a hold, by the server's clock. It is rounded up to whole seconds, plus three more because of the low resolution
  * of that clock. A holder relies only on its own TTL. Each reader has its own item, which ends by itself.
  *
  * <p>Waiters poll: one per resource and factory, at least once a second. {@code docs/stores/memcached.md} lists the
