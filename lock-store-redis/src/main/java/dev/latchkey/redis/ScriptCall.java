@@ -15,8 +15,13 @@ import org.jspecify.annotations.Nullable;
 /** One script sent to the server, or about to be; or a wait for its replicas. */
 final class ScriptCall extends AsyncCommand<byte[], byte[], List<Long>> {
 
+    private static final String LOST = "the connection was lost before the server had answered";
+
     private final @Nullable Script script;
     private volatile boolean sent;
+
+    /** Whether it was sent again although it must not be, as by a driver that is not ours to configure. */
+    private volatile boolean sentAgain;
 
     private ScriptCall(@Nullable Script script, CommandType type, CommandArgs<byte[], byte[]> args) {
         super(new Command<>(type, new ReplyOutput(), args));
@@ -53,8 +58,18 @@ final class ScriptCall extends AsyncCommand<byte[], byte[], List<Long>> {
 
     @Override
     public void encode(ByteBuf buffer) {
+        // What a server of a cluster refused goes to the right one then.
+        sentAgain |= sent && !isRepeatable() && !((ReplyOutput) getOutput()).isRefused();
         sent = true;
         super.encode(buffer);
+    }
+
+    /**
+     * Fails if it was sent again after a reconnect and must not be: the answer is that of the second copy, and the first may
+     * still reach the server.
+     */
+    @Nullable RedisException failure() {
+        return sentAgain ? new RedisException(LOST) : null;
     }
 
     /**
@@ -68,7 +83,7 @@ final class ScriptCall extends AsyncCommand<byte[], byte[], List<Long>> {
         }
         boolean spent = CommandWrapper.unwrap(command) instanceof ScriptCall call && !call.isRepeatable() && call.sent;
         if (spent) {
-            command.completeExceptionally(new RedisException("the connection was lost before the server had answered"));
+            command.completeExceptionally(new RedisException(LOST));
         }
         return spent;
     }

@@ -69,7 +69,10 @@ final class ScriptRunner {
             Consumer<Throwable> onFailure) {
         call.onComplete((reply, failure) -> {
             link.heard(failure);
-            if (failure == null) {
+            Throwable inDoubt = call.failure();
+            if (inDoubt != null) {
+                answer.completeExceptionally(inDoubt);
+            } else if (failure == null) {
                 answer.complete(reply);
             } else {
                 onFailure.accept(failure);

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Messages are lost, connections break while somebody waits, or nothing arrives any more and nobody says so. */
@@ -56,6 +57,47 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         long token = next.fencingToken().orElseThrow();
         assertThat(next.release()).isTrue();
         checkAftermath(token);
+    }
+
+    /** Else the first copy, should it be late, would end what the same key holds by then. */
+    @Test
+    void givenAClientThatRepeatsCommands_whenItHasRepeatedARelease_thenTheOutcomeIsInDoubt() throws Exception {
+        RedisClient client = RedisClient.create(server.dsn());
+        try (RedisStore store = new RedisStore(client)) {
+            Lock lock = new LockFactory(store).createLock(RESOURCE, LONG_TTL);
+            // So that the server knows the scripts.
+            assertThat(lock.tryAcquire() && lock.release()).isTrue();
+            assertThat(lock.tryAcquire()).isTrue();
+            String released = lock.key().token();
+            server.call("CLIENT", "PAUSE", "60000", "WRITE");
+            BackgroundCall<Boolean> releasing = BackgroundCall.start(lock::release);
+            Awaitility.await().until(() -> paused() != null);
+            String first = paused();
+
+            server.call("CLIENT", "KILL", "TYPE", "normal");
+            Awaitility.await().until(() -> paused() != null && !paused().equals(first));
+            server.call("CLIENT", "UNPAUSE");
+
+            assertThatThrownBy(releasing::result)
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            inDoubt -> assertThat(inDoubt.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.key().token()).isNotEqualTo(released);
+        } finally {
+            server.call("CLIENT", "UNPAUSE");
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The id of the connection whose command has to wait until the pause is over; null if there is none. */
+    private static @Nullable String paused() {
+        return server.text("CLIENT", "LIST")
+                .lines()
+                .filter(line -> line.contains(" flags=b "))
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .findFirst()
+                .orElse(null);
     }
 
     /** Nobody reads the grant any more, and nothing can be asked: it is given back as soon as that is possible. */
