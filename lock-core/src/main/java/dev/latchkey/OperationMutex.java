@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,13 @@ final class OperationMutex {
     private final AtomicReference<@Nullable CompletableFuture<Void>> taken = new AtomicReference<>();
 
     private final AtomicInteger queued = new AtomicInteger();
+
+    /**
+     * How many want to let go. Nobody else takes the turn before them: a thread that acquires in a loop would take it again
+     * before one that was woken can run.
+     */
+    private final AtomicInteger leaving = new AtomicInteger();
+
     private final ReentrantLock guard = new ReentrantLock();
     private final Condition ended = guard.newCondition();
 
@@ -29,20 +37,26 @@ final class OperationMutex {
         return takeNow(SHORT);
     }
 
-    /** Takes the turn, sending away whoever waits. */
+    /** Takes the turn as the next, sending away whoever waits. */
     void takeFromWaiter() {
-        while (!taken.compareAndSet(null, SHORT)) {
-            CompletableFuture<Void> now = taken.get();
-            if (now != null) {
-                now.complete(null);
+        leaving.incrementAndGet();
+        try {
+            while (!taken.compareAndSet(null, SHORT)) {
+                CompletableFuture<Void> now = taken.get();
+                if (now != null) {
+                    now.complete(null);
+                    awaitWhile(() -> taken.get() == now);
+                }
             }
-            awaitEndOf(now);
+        } finally {
+            // In the turn: those who wait for this are woken by its end.
+            leaving.decrementAndGet();
         }
     }
 
     /** Takes the turn for a wait that {@code signal} can withdraw; false if it was not free before the deadline. */
     boolean takeToWait(CompletableFuture<Void> signal, Deadline end) throws InterruptedException {
-        if (taken.compareAndSet(null, signal)) {
+        if (takeAfterLeaving(signal)) {
             return true;
         }
         if (end.isOver()) {
@@ -58,20 +72,24 @@ final class OperationMutex {
 
     /** A short turn of another thread is no reason to go without having asked. */
     private boolean takeNow(CompletableFuture<Void> signal) {
-        while (!taken.compareAndSet(null, signal)) {
+        while (!takeAfterLeaving(signal)) {
             CompletableFuture<Void> now = taken.get();
             if (now != null && now != SHORT) {
                 return false;
             }
-            awaitEndOf(now);
+            awaitWhile(() -> leaving.get() > 0 || (now != null && taken.get() == now));
         }
         return true;
+    }
+
+    private boolean takeAfterLeaving(CompletableFuture<Void> signal) {
+        return leaving.get() == 0 && taken.compareAndSet(null, signal);
     }
 
     private boolean queue(CompletableFuture<Void> signal, Deadline end) throws InterruptedException {
         guard.lockInterruptibly();
         try {
-            while (!taken.compareAndSet(null, signal)) {
+            while (!takeAfterLeaving(signal)) {
                 if (end.isOver()) {
                     return false;
                 }
@@ -96,11 +114,12 @@ final class OperationMutex {
         }
     }
 
-    private void awaitEndOf(@Nullable CompletableFuture<Void> mutex) {
+    /** Waits for the end of a turn, or of several. */
+    private void awaitWhile(BooleanSupplier isTaken) {
         queued.incrementAndGet();
         guard.lock();
         try {
-            while (mutex != null && taken.get() == mutex) {
+            while (isTaken.getAsBoolean()) {
                 ended.awaitUninterruptibly();
             }
         } finally {
