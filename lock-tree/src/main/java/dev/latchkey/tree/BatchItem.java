@@ -56,8 +56,7 @@ record BatchItem(Request request, Optional<Response.Granted> grant) {
      * @param cause why; what goes wrong with giving back is added to it
      * @throws dev.latchkey.LockStorageException if there is no cause, and the store failed
      */
-    static void undo(
-            BatchStore store, UnansweredDemotions demotions, List<BatchItem> all, @Nullable RuntimeException cause) {
+    static void undo(BatchStore store, UnansweredDemotions demotions, List<BatchItem> all, @Nullable Throwable cause) {
         Runnable delete = () -> deleteFresh(store, all);
         Runnable demote = () -> demotePromoted(store, demotions, all);
         if (cause == null) {
@@ -71,8 +70,10 @@ record BatchItem(Request request, Optional<Response.Granted> grant) {
         for (Runnable step : List.of(delete, demote)) {
             try {
                 step.run();
-            } catch (RuntimeException e) {
-                cause.addSuppressed(e);
+            } catch (RuntimeException | Error e) {
+                if (e != cause) {
+                    cause.addSuppressed(e);
+                }
             }
         }
     }

@@ -55,7 +55,7 @@ final class BatchRequests {
             attempt = indexed.isPresent() ? indexed.get().saveAll(requests, check) : batches.saveAll(requests);
         } catch (IllegalArgumentException e) {
             throw e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             BatchItem.undo(
                     batches,
                     demotions,
@@ -83,7 +83,7 @@ final class BatchRequests {
                     store.indexes(requests.stream()
                             .map(request -> request.key().resource())
                             .toList()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             BatchItem.undo(batches, demotions, taken, e);
             throw e;
         }

@@ -64,7 +64,7 @@ final class SequentialBatchStore implements BatchStore {
     private Response saveOrGiveBack(Request request, List<BatchItem> taken) {
         try {
             return store.save(request);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             taken.add(BatchItem.inDoubt(request));
             BatchItem.undo(this, demotions, taken, e);
             throw e;
