@@ -54,6 +54,7 @@ final class Database {
     private final TableName table;
     private final Schema.Owner tableOwner;
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
+    private final AtomicReference<@Nullable String> place = new AtomicReference<>();
     private final OneTimeCheck looking = new OneTimeCheck();
 
     Database(DataSource dataSource, TableName table, Schema.Owner tableOwner) {
@@ -194,10 +195,30 @@ final class Database {
         try (OwnConnection own = new OwnConnection(connections.get(), database.defaults(), database.dialect())) {
             Schema schema = Schema.ofLocks(database.dialect(), table);
             boolean unused = Connections.use(own.get(), connection -> {
-                schema.create(connection);
+                create(connection, schema);
                 return true;
             });
         }
+    }
+
+    /**
+     * Creates a table if it is not there, never in a second place: a connection that the application made to look elsewhere
+     * would get a table of its own, in which every lock is free.
+     */
+    void create(Connection connection, Schema schema) throws SQLException {
+        if (table.schema().isEmpty()) {
+            String here = "catalog " + connection.getCatalog() + ", schema " + connection.getSchema();
+            @Nullable String first = place.compareAndExchange(null, here);
+            if (first != null && !first.equals(here) && !schema.isThere(connection)) {
+                throw new SQLException(
+                        "a connection of the pool looks for tables in " + here + ", where "
+                                + schema.table().table()
+                                + " is not: the store began in " + first
+                                + ". Name the schema with JdbcStore.builder(...).schema(...)",
+                        "3F000");
+            }
+        }
+        schema.create(connection);
     }
 
     Connections connections() {

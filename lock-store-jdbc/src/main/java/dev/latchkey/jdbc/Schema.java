@@ -33,7 +33,7 @@ record Schema(Dialect dialect, TableName table, String file) {
 
     /** Creates the table if it is not there. */
     void create(Connection connection) throws SQLException {
-        if (dialect.hasTable(connection, table)) {
+        if (isThere(connection)) {
             return;
         }
         try {
@@ -45,10 +45,14 @@ record Schema(Dialect dialect, TableName table, String file) {
         }
     }
 
+    boolean isThere(Connection connection) throws SQLException {
+        return dialect.hasTable(connection, table);
+    }
+
     /** Whether another has created it; on a connection that is broken that cannot be seen. */
     private boolean isThereAfter(SQLException failure, Connection connection) {
         try {
-            return dialect.hasTable(connection, table);
+            return isThere(connection);
         } catch (SQLException e) {
             failure.addSuppressed(e);
             return false;

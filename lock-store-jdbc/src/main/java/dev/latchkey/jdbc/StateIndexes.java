@@ -133,7 +133,7 @@ final class StateIndexes {
             return;
         }
         if (owner == Schema.Owner.STORE) {
-            Schema.ofIndexes(statements.dialect(), table).create(connection);
+            database.create(connection, Schema.ofIndexes(statements.dialect(), table));
         }
         createdFor.set(statements);
     }

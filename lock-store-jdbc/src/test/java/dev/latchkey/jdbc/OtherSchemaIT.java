@@ -1,0 +1,107 @@
+package dev.latchkey.jdbc;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.spi.Response;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Objects;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Applications with several tenants change where their connections look for tables, and some give them back so. */
+@Timeout(120)
+class OtherSchemaIT {
+
+    /** Servers, how a connection is made to look elsewhere, and that place is made. */
+    private enum Server {
+        POSTGRESQL("CREATE SCHEMA IF NOT EXISTS tenant", "SET search_path = tenant", "DROP SCHEMA tenant CASCADE"),
+        MARIADB("CREATE DATABASE IF NOT EXISTS tenant", "USE tenant", "DROP DATABASE tenant");
+
+        private final String creation;
+        private final String change;
+        private final String end;
+
+        Server(String creation, String change, String end) {
+            this.creation = creation;
+            this.change = change;
+            this.end = end;
+        }
+
+        /** Of one connection: who comes next gets that which was changed. */
+        HikariDataSource pool() {
+            HikariDataSource pool = new HikariDataSource();
+            pool.setMaximumPoolSize(1);
+            if (this == POSTGRESQL) {
+                pool.setJdbcUrl(PostgresServer.jdbcUrl(PostgresServer.sharedDsn()));
+                return pool;
+            }
+            Dsn dsn = Dsn.parse(MariaDbServer.sharedDsn());
+            pool.setJdbcUrl(dsn.url());
+            dsn.user().ifPresent(pool::setUsername);
+            dsn.password().ifPresent(pool::setPassword);
+            return pool;
+        }
+
+        String schema(HikariDataSource pool) throws SQLException {
+            try (Connection connection = pool.getConnection()) {
+                return Objects.requireNonNull(this == POSTGRESQL ? connection.getSchema() : connection.getCatalog());
+            }
+        }
+    }
+
+    /** The table was made there as well, and every lock was free in it. */
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenAHeldLock_whenAConnectionLooksElsewhere_thenItIsNotGrantedASecondTime(Server server) throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            JdbcStore store = JdbcStore.builder(pool).table("tenants_lock").build();
+            run(pool, server.creation);
+            granted(store.save(exclusive(Key.of("report"))));
+            run(pool, server.change);
+
+            assertThatThrownBy(() -> store.save(exclusive(Key.of("report"))))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("schema(");
+
+            run(pool, server.end);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenTheSchemaIsNamed_whenAConnectionLooksElsewhere_thenTheSameLocksAreThere(Server server) throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            JdbcStore store = JdbcStore.builder(pool)
+                    .schema(server.schema(pool))
+                    .table("tenants_lock")
+                    .build();
+            run(pool, server.creation);
+            Key holder = Key.of("plan");
+            granted(store.save(exclusive(holder)));
+            run(pool, server.change);
+
+            assertThat(store.save(exclusive(Key.of("plan")))).isInstanceOf(Response.Conflicted.class);
+            assertThat(store.delete(holder)).isTrue();
+
+            run(pool, server.end);
+        }
+    }
+
+    private static void run(HikariDataSource pool, String sql) throws SQLException {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+}
