@@ -208,6 +208,11 @@ final class CombinedHold {
         savesUnderWay--;
     }
 
+    /** Whether no save has begun since. */
+    synchronized boolean isLastSave(int save) {
+        return save == saves;
+    }
+
     /** How many saves there were; less than zero while one is under way. */
     synchronized int savesIfQuiet() {
         return savesUnderWay == 0 ? saves : -1;

@@ -47,10 +47,14 @@ final class Repair {
 
     /**
      * Unless the hold has ended meanwhile: whatever ends it is called after this, or has been called before. One whose lease
-     * is over may have been followed by another's, of which a part that is taken late would know nothing.
+     * is over may have been followed by another's, of which a part that is taken late would know nothing. Nor after a save
+     * that began since, which may have promoted there what this would demote: any that begins later comes after this.
      */
     private Optional<Response> take(Member member) {
-        if (!quorum.isHeldAs(key, hold) || hold.wasOverAt(System.nanoTime()) || member.isSpent(key, request.mode())) {
+        if (!quorum.isHeldAs(key, hold)
+                || !hold.isLastSave(save)
+                || hold.wasOverAt(System.nanoTime())
+                || member.isSpent(key, request.mode())) {
             return Optional.empty();
         }
         Response response = member.saveNow(

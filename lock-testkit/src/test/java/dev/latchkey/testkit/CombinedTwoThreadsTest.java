@@ -1,0 +1,133 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
+import dev.latchkey.combined.CombinedStore;
+import dev.latchkey.combined.ConsensusStrategy;
+import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.SharedStore;
+import dev.latchkey.store.InMemoryStore;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two requests of one key at a time: of two Locks over it, or of a thread that has not come to its end yet. */
+@Timeout(120)
+class CombinedTwoThreadsTest {
+
+    private final List<InMemoryStore> memories =
+            Stream.generate(InMemoryStore::new).limit(3).toList();
+    private final List<FaultyStore> members =
+            memories.stream().map(FaultyStore::new).toList();
+    private final Stalling first = new Stalling(members.get(0));
+    private final CombinedStore stalling =
+            new CombinedStore(List.of(first, members.get(1), members.get(2)), new ConsensusStrategy());
+    private final Key key = Key.of("x");
+
+    @AfterEach
+    void close() {
+        members.forEach(FaultyStore::heal);
+        stalling.close();
+    }
+
+    /** The third had lost what was shared, has what was promoted since, and is counted on. */
+    @Test
+    void givenPromotedMeanwhile_whenAnEarlierRefreshBringsAMemberBack_thenItIsNotDemoted() throws Exception {
+        Key reads = holding(key, granted(stalling.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        assertThat(memories.get(2).delete(key)).isTrue();
+        Pause granting = new Pause();
+        first.stall = granting;
+        CompletableFuture<Response> earlier = CompletableFuture.supplyAsync(() -> stalling.refresh(shared(reads)));
+        granting.awaitReached();
+        first.stall = null;
+        Key writes = holding(key, granted(stalling.save(exclusive(reads))));
+        await().until(
+                        () -> memories.get(2).find(key).map(Response.Granted::mode),
+                        Optional.of(LockMode.EXCLUSIVE)::equals);
+        members.get(0).always(REFRESH, Fault.unreachable());
+        granted(stalling.refresh(exclusive(writes)));
+        assertThat(memories.get(0).delete(key)).isTrue();
+
+        granting.end();
+        granted(earlier.join());
+
+        // Comes after all that the third was asked before.
+        assertThat(stalling.find(writes))
+                .get()
+                .extracting(Response.Granted::mode)
+                .isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(stalling.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+    }
+
+    /** Its thread can be made to wait where it begins to watch what was granted. */
+    private static final class Stalling implements SharedStore, ExpiringStore {
+
+        private final FaultyStore store;
+        private volatile @Nullable Pause stall;
+
+        Stalling(FaultyStore store) {
+            this.store = store;
+        }
+
+        @Override
+        public Response save(Request request) {
+            return store.save(request);
+        }
+
+        @Override
+        public Response refresh(Request request) {
+            Pause pause = stall;
+            Response response = store.refresh(request);
+            if (pause == null || !(response instanceof Response.Granted granted)) {
+                return response;
+            }
+            Lease lease = granted.lease();
+            Lease stalled = new Lease(lease.since(), lease.ttl(), Optional.of(new Stage(pause)), lease.isLive());
+            return new Response.Granted(granted.mode(), granted.fencingToken(), stalled);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return store.delete(key);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return store.find(key);
+        }
+    }
+
+    private static final class Stage extends CompletableFuture<LossReason> {
+
+        private final Pause pause;
+
+        Stage(Pause pause) {
+            this.pause = pause;
+        }
+
+        @Override
+        public CompletableFuture<LossReason> whenComplete(BiConsumer<? super LossReason, ? super Throwable> action) {
+            pause.pass();
+            return super.whenComplete(action);
+        }
+    }
+}
