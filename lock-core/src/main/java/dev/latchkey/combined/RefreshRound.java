@@ -86,6 +86,11 @@ final class RefreshRound {
     private Response granted() {
         Map<Member, Response.Granted> granted = round.granted();
         Optional<CombinedHold> known = before.filter(hold -> hold.fits(key.held()));
+        if (before.isPresent() && known.isEmpty()) {
+            // Demoted or promoted anew meanwhile by the same key: what was asked about must not take the place of that.
+            round.onLate(answer -> {});
+            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
+        }
         CombinedHold hold = known.orElseGet(() -> quorum.holdOrNew(key));
         // What is known here may be newer than the claim of a request that comes late.
         LockMode mode = known.flatMap(CombinedHold::mode)

@@ -40,10 +40,15 @@ final class Rollback {
         }
     }
 
-    void undo() {
+    /** The argument is what this store knew the key to hold, which a second Lock over it does not claim. */
+    void undo(Optional<CombinedHold> before) {
         round.onLate(answer -> {});
-        boolean isFresh = key.held().isEmpty();
-        if (!isFresh && !isPromotion()) {
+        Optional<LockMode> had = key.held()
+                .map(Key.Held::mode)
+                .or(() -> before.filter(Rollback::isHeld).flatMap(CombinedHold::mode));
+        boolean isFresh = had.isEmpty();
+        boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
+        if (!isFresh && !isPromotion) {
             return;
         }
         if (isFresh) {
@@ -60,9 +65,8 @@ final class Rollback {
                 undone.await(soFar -> false, Math.min(System.nanoTime() + GRACE_NANOS, quorum.end()));
     }
 
-    private boolean isPromotion() {
-        return request.mode() == LockMode.EXCLUSIVE
-                && key.held().map(held -> held.mode() == LockMode.SHARED).orElse(false);
+    private static boolean isHeld(CombinedHold hold) {
+        return !hold.hasEnded() && !hold.wasOverAt(System.nanoTime());
     }
 
     private CompletableFuture<Object> delete(Member member) {

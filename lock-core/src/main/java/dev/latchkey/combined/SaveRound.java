@@ -195,7 +195,7 @@ final class SaveRound {
     }
 
     private void undo() {
-        new Rollback(quorum, request, round).undo();
+        new Rollback(quorum, request, round).undo(before);
     }
 
     private Response conflict() {

@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
@@ -40,11 +41,13 @@ class CombinedTwoThreadsTest {
     private final Stalling first = new Stalling(members.get(0));
     private final CombinedStore stalling =
             new CombinedStore(List.of(first, members.get(1), members.get(2)), new ConsensusStrategy());
+    private final CombinedStore store = new CombinedStore(members, new ConsensusStrategy());
     private final Key key = Key.of("x");
 
     @AfterEach
     void close() {
         members.forEach(FaultyStore::heal);
+        store.close();
         stalling.close();
     }
 
@@ -76,6 +79,42 @@ class CombinedTwoThreadsTest {
                 .extracting(Response.Granted::mode)
                 .isEqualTo(LockMode.EXCLUSIVE);
         assertThat(stalling.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+    }
+
+    /** The renewal took the place of what was demoted, and the next one was told that it is exclusive still. */
+    @Test
+    void givenDemotedMeanwhile_whenAnEarlierRenewalIsAnswered_thenItIsSharedAllTheSame() throws Exception {
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+        Pause answers = new Pause();
+        members.get(0).next(REFRESH, Fault.pausedAfter(answers));
+        members.get(1).next(REFRESH, Fault.pausedAfter(answers));
+        CompletableFuture<Response> renewal = CompletableFuture.supplyAsync(() -> store.refresh(exclusive(writes)));
+        answers.awaitReached();
+        CompletableFuture<Response> demotion = CompletableFuture.supplyAsync(() -> store.save(shared(writes)));
+        await().until(() ->
+                members.get(2).operations().stream().filter(SAVE::equals).count() == 2);
+
+        answers.end();
+        Key reads = holding(key, granted(demotion.join()));
+        Response renewed = renewal.join();
+
+        assertThat(granted(store.refresh(shared(reads))).mode()).isEqualTo(LockMode.SHARED);
+        assertThat(renewed).isInstanceOf(Response.Lost.class);
+    }
+
+    /** As a second Lock over the same key asks: of a single store, too, a refusal ends nothing that is held. */
+    @Test
+    void givenHeld_whenTheSameKeyIsRefusedWithoutAClaim_thenItIsHeldStill() {
+        Key held = holding(key, granted(store.save(exclusive(key))));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        assertThat(memories.get(1).delete(key)).isTrue();
+        granted(memories.get(1).save(exclusive(Key.of("x"))));
+        members.get(2).always(SAVE, Fault.unreachable());
+
+        assertThat(store.save(exclusive(key))).isInstanceOf(Response.Conflicted.class);
+
+        granted(store.refresh(exclusive(held)));
     }
 
     /** Its thread can be made to wait where it begins to watch what was granted. */
