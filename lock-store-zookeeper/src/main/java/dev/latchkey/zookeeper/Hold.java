@@ -31,6 +31,9 @@ final class Hold {
     private boolean inDoubt;
     private boolean ended;
 
+    /** Why it has ended, if the holder is still to be told of that. */
+    private @Nullable LossReason untold;
+
     Hold(Key key, QueueNode place, LockMode mode, OptionalLong token) {
         this.key = key;
         this.place = place;
@@ -62,6 +65,11 @@ final class Hold {
 
     synchronized boolean isLive() {
         return !ended;
+    }
+
+    /** Whether its session has not been over since it was granted, by the clock. */
+    boolean mayLive() {
+        return lease.isLive().getAsBoolean();
     }
 
     /** A claim of an exclusive hold that was demoted, or released and taken anew, is not true of this one. */
@@ -151,14 +159,34 @@ final class Hold {
         return true;
     }
 
-    /** Tells the holder; false if it has ended before. */
-    boolean lose(LossReason reason) {
-        if (!end()) {
+    /** The holder is to be told by {@link #tellOfLoss}. */
+    synchronized void endAsLost(LossReason reason) {
+        if (end()) {
+            untold = reason;
+        }
+    }
+
+    /** Tells the holder that it has ended; false if there is no such news, or another thread tells. */
+    boolean tellOfLoss() {
+        LossReason reason = takeUntold();
+        if (reason == null) {
             return false;
         }
         endPlaces(WaitSignal.LOOK);
         lost.complete(reason);
         return true;
+    }
+
+    private synchronized @Nullable LossReason takeUntold() {
+        LossReason reason = untold;
+        untold = null;
+        return reason;
+    }
+
+    /** Ends it and tells the holder; false if that was done before. */
+    boolean lose(LossReason reason) {
+        endAsLost(reason);
+        return tellOfLoss();
     }
 
     void whenLost(Runnable action) {

@@ -34,7 +34,12 @@ final class Session {
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
     private final SessionProof proofs;
     private final Freezes freezes;
-    private final BooleanSupplier mayLive = this::mayLiveNow;
+    private final SessionTimeout timeout;
+
+    /** Guards that the end is looked at, and what it takes is taken, in one step: what is carried after that is spared. */
+    private final Object ending = new Object();
+
+    private volatile Term term = new Term();
     private @Nullable CompletableFuture<?> beat;
     private long beatNanos;
     private volatile boolean ended;
@@ -43,6 +48,7 @@ final class Session {
         this.client = client;
         this.proofs = proofs;
         this.freezes = freezes;
+        this.timeout = new SessionTimeout(client);
         this.root = settings.paths().root();
         Replies answers = new Replies(this::prove, this::end);
         this.requests = new Requests(client, settings.acl(), answers);
@@ -81,10 +87,17 @@ final class Session {
 
     private void prove(long sentNanos) {
         long frozen = freezes.longestNanos(System.nanoTime());
-        if (!proofs.addUnlessOver(sentNanos, timeoutNanos(), frozen)) {
-            lose(LossReason.SESSION_LOST);
+        synchronized (ending) {
+            if (proofs.addUnlessOver(sentNanos, timeoutNanos(), frozen)) {
+                return;
+            }
+            // First, so that who is carried too late to be ended here sees it: see carry.
+            term.isOver = true;
+            term = new Term();
+            endAll(LossReason.SESSION_LOST);
             proofs.add(sentNanos, System.nanoTime(), timeoutNanos(), frozen);
         }
+        tellOfLosses();
     }
 
     /**
@@ -109,7 +122,7 @@ final class Session {
     /** Not of a client that was never connected: it knows no timeout, and its first connection tells whether the session is there. */
     private boolean isInDoubt() {
         long now = System.nanoTime();
-        return client.getSessionTimeout() > 0 && proofs.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
+        return timeout.isKnown() && proofs.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
     }
 
     /** Its client is of no more use. */
@@ -124,27 +137,44 @@ final class Session {
 
     /** Whether the servers cannot have ended it yet; what it carries is lost as soon as they may have. */
     boolean isLive() {
-        boolean live = !isEnded() && mayLiveNow();
-        if (!live) {
-            lose(LossReason.SESSION_LOST);
+        if (isLiveNow()) {
+            return true;
         }
-        return live;
+        synchronized (ending) {
+            if (isLiveNow()) {
+                // Proven in between, which has ended all that was carried before.
+                return true;
+            }
+            endAll(LossReason.SESSION_LOST);
+        }
+        tellOfLosses();
+        return false;
+    }
+
+    private boolean isLiveNow() {
+        return !isEnded() && mayLiveNow();
     }
 
     /**
      * Whether the servers cannot have ended it yet by the clock, for who holds and looks: it gives up nothing. Of an end that is
-     * known here the holds are told, with its reason.
+     * known here the holds are told, with its reason. False for ever once it was, for the holds of that time, whatever is
+     * proven later.
      */
     BooleanSupplier mayLive() {
-        return mayLive;
+        return term;
     }
 
     private boolean mayLiveNow() {
-        return System.nanoTime() - proofs.endNanos(timeoutNanos()) < 0;
+        return System.nanoTime() - endNanos() < 0;
+    }
+
+    /** When the servers may end it at the earliest, by what is known. */
+    long endNanos() {
+        return proofs.endNanos(timeoutNanos());
     }
 
     private long timeoutNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(Math.max(client.getSessionTimeout(), 100));
+        return timeout.nanos();
     }
 
     private void end() {
@@ -160,12 +190,28 @@ final class Session {
 
     /** Everything it carries is no longer known to be held or in line, and is removed as soon as that is possible. */
     void lose(LossReason reason) {
+        synchronized (ending) {
+            endAll(reason);
+        }
+        tellOfLosses();
+    }
+
+    /** Calls nobody back; with {@link #ending} locked. */
+    private void endAll(LossReason reason) {
+        holds.forEach(hold -> hold.endAsLost(reason));
+        waiters.forEach(waiter -> waiter.end(WaitSignal.SESSION_LOST));
+    }
+
+    /** Calls the holders back: without a lock. */
+    private void tellOfLosses() {
         holds.forEach(hold -> {
-            if (holds.remove(hold) && hold.lose(reason) && !ended) {
-                sweeper.sweep(hold.place());
+            if (hold.tellOfLoss()) {
+                holds.remove(hold);
+                if (!ended) {
+                    sweeper.sweep(hold.place());
+                }
             }
         });
-        waiters.forEach(waiter -> waiter.end(WaitSignal.SESSION_LOST));
     }
 
     /** As {@link #lose}, at the end of the store: also for those who are just joining a line. */
@@ -177,7 +223,9 @@ final class Session {
     /** False if it has just been lost. */
     boolean carry(Hold hold) {
         holds.add(hold);
-        return isLive() && hold.isLive();
+        // Looked at in this order: an end either has found the hold, or has come before, to what the hold was granted
+        // in.
+        return isLive() && hold.isLive() && hold.mayLive();
     }
 
     void drop(Hold hold) {
@@ -216,29 +264,43 @@ final class Session {
      * @return after how many nanoseconds at the latest this is to be called again
      */
     long beat() {
-        long timeout = timeoutNanos();
-        long lookNanos = Freezes.lookNanos(timeout);
-        freezes.look(System.nanoTime(), timeout);
+        long timeoutNanos = timeoutNanos();
+        long lookNanos = Freezes.lookNanos(timeoutNanos);
+        freezes.look(System.nanoTime(), timeoutNanos);
         if (isIdle()) {
             return Math.max(lookNanos, LEAST_IDLE_NANOS);
         }
+        // One who tells may have been interrupted by an error, as where memory runs out, or be kept by a holder's
+        // callback.
+        tellOfLosses();
         // A client that was closed by its owner says nothing.
         boolean live = isLive();
-        long dueNanos = proofs.dueNanos(timeout) - System.nanoTime();
+        long dueNanos = proofs.dueNanos(timeoutNanos) - System.nanoTime();
         if (dueNanos <= 0) {
-            askForProof(timeout);
+            askForProof(timeoutNanos);
         }
         long soonest = dueNanos > 0 ? Math.min(dueNanos, lookNanos) : lookNanos;
         // No later than the end, of which nobody else tells the holders.
-        return live ? Math.min(soonest, proofs.endNanos(timeout) - System.nanoTime()) : soonest;
+        return live ? Math.min(soonest, proofs.endNanos(timeoutNanos) - System.nanoTime()) : soonest;
     }
 
-    private void askForProof(long timeout) {
+    private void askForProof(long timeoutNanos) {
         long now = System.nanoTime();
         // The client calls back once: what that throws, as where memory runs out, loses the answer for good.
-        if (beat == null || beat.isDone() || now - beatNanos >= timeout / 4) {
+        if (beat == null || beat.isDone() || now - beatNanos >= timeoutNanos / 4) {
             beatNanos = now;
             beat = requests.commit(root);
+        }
+    }
+
+    /** From one end to the next: what was over once stays so. */
+    private final class Term implements BooleanSupplier {
+
+        private volatile boolean isOver;
+
+        @Override
+        public boolean getAsBoolean() {
+            return !isOver && mayLiveNow();
         }
     }
 }
