@@ -41,6 +41,7 @@ final class ServerClock {
     private final ServerCalls link;
     private final Object guard = new Object();
     private volatile Optional<KnownTime> known = Optional.empty();
+    private OptionalLong firstAskedNanos = OptionalLong.empty();
     private volatile long askedNanos;
     private volatile OptionalLong refusedNanos = OptionalLong.empty();
 
@@ -49,15 +50,19 @@ final class ServerClock {
     }
 
     /**
-     * Reads the clock if it was never read, before anything else is asked. There is nothing yet to judge that reading by: if it
-     * was answered late, the server may have been stopped, and the clock counts when it has been set.
+     * Reads the clock if it was never read, before anything else is asked. There is nothing yet to judge that reading by: if the
+     * clock was first asked for a while ago, the server may have been stopped, and the clock counts when it has been set.
      */
     void meet(String resource) {
         if (known.isPresent() || isPassedSince(refusedNanos)) {
             return;
         }
-        long start = System.nanoTime();
+        long start = firstAsked();
         Optional<Reading> first = read(resource);
+        if (first.isEmpty()) {
+            // So it is also where the connection broke meanwhile: the driver does not say so.
+            first = read(resource);
+        }
         if (first.isPresent() && System.nanoTime() - start > LATE_NANOS) {
             first = Optional.of(afterTick(resource, first.get()));
         }
@@ -65,6 +70,14 @@ final class ServerClock {
             refusedNanos = OptionalLong.of(System.nanoTime());
         }
         first.ifPresent(this::learn);
+    }
+
+    /** Also by a call that was given up, or by another thread that still waits. */
+    private long firstAsked() {
+        synchronized (guard) {
+            firstAskedNanos = OptionalLong.of(firstAskedNanos.orElseGet(System::nanoTime));
+            return firstAskedNanos.getAsLong();
+        }
     }
 
     private static boolean isPassedSince(OptionalLong refused) {

@@ -23,6 +23,7 @@ class LateRequestIT {
     private static final Duration MIDDLING = Duration.ofSeconds(30);
     private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final Duration LATE = Duration.ofMillis(1100);
+    private static final Duration GIVEN_UP = Duration.ofSeconds(5);
     private static final Pattern TIME = Pattern.compile("STAT time (\\d+)");
     private static final Duration LONG = Duration.ofMinutes(5);
 
@@ -32,7 +33,8 @@ class LateRequestIT {
                 LateProxy proxy = new LateProxy(server.address());
                 MemcachedStore store = Stores.patient(proxy.address());
                 LockFactory locks = new LockFactory(store);
-                LockFactory others = LockFactory.connect(server.dsn())) {
+                MemcachedStore direct = Stores.patient(server.address());
+                LockFactory others = new LockFactory(direct)) {
             Lock reader = locks.createLock("r", MIDDLING);
             assertThat(reader.tryAcquireShared()).isTrue();
             proxy.holdBack("(replace|cas) lock:r~r");
@@ -52,7 +54,8 @@ class LateRequestIT {
                 LateProxy proxy = new LateProxy(server.address());
                 MemcachedStore store = Stores.patient(proxy.address());
                 LockFactory locks = new LockFactory(store);
-                LockFactory others = LockFactory.connect(server.dsn())) {
+                MemcachedStore direct = Stores.patient(server.address());
+                LockFactory others = new LockFactory(direct)) {
             Lock reader = locks.createLock("r", LONG);
             assertThat(reader.tryAcquireShared()).isTrue();
             proxy.holdBack("delete lock:r~r");
@@ -80,7 +83,8 @@ class LateRequestIT {
                 LateProxy proxy = new LateProxy(server.address());
                 MemcachedStore store = Stores.patient(proxy.address());
                 LockFactory locks = new LockFactory(store);
-                LockFactory others = LockFactory.connect(server.dsn())) {
+                MemcachedStore direct = Stores.patient(server.address());
+                LockFactory others = new LockFactory(direct)) {
             Lock lock = locks.createLock("r", MIDDLING);
             assertThat(!wasReader || lock.tryAcquireShared()).isTrue();
             assertThat(lock.tryAcquire()).isTrue();
@@ -114,6 +118,43 @@ class LateRequestIT {
 
             assertThat(asking.result()).isTrue();
             String before = proxy.transcript().split("add lock:r", 2)[0];
+            assertThat(TIME.matcher(before).results().map(time -> time.group(1)).distinct())
+                    .hasSizeGreaterThan(1);
+        }
+    }
+
+    /** The driver answers then as if the server had no statistics, as a proxy may. */
+    @Test
+    void givenTheConnectionBreaksAtTheFirstReading_whenAcquired_thenTheClockIsReadAgainBefore() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store)) {
+            proxy.holdBack("stats");
+
+            assertThat(locks.createLock("r", MIDDLING).tryAcquire()).isTrue();
+
+            assertThat(proxy.holdsBack()).isTrue();
+            assertThat(proxy.transcript().split("add lock:r", 2)[0]).containsPattern(TIME);
+        }
+    }
+
+    /** The server may have been stopped since then, and the next reading is quick. */
+    @Test
+    void givenTheFirstReadingOfTheClockWasGivenUp_whenAcquired_thenOnlyAfterTheServerHasSetItsClock() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                MemcachedStore store = Stores.open(proxy.address(), GIVEN_UP);
+                LockFactory locks = new LockFactory(store)) {
+            Lock lock = locks.createLock("r", MIDDLING);
+            proxy.holdBackAnswer("STAT time");
+            assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockStorageException.class);
+            int asked = proxy.transcript().length();
+
+            proxy.letAnswerGo();
+
+            assertThat(lock.tryAcquire()).isTrue();
+            String before = proxy.transcript().substring(asked).split("add lock:r", 2)[0];
             assertThat(TIME.matcher(before).results().map(time -> time.group(1)).distinct())
                     .hasSizeGreaterThan(1);
         }

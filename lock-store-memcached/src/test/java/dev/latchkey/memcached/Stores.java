@@ -20,9 +20,14 @@ final class Stores {
 
     /** A store whose calls and threads wait for as long as a busy machine may take. */
     static MemcachedStore patient(ServerAddress address) {
+        return open(address, LONG);
+    }
+
+    /** A store whose commands are given up after a time. */
+    static MemcachedStore open(ServerAddress address, Duration commandTimeout) {
         Dsn dsn = Dsn.parse("memcached://" + address);
-        return new MemcachedStore.Builder(new OwnClient(dsn, LONG, InetAddress::getByName))
-                .commandTimeout(LONG)
+        return new MemcachedStore.Builder(new OwnClient(dsn, commandTimeout, InetAddress::getByName))
+                .commandTimeout(commandTimeout)
                 .patience(LONG)
                 .build();
     }
