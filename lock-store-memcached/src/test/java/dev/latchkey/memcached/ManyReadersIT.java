@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -89,10 +90,10 @@ class ManyReadersIT {
     @Test
     void givenSeveralStores_whenAllShareAgainAndAgain_thenNoneFails() throws Exception {
         try (MemcachedServer server = MemcachedServer.start();
-                LockFactory one = LockFactory.connect(server.dsn());
-                LockFactory two = LockFactory.connect(server.dsn());
-                LockFactory three = LockFactory.connect(server.dsn())) {
-            shareAtOnce(List.of(one, two, three));
+                MemcachedStore one = Stores.patient(server.address());
+                MemcachedStore two = Stores.patient(server.address());
+                MemcachedStore three = Stores.patient(server.address())) {
+            shareAtOnce(Stream.of(one, two, three).map(LockFactory::new).toList());
         }
     }
 
