@@ -63,7 +63,9 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
                         seconds -> holding(request.key().resource(), seconds))));
     }
 
+    /** The rest of the readers is stored again, for as long as before. */
     boolean delete(Key key) {
+        clock.meet(key.resource());
         return change(key.resource(), (look, since) -> Rules.delete(look.listed(), key));
     }
 

@@ -90,7 +90,7 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
         return holds.delete(key);
     }
 
-    /** {@inheritDoc} The rest of the lease is in whole seconds, and rather too short than too long. */
+    /** {@inheritDoc} What is left of the lease is rather too short than too long. */
     @Override
     public Optional<Response.Granted> find(Key key) {
         return holds.find(key);

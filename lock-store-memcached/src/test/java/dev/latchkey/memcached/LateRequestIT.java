@@ -1,9 +1,12 @@
 package dev.latchkey.memcached;
 
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
@@ -157,6 +160,23 @@ class LateRequestIT {
             String before = proxy.transcript().substring(asked).split("add lock:r", 2)[0];
             assertThat(TIME.matcher(before).results().map(time -> time.group(1)).distinct())
                     .hasSizeGreaterThan(1);
+        }
+    }
+
+    /** The list of the readers that stay is stored again. */
+    @Test
+    void givenAReceivedKeyOfAReader_whenAStoreReleasesItFirst_thenItReadsTheClockBefore() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                MemcachedStore sender = Stores.patient(server.address());
+                MemcachedStore receiver = Stores.patient(proxy.address())) {
+            Key leaves = Key.of("r");
+            granted(sender.save(shared(leaves)));
+            granted(sender.save(shared(Key.of("r"))));
+
+            assertThat(receiver.delete(leaves)).isTrue();
+
+            assertThat(proxy.transcript().split("cas lock:r", 2)[0]).containsPattern(TIME);
         }
     }
 }
