@@ -37,10 +37,21 @@ public final class Main {
         System.setOut(out);
         System.setErr(err);
         QuietDrivers.install();
-        int exitCode = commandLine(args).execute(args);
+        int exitCode = execute(args);
         out.flush();
         reports.drain(LAST_WORDS);
         System.exit(exitCode);
+    }
+
+    /** An error, as of a limit of threads or files, would end the JVM with 1, which looks like the exit code of a command. */
+    private static int execute(String[] args) {
+        try {
+            return commandLine(args).execute(args);
+        } catch (Error e) {
+            Exception defect = new IllegalStateException(e);
+            ErrorMessages.say(System.err, Failures.message(defect));
+            return Failures.exitCode(defect).number();
+        }
     }
 
     private static CommandLine commandLine(String[] args) {

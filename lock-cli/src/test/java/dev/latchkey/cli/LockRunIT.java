@@ -83,6 +83,18 @@ class LockRunIT {
         return command;
     }
 
+    /** Any other code could be the command's. */
+    @Test
+    void givenALimitOfFilesThatIsTooLowForTheJvm_whenRun_then70InOneLine() {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "ulimit -n 30; exec \"$@\"", "sh"));
+        command.addAll(Cli.command("run", "x", "--", "true"));
+
+        var run = cli.start(command, "");
+
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(70);
+        assertThat(run.err()).startsWith("lock: unexpected ").hasLineCount(1);
+    }
+
     @Test
     void givenLimitOfOpenFiles_whenRun_thenTheChildHasTheSame() {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "ulimit -Sn 300; exec \"$@\"", "sh"));
