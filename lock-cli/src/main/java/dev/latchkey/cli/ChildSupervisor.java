@@ -18,6 +18,9 @@ final class ChildSupervisor {
     /** How often to look whether what the child started has ended: those are not our children, so nobody tells. */
     private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
 
+    /** How often to note what the command has started: the list of all processes has to be read for it. */
+    private static final long GLIMPSE_NANOS = Duration.ofSeconds(1).toNanos();
+
     private final String name;
     private final RunRules rules;
     private final EventQueue inbox;
@@ -26,6 +29,7 @@ final class ChildSupervisor {
     private final GroupProbe probe;
     private final long maxHoldAt;
 
+    private long glimpseAt = System.nanoTime();
     private @Nullable Long killAt;
     private @Nullable Long firstTerm;
     private boolean terminating;
@@ -105,6 +109,10 @@ final class ChildSupervisor {
 
     private OptionalInt loop() throws InterruptedException {
         while (childCode == null || (terminating && !tree.isGone())) {
+            if (firstTerm == null && System.nanoTime() - glimpseAt >= 0) {
+                tree.glimpse();
+                glimpseAt = System.nanoTime() + GLIMPSE_NANOS;
+            }
             Optional<Event> next = inbox.next(untilNextAlarm());
             if (next.isPresent()) {
                 on(next.get());
@@ -128,6 +136,17 @@ final class ChildSupervisor {
             onLost(loss.reason());
         } else if (event instanceof Event.ChildEnded ended) {
             childCode = ended.exitCode();
+            awaitSignalToAll(childCode);
+        }
+    }
+
+    /** The child may have ended of a signal to the whole group that is on its way to us: its descendants have it, too. */
+    private void awaitSignalToAll(int ofChild) throws InterruptedException {
+        if (!terminating && (ofChild == UnixSignal.TERM.exitCode() || probe.hasEnded())) {
+            Optional<Event> next = inbox.next(GroupProbe.PATIENCE);
+            if (next.isPresent()) {
+                on(next.get());
+            }
         }
     }
 
@@ -145,6 +164,9 @@ final class ChildSupervisor {
             firstTerm = signalled.nanoTime();
         }
         boolean groupHasIt = probe.hasGot(signalled);
+        if (groupHasIt) {
+            tree.rememberGlimpsed();
+        }
         console.explain("got " + signal + (groupHasIt ? ", as the whole process group did" : ": forwarding it"));
         if (!groupHasIt) {
             tree.signal(signal);
@@ -212,6 +234,9 @@ final class ChildSupervisor {
     private Duration untilNextAlarm() {
         long now = System.nanoTime();
         long nanos = overdue ? Long.MAX_VALUE : Math.max(0, maxHoldAt - now);
+        if (firstTerm == null) {
+            nanos = Math.min(nanos, Math.max(0, glimpseAt - now));
+        }
         if (killAt != null) {
             nanos = Math.min(nanos, Math.max(0, killAt - now));
         }

@@ -60,6 +60,15 @@ final class GroupProbe implements AutoCloseable {
         }
     }
 
+    /** How long a signal to the whole group may take to be noted by us, after a process has ended of it. */
+    static final Duration PATIENCE = Duration.ofMillis(PATIENCE_MS);
+
+    /** Tells whether the group has got a signal, which may not have been noted by us yet. */
+    boolean hasEnded() {
+        Process present = probe;
+        return present != null && !present.isAlive();
+    }
+
     /** Tells whether the group has got the signal we just got. */
     boolean hasGot(Event.Signalled signalled) throws InterruptedException {
         Process present = probe;

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The child and the processes it started. A process whose parent ends is no longer to be found below the child, so all
@@ -22,6 +23,7 @@ final class ProcessTree {
     private static final long LOOK_MILLIS = 50;
 
     private final Set<ProcessHandle> seen = new LinkedHashSet<>();
+    private Set<ProcessHandle> glimpsed = Set.of();
 
     ProcessTree(ProcessHandle child) {
         this(List.of(child));
@@ -41,6 +43,24 @@ final class ProcessTree {
         for (ProcessHandle known : List.copyOf(seen)) {
             known.descendants().forEach(seen::add);
         }
+    }
+
+    /** Notes the processes there are now, in the place of those noted before: not yet for good. */
+    void glimpse() {
+        try {
+            glimpsed = seen.stream().flatMap(ProcessHandle::descendants).collect(Collectors.toSet());
+        } catch (RuntimeException e) {
+            // The system has no file to spare for the list of processes: not a reason to end the command. Those noted
+            // before stay.
+        }
+    }
+
+    /**
+     * Remembers those noted last, too. A signal to the whole group ends a process before we can look below it, and what it
+     * started is not to be found any more.
+     */
+    void rememberGlimpsed() {
+        seen.addAll(glimpsed);
     }
 
     /** Sends a signal to all, the child first, lest a shell goes on with its next command. */

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockRunSignalsIT {
 
@@ -304,6 +305,31 @@ class LockRunSignalsIT {
         int unused = run.exitCode();
 
         assertThat(cli.read("got").lines()).containsExactlyInAnyOrder("child", "grandchild", "end");
+    }
+
+    /** Its parent ends of the same signal, before lock can look what it has started. */
+    @ParameterizedTest
+    @ValueSource(strings = {"sh", "setsid sh"})
+    @EnabledOnOs(OS.LINUX)
+    void givenAChildThatEndsOfTerm_whenTheGroupGetsIt_thenLockIsKeptUntilTheGrandchildIsGone(String start) {
+        String grandchild = "trap 'echo TERM >>$T/got; while [ ! -e $T/go ]; do sleep 0.05; done; exit' TERM;"
+                + " : >$T/ready; while :; do sleep 0.05; done";
+        // It is seen once a second: two later it is known.
+        List<String> command = new ArrayList<>(List.of("timeout", "300"));
+        command.addAll(
+                Cli.command("run", "--kill-after=1h", "x", "--", "sh", "-c", start + " -c \"$0\" & wait", grandchild));
+        var run = cli.start(command, "");
+        cli.awaitFile("ready");
+        await().pollDelay(Duration.ofSeconds(2)).atMost(Cli.PATIENCE).until(() -> true);
+
+        run.signal("TERM");
+        await().atMost(Cli.PATIENCE).until(() -> !cli.read("got").isEmpty());
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isEqualTo(75);
+        cli.touch("go");
+
+        int unused = run.exitCode();
+        assertThat(cli.read("got")).isEqualTo("TERM\n");
+        assertThat(cli.run("run", "-n", "x", "--", "true").exitCode()).isZero();
     }
 
     /** Each signal takes a while, for it has to be found out who got it. */
