@@ -12,6 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The launcher of a checkout whose build is a script that notes when it runs. */
@@ -147,6 +149,20 @@ class FirstBuildIT {
 
         cli.touch("build");
         assertThat(lock.exitCode()).as(lock.err()).isZero();
+    }
+
+    /** What says how far a build is has all files that the caller has open. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenACallerThatHasLockedAFile_whenBuilt_thenTheFileIsFreeWhenTheCallerClosesIt() {
+        String caller = "exec 8>$T/file; flock 8; \"$0\"; exec 8>&-; flock -n $T/file echo free";
+
+        var lock = cli.start(List.of("sh", "-c", caller, root.resolve("lock").toString()), "");
+        cli.awaitFile("building");
+        cli.touch("build");
+
+        assertThat(lock.exitCode()).isZero();
+        assertThat(lock.out()).isEqualTo("started\nfree\n");
     }
 
     @Test
