@@ -60,6 +60,19 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
+     * Leaves the release of locks at the exit of the JVM to the caller, who has to call {@link #close()}.
+     *
+     * <p>This is for containers, which first let running work finish. By default, all locks are released as soon as the
+     * exit begins, while other threads may still work under them.
+     *
+     * @return this factory
+     */
+    public LockFactory withoutShutdownHook() {
+        ShutdownHook.forgets(context);
+        return this;
+    }
+
+    /**
      * Creates a Lock with a TTL of 300 s.
      *
      * @param resource the name of what the lock protects: any text, including the empty one, of at most
@@ -163,7 +176,7 @@ public final class LockFactory implements AutoCloseable {
      *
      * <p>Failing releases are logged. The call is idempotent, and waits for a close that is in progress. It works with
      * the thread's interrupt flag set, and keeps the flag. A normal exit of the JVM does the same for what is still held,
-     * for at most 3 s.
+     * for at most 3 s, unless {@link #withoutShutdownHook} was called.
      */
     @Override
     public void close() {
