@@ -74,9 +74,10 @@ final class LockLines {
         return "LATCHKEY_STORE=in-memory " + asked + "-- true";
     }
 
-    /** The blocks that have such lines. */
+    /** The blocks that have such lines; one that is a part of a file is not run. */
     static Stream<Snippet> in(List<Snippet> snippets) {
         return snippets.stream()
-                .filter(snippet -> List.of("crontab", "ini", "yaml").contains(snippet.language()));
+                .filter(snippet -> List.of("crontab", "ini", "yaml").contains(snippet.language()))
+                .filter(snippet -> snippet.source().isEmpty());
     }
 }

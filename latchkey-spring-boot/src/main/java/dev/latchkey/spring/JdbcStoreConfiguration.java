@@ -1,0 +1,45 @@
+package dev.latchkey.spring;
+
+import dev.latchkey.jdbc.JdbcStore;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+
+/** Locks in the database of the application. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({JdbcStore.class, DelegatingDataSource.class})
+@ConditionalOnBean(DataSource.class)
+class JdbcStoreConfiguration {
+
+    @Bean
+    StoreSource latchkeyJdbcSource(ObjectProvider<DataSource> dataSources) {
+        return new StoreSource("jdbc", "jdbc (a DataSource)", () -> open(dataSources));
+    }
+
+    private static OpenStore open(ObjectProvider<DataSource> dataSources) {
+        DataSource dataSource = dataSources.getIfUnique();
+        if (dataSource == null) {
+            throw new LatchkeyConfigurationException(
+                    "The application has several DataSources, and none of them is primary: locks could be kept in any.",
+                    "Mark one with @Primary, or declare the store: @Bean JdbcStore lockStore(@Qualifier(\"orders\") DataSource"
+                            + " dataSource) { return new JdbcStore(dataSource); }.");
+        }
+        DataSource pool = outsideOfTransactions(dataSource);
+        JdbcStore store = new JdbcStore(pool);
+        return new OpenStore(store, new JdbcCommitCheck(store, pool));
+    }
+
+    /** A lock must not be taken in a transaction of the application, nor be rolled back with it. */
+    private static DataSource outsideOfTransactions(DataSource dataSource) {
+        DataSource target = dataSource;
+        while (target instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
+            target = proxy.getTargetDataSource();
+        }
+        return target;
+    }
+}

@@ -1,0 +1,99 @@
+package dev.latchkey.spring;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.spi.PersistingStore;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.util.function.SingletonSupplier;
+
+/** Locks of an application over the client it has. Whatever opens the store is made when it is first needed. */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration"
+        })
+@EnableConfigurationProperties(LatchkeyProperties.class)
+@Import({
+    JdbcStoreConfiguration.class,
+    RedisStoreConfiguration.class,
+    MongoDbStoreConfiguration.class,
+    TransactionConfiguration.class
+})
+class LatchkeyAutoConfiguration {
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedMethods latchkeyLockedMethods(
+            ConfigurableBeanFactory beans, ObjectProvider<LatchkeyProperties> properties) {
+        return new LockedMethods(new LockedMethodParser(
+                text -> {
+                    String resolved = beans.resolveEmbeddedValue(text);
+                    return resolved == null ? "" : resolved;
+                },
+                () -> properties.getObject().ttl()));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedBeanPostProcessor latchkeyLockedBeanPostProcessor(
+            LockedMethods methods,
+            ConfigurableBeanFactory beans,
+            ObjectProvider<Acquirer> acquirer,
+            ObjectProvider<LatchkeyProperties> properties) {
+        Supplier<KeyEvaluator> keys = SingletonSupplier.of(
+                () -> new KeyEvaluator(beans, properties.getObject().prefix()));
+        return new LockedBeanPostProcessor(
+                methods, new LockedInterceptor(methods, SingletonSupplier.of(acquirer::getObject), keys));
+    }
+
+    @Bean
+    StoreChoice latchkeyStoreChoice(LatchkeyProperties properties, ObjectProvider<StoreSource> sources) {
+        return new StoreChoice(properties.store(), sources.orderedStream().toList());
+    }
+
+    @Bean(LatchkeyLifecycle.STORE)
+    @Lazy
+    @ConditionalOnMissingBean({PersistingStore.class, LockFactory.class})
+    PersistingStore latchkeyStore(StoreChoice choice) {
+        return choice.open();
+    }
+
+    @Bean(LatchkeyLifecycle.FACTORY)
+    @Lazy
+    @ConditionalOnMissingBean
+    LockFactory latchkeyLockFactory(PersistingStore store) {
+        return new LockFactory(store).withoutShutdownHook();
+    }
+
+    @Bean
+    Acquirer latchkeyAcquirer(ObjectProvider<LockFactory> factory, StoreChoice choice) {
+        return new Acquirer(SingletonSupplier.of(factory::getObject), choice::commitCheck);
+    }
+
+    @Bean(LatchkeyLifecycle.TEMPLATE)
+    @Lazy
+    @ConditionalOnMissingBean
+    LockTemplate latchkeyLockTemplate(Acquirer acquirer, LatchkeyProperties properties) {
+        return new LockTemplate(acquirer, properties.prefix(), properties.ttl());
+    }
+
+    @Bean
+    LatchkeyLifecycle latchkeyLifecycle(
+            ConfigurableApplicationContext context,
+            StoreChoice choice,
+            LockedMethods methods,
+            LatchkeyProperties properties) {
+        return new LatchkeyLifecycle(context, choice, methods, properties);
+    }
+}

@@ -1,0 +1,127 @@
+package dev.latchkey.spring;
+
+import dev.latchkey.Capability;
+import dev.latchkey.Key;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.PersistingStore;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Looks at the store at the start, if the application uses locks; closes the factory at the end, when no web server and no
+ * scheduler runs work under a lock any more, and the pools and clients are still open that releases need.
+ */
+final class LatchkeyLifecycle implements SmartLifecycle {
+
+    /** Of the beans that are opened by who needs them first. */
+    static final String FACTORY = "latchkeyLockFactory";
+
+    static final String STORE = "latchkeyStore";
+    static final String TEMPLATE = "latchkeyLockTemplate";
+
+    /** Clients stop in phase 0, schedulers in half of the greatest, web servers before. */
+    private static final int PHASE = 1_024;
+
+    private static final String PROBE = "latchkey:probe";
+
+    private final ConfigurableApplicationContext context;
+    private final StoreChoice choice;
+    private final LockedMethods methods;
+    private final LatchkeyProperties properties;
+    private volatile boolean running;
+
+    LatchkeyLifecycle(
+            ConfigurableApplicationContext context,
+            StoreChoice choice,
+            LockedMethods methods,
+            LatchkeyProperties properties) {
+        this.context = context;
+        this.choice = choice;
+        this.methods = methods;
+        this.properties = properties;
+    }
+
+    @Override
+    public void start() {
+        if (context.containsBeanDefinition(STORE)) {
+            String store = choice.description();
+            if (choice.isDsn() || isUsed()) {
+                look(context.getBean(STORE, PersistingStore.class), store);
+            }
+        }
+        running = true;
+    }
+
+    private boolean isUsed() {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        return !methods.all().isEmpty() || beans.containsSingleton(FACTORY) || beans.containsSingleton(TEMPLATE);
+    }
+
+    private void look(PersistingStore store, String description) {
+        checkLeases();
+        if (!properties.failFast()) {
+            return;
+        }
+        try {
+            Object unused = store.find(Key.of(PROBE));
+        } catch (LockStorageException e) {
+            throw new LatchkeyConfigurationException(
+                    "Latchkey cannot reach the store of its locks, " + description + ": " + e.getMessage() + ".",
+                    "Start it, or correct its address and its credentials. To start without it, set latchkey.fail-fast=false: each"
+                            + " call of a locked method then fails until it is there.",
+                    e);
+        }
+    }
+
+    private void checkLeases() {
+        methods.all().stream()
+                .filter(locked -> !locked.settings().minHold().isZero())
+                .filter(locked -> !context.getBean(LockFactory.class).supports(Capability.LEASES))
+                .findFirst()
+                .ifPresent(locked -> {
+                    throw LockedMethodParser.wrong(
+                            locked.method(),
+                            "its minHold needs a store with leases, and " + choice.description() + " has none",
+                            "Set latchkey.store to a store with leases, such as jdbc, redis or mongodb, or leave out the minHold.");
+                });
+    }
+
+    /** A context that is only stopped may be started again, with the same factory. */
+    @Override
+    public void stop() {
+        if (context.isClosed()) {
+            close(FACTORY);
+            close(STORE);
+        }
+        running = false;
+    }
+
+    private void close(String bean) {
+        Object opened = context.getBeanFactory().containsSingleton(bean)
+                ? context.getBeanFactory().getSingleton(bean)
+                : null;
+        if (opened instanceof LockFactory factory) {
+            factory.close();
+        } else if (opened instanceof PersistingStore store) {
+            store.close();
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    /** What runs in a context that is paused between tests keeps its locks. */
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+}

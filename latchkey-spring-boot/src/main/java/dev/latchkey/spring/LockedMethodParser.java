@@ -1,0 +1,144 @@
+package dev.latchkey.spring;
+
+import dev.latchkey.LockMode;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.expression.Expression;
+import org.springframework.util.ClassUtils;
+
+/** Reads the annotation of a method, and refuses what could not lock as it says. */
+final class LockedMethodParser {
+
+    private final UnaryOperator<String> placeholders;
+    private final Supplier<Duration> ttl;
+    private final KeyExpressions expressions = new KeyExpressions();
+
+    LockedMethodParser(UnaryOperator<String> placeholders, Supplier<Duration> ttl) {
+        this.placeholders = placeholders;
+        this.ttl = ttl;
+    }
+
+    LockedMethod parse(Method method, Class<?> type, Locked locked) {
+        checkProxied(method, type);
+        checkResult(method, locked);
+        Expression key = expressions.parse(method, locked.value());
+        return new LockedMethod(method, key, settings(method, locked), ResultKind.of(method));
+    }
+
+    private static void checkProxied(Method method, Class<?> type) {
+        String obstacle = "";
+        if (Modifier.isPrivate(method.getModifiers())) {
+            obstacle = "private";
+        } else if (Modifier.isStatic(method.getModifiers())) {
+            obstacle = "static";
+        } else if (Modifier.isFinal(method.getModifiers())) {
+            obstacle = "final";
+        }
+        if (!obstacle.isEmpty()) {
+            throw wrong(
+                    method,
+                    "it is " + obstacle + ", so the proxy that takes the lock is passed by",
+                    "Make the method neither private nor static nor final, or call a LockTemplate in it instead of @Locked.");
+        }
+        if (Modifier.isFinal(type.getModifiers()) && !type.isInterface()) {
+            throw wrong(
+                    method,
+                    "its class " + type.getSimpleName() + " is final, so there can be no proxy that takes the lock",
+                    "Make the class not final, or call a LockTemplate in the method instead of @Locked.");
+        }
+    }
+
+    private static void checkResult(Method method, Locked locked) {
+        Class<?> result = method.getReturnType();
+        if (locked.ifHeld() == IfHeld.SKIP && result.isPrimitive() && result != void.class) {
+            throw wrong(
+                    method,
+                    "a call that is skipped has no " + result + " to return",
+                    "Return " + ClassUtils.resolvePrimitiveIfNecessary(result).getSimpleName()
+                            + " or an Optional, or do not skip.");
+        }
+        boolean isPlainFuture = Future.class.isAssignableFrom(result) && ResultKind.of(method) != ResultKind.STAGE;
+        boolean isOtherPublisher = ResultKind.of(method) == ResultKind.VALUE && isPublisher(result);
+        if (isPlainFuture || isOtherPublisher) {
+            throw wrong(
+                    method,
+                    "nobody can tell when a " + result.getSimpleName()
+                            + " has completed, and the lock is to be released then",
+                    "Return a CompletableFuture, a Mono or a Flux.");
+        }
+        Class<?>[] parameters = method.getParameterTypes();
+        if (parameters.length > 0
+                && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
+            throw wrong(
+                    method,
+                    "it is a suspend function, which goes on in other threads after it has returned",
+                    "Call a LockTemplate around what blocks, or return a Mono.");
+        }
+    }
+
+    private static boolean isPublisher(Class<?> type) {
+        for (Class<?> one = type; one != null; one = one.getSuperclass()) {
+            if (one.getName().equals("org.reactivestreams.Publisher")) {
+                return true;
+            }
+            for (Class<?> implemented : one.getInterfaces()) {
+                if (isPublisher(implemented)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private LockSettings settings(Method method, Locked locked) {
+        Optional<Duration> maxWait = duration(method, "maxWait", locked.maxWait());
+        if (maxWait.isEmpty() && locked.ifHeld() != IfHeld.WAIT) {
+            maxWait = Optional.of(Duration.ZERO);
+        }
+        Duration minHold = duration(method, "minHold", locked.minHold()).orElse(Duration.ZERO);
+        Optional<Duration> maxHold = duration(method, "maxHold", locked.maxHold());
+        if (maxHold.isPresent() && minHold.compareTo(maxHold.get()) > 0) {
+            throw wrong(method, "its minHold is longer than its maxHold", "Make the one shorter, or the other longer.");
+        }
+        LockMode mode = locked.mode();
+        return new LockSettings(
+                mode,
+                locked.ifHeld(),
+                maxWait,
+                duration(method, "ttl", locked.ttl()).orElseGet(ttl),
+                minHold,
+                maxHold);
+    }
+
+    private Optional<Duration> duration(Method method, String name, String text) {
+        String resolved = placeholders.apply(text).strip();
+        if (resolved.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            Duration duration = DurationStyle.detectAndParse(resolved);
+            if (duration.isNegative()) {
+                throw new IllegalArgumentException("negative");
+            }
+            return Optional.of(duration);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw wrong(
+                    method,
+                    "its " + name + " \"" + resolved + "\" is no duration",
+                    "Write it as 500ms, 30s, 5m, 2h or PT30S.");
+        }
+    }
+
+    static LatchkeyConfigurationException wrong(Method method, String problem, String action) {
+        return new LatchkeyConfigurationException(
+                "@Locked cannot lock " + method.getDeclaringClass().getName() + "." + method.getName() + "(): "
+                        + problem + ".",
+                action);
+    }
+}

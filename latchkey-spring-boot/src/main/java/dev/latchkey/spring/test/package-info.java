@@ -1,0 +1,5 @@
+/** Locks in tests of an application. */
+@NullMarked
+package dev.latchkey.spring.test;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,463 @@
+package dev.latchkey.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockConflictedException;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.PersistingStore;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.lang.reflect.Proxy;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** What a locked method does, in one process. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LockedTest {
+
+    private ConfigurableApplicationContext app;
+    private Work work;
+    private LockFactory locks;
+
+    LockedTest() {
+        app = Apps.start(
+                Application.class,
+                "latchkey.store=in-memory",
+                "latchkey.prefix=app",
+                "latchkey.ttl=20s",
+                "my.wait=50ms");
+        work = app.getBean(Work.class);
+        locks = app.getBean(LockFactory.class);
+    }
+
+    @BeforeEach
+    void isProxied() {
+        assertThat(AopUtils.isAopProxy(work)).isTrue();
+        assertThat(AopUtils.isAopProxy(app.getBean(Plain.class))).isFalse();
+    }
+
+    @AfterEach
+    void close() {
+        app.close();
+    }
+
+    @Test
+    void givenAnArgument_thenItIsInTheKey_andTheLockIsHeldMeanwhile() {
+        assertThat(work.order(7, () -> holders("app:order:7"))).isEqualTo(1);
+        assertThat(holders("app:order:7")).isZero();
+    }
+
+    @Test
+    void givenABeanInTheKey_thenItIsAsked() {
+        assertThat(work.tenant(() -> holders("app:tenant-1"))).isEqualTo(1);
+    }
+
+    @Test
+    void givenAnAnnotationMadeOfIt_thenLocks() {
+        assertThat(work.made(() -> holders("app:made"))).isEqualTo(1);
+    }
+
+    @Test
+    void givenAClassThatIsLocked_thenItsPublicMethodsAre() {
+        assertThat(app.getBean(AllLocked.class).work(() -> holders("app:class")))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void givenAnInterfaceThatIsLocked_thenItsImplementationIs() {
+        assertThat(app.getBean(Contract.class).work(3, () -> holders("app:contract:3")))
+                .isEqualTo(1);
+    }
+
+    /** As a repository of Spring Data, whose class does not implement the interface. */
+    @Test
+    void givenAnInterfaceOfAProxyAlone_thenItIsLocked() {
+        assertThat(app.getBean("repository", Repository.class).find(5, () -> holders("app:row:5")))
+                .isEqualTo(1);
+        assertThat(app.getBean("mapper", Repository.class).find(6, () -> holders("app:row:6")))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void givenAKeyThatIsNullOrEmptyInACall_thenRefused() {
+        assertThatThrownBy(() -> work.named(null)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> work.named("")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void givenItFails_thenReleasedAndThrown() {
+        assertThatThrownBy(() -> work.order(7, () -> {
+                    throw new UnsupportedOperationException("no");
+                }))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThat(holders("app:order:7")).isZero();
+    }
+
+    @Test
+    void givenHeld_whenItSkips_thenNothingIsRunAndNothingReturned() throws Exception {
+        Lock other = locks.createLock("app:skip").acquire();
+        AtomicBoolean ran = new AtomicBoolean();
+
+        assertThat(work.skipped(ran)).isNull();
+        assertThat(work.skippedOptional(ran)).isEmpty();
+        assertThat(work.skippedStage(ran).toCompletableFuture()).isCompletedWithValue(null);
+        assertThat(work.skippedMono(ran).blockOptional()).isEmpty();
+        assertThat(work.skippedFlux(ran).collectList().block()).isEmpty();
+        assertThat(ran).isFalse();
+
+        other.close();
+        assertThat(work.skipped(ran)).isEqualTo(1);
+        assertThat(ran).isTrue();
+    }
+
+    @Test
+    void givenHeld_whenItFailsOrItsWaitIsOver_thenConflict() throws Exception {
+        try (Lock other = locks.createLock("app:held").acquire()) {
+            assertThat(other.isExpired()).isFalse();
+            assertThatThrownBy(() -> work.failing()).isInstanceOf(LockConflictedException.class);
+            assertThatThrownBy(() -> work.waitingShortly()).isInstanceOf(LockConflictedException.class);
+        }
+        work.failing();
+    }
+
+    @Test
+    void givenHeld_whenItWaits_thenRunsAfterTheRelease() throws Exception {
+        Lock other = locks.createLock("app:order:7").acquire();
+        CompletableFuture<Integer> done = CompletableFuture.supplyAsync(() -> work.order(7, () -> 1));
+        assertThat(done).isNotDone();
+        other.close();
+
+        assertThat(done.get()).isEqualTo(1);
+    }
+
+    @Test
+    void givenInterruptedWhileItWaits_thenConflictAndTheFlagStays() throws Exception {
+        try (Lock other = locks.createLock("app:order:7").acquire()) {
+            assertThat(other.isExpired()).isFalse();
+            Thread.currentThread().interrupt();
+
+            assertThatThrownBy(() -> work.order(7, () -> 1)).isInstanceOf(LockConflictedException.class);
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void givenReaders_thenTheyShare() {
+        assertThat(work.read(() -> {
+                    CompletableFuture<Integer> other =
+                            CompletableFuture.supplyAsync(() -> work.read(() -> holders("app:rw")));
+                    return other.join();
+                }))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void givenACallForTheSameKeyInTheSameThread_thenItGoesOnUnderTheSameHold() {
+        int difference = work.order(7, () -> {
+            long outer = CurrentLock.get().fencingToken().getAsLong();
+            return (int) (outer
+                    - work.<Long>nested(
+                            7, () -> CurrentLock.get().fencingToken().getAsLong()));
+        });
+
+        assertThat(difference).isZero();
+        assertThat(CurrentLock.find()).isEmpty();
+    }
+
+    @Test
+    void givenItReadsUnderALock_whenItWantsToWrite_thenRefusedInsteadOfWaitingForItself() {
+        assertThatThrownBy(() -> work.read(() -> work.write(() -> 1))).isInstanceOf(IllegalStateException.class);
+        assertThat(work.write(() -> work.read(() -> 2))).isEqualTo(2);
+    }
+
+    @Test
+    void givenAStage_thenHeldUntilItHasCompleted_andFreeWhenOthersSeeThat() {
+        CompletableFuture<Integer> inner = new CompletableFuture<>();
+        CompletionStage<Integer> outer = work.stage(inner);
+        assertThat(holders("app:stage")).isEqualTo(1);
+
+        CompletionStage<Integer> seen = outer.thenApply(result -> holders("app:stage"));
+        inner.complete(1);
+
+        assertThat(seen.toCompletableFuture().join()).isZero();
+    }
+
+    @Test
+    void givenAnAsyncMethod_thenTheLockIsTakenWhereItRuns() throws Exception {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CompletableFuture<Thread> ran = work.async(mayEnd);
+        await().untilAsserted(() -> assertThat(holders("app:async")).isEqualTo(1));
+        mayEnd.countDown();
+
+        assertThat(ran.get()).isNotSameAs(Thread.currentThread());
+        assertThat(holders("app:async")).isZero();
+    }
+
+    @Test
+    void givenAMono_thenLockedFromItsSubscriptionToItsEnd() {
+        Sinks.One<Integer> inner = Sinks.one();
+        Mono<Integer> outer = work.mono(inner.asMono());
+        assertThat(holders("app:mono")).isZero();
+
+        CompletableFuture<Integer> result = outer.toFuture();
+        await().untilAsserted(() -> assertThat(holders("app:mono")).isEqualTo(1));
+        inner.tryEmitValue(1).orThrow();
+
+        assertThat(result.join()).isEqualTo(1);
+        assertThat(holders("app:mono")).isZero();
+        assertThat(outer.block()).isEqualTo(1);
+    }
+
+    @Test
+    void givenAFlux_thenLockedUntilItIsCancelled() {
+        assertThat(work.flux().take(2).collectList().block()).containsExactly(1, 2);
+        await().untilAsserted(() -> assertThat(holders("app:flux")).isZero());
+    }
+
+    @Test
+    void givenItTakesLongerThanItMay_thenLostAndInterruptedAndThrown() {
+        assertThatThrownBy(() -> work.tooLong()).isInstanceOf(LockLostException.class);
+        assertThat(Thread.interrupted())
+                .as("the interrupt was for the work, which has seen it")
+                .isFalse();
+    }
+
+    @Test
+    void givenAMinHold_thenKeptFromOthersAfterTheEnd() {
+        work.minHeld();
+
+        assertThat(locks.createLock("app:min").tryAcquire()).isFalse();
+    }
+
+    @Test
+    void givenATemplate_thenLocksAsTheAnnotationDoes() {
+        LockTemplate template = app.getBean(LockTemplate.class);
+
+        assertThat(template.<Integer, RuntimeException>call(
+                        "order:7", () -> work.order(7, () -> holders("app:order:7"))))
+                .isEqualTo(1);
+        assertThat(template.tryRun(
+                        "order:7", () -> assertThat(holders("app:order:7")).isEqualTo(1)))
+                .isTrue();
+        assertThatThrownBy(() -> template.run("", () -> {})).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void givenTheStoreHasNoProxyOfItsOwn_thenItIsTheOneOfTheFactory() {
+        assertThat(app.getBeansOfType(PersistingStore.class)).hasSize(1);
+    }
+
+    private int holders(String resource) {
+        return locks.holders(resource).size();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            excludeName = {
+                "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+                "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+                "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration"
+            })
+    @EnableAsync
+    @Import({Work.class, Plain.class, AllLocked.class, Implementation.class})
+    static class Application {
+        @Bean
+        Tenants tenants() {
+            return new Tenants();
+        }
+
+        @Bean
+        Repository repository() {
+            return ProxyFactory.getProxy(Repository.class, (MethodInterceptor)
+                    call -> ((Supplier<?>) Objects.requireNonNull(call.getArguments()[1])).get());
+        }
+
+        /** A proxy that is none of Spring's. */
+        @Bean
+        Repository mapper() {
+            return (Repository) Proxy.newProxyInstance(
+                    Repository.class.getClassLoader(),
+                    new Class<?>[] {Repository.class},
+                    (proxy, method, arguments) ->
+                            arguments == null || arguments.length < 2 ? 0 : ((Supplier<?>) arguments[1]).get());
+        }
+    }
+
+    static class Plain {}
+
+    static class Tenants {
+        public String current() {
+            return "tenant-1";
+        }
+    }
+
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @Locked("'made'")
+    @interface Made {
+        @AliasFor(annotation = Locked.class, attribute = "ttl")
+        String keptFor() default "10s";
+    }
+
+    interface Repository {
+        @Locked("'row:' + #p0")
+        int find(long id, Supplier<Integer> inner);
+    }
+
+    interface Contract {
+        @Locked("'contract:' + #id")
+        int work(long id, Supplier<Integer> inner);
+    }
+
+    static class Implementation implements Contract {
+        @Override
+        public int work(long id, Supplier<Integer> inner) {
+            return inner.get();
+        }
+    }
+
+    @Locked("'class'")
+    static class AllLocked {
+        public int work(Supplier<Integer> inner) {
+            return inner.get();
+        }
+    }
+
+    static class Work {
+
+        @Locked("'order:' + #id")
+        int order(long id, Supplier<Integer> inner) {
+            return inner.get();
+        }
+
+        @Locked("'order:' + #id")
+        <T> T nested(long id, Supplier<T> inner) {
+            return inner.get();
+        }
+
+        @Locked("@tenants.current()")
+        int tenant(Supplier<Integer> inner) {
+            return inner.get();
+        }
+
+        @Made
+        int made(Supplier<Integer> inner) {
+            return inner.get();
+        }
+
+        @Locked("#name")
+        void named(@Nullable String name) {}
+
+        @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)
+        @Nullable Integer skipped(AtomicBoolean ran) {
+            ran.set(true);
+            return 1;
+        }
+
+        @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)
+        Optional<Integer> skippedOptional(AtomicBoolean ran) {
+            ran.set(true);
+            return Optional.of(1);
+        }
+
+        @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)
+        CompletionStage<Integer> skippedStage(AtomicBoolean ran) {
+            ran.set(true);
+            return CompletableFuture.completedFuture(1);
+        }
+
+        @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)
+        Mono<Integer> skippedMono(AtomicBoolean ran) {
+            ran.set(true);
+            return Mono.just(1);
+        }
+
+        @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)
+        Flux<Integer> skippedFlux(AtomicBoolean ran) {
+            ran.set(true);
+            return Flux.just(1);
+        }
+
+        @Locked(value = "'held'", ifHeld = IfHeld.FAIL)
+        void failing() {}
+
+        @Locked(value = "'held'", maxWait = "${my.wait}")
+        void waitingShortly() {}
+
+        @Locked(value = "'rw'", mode = LockMode.SHARED)
+        int read(Supplier<Integer> inner) {
+            return inner.get();
+        }
+
+        @Locked("'rw'")
+        int write(Supplier<Integer> inner) {
+            return inner.get();
+        }
+
+        @Locked("'stage'")
+        CompletionStage<Integer> stage(CompletionStage<Integer> inner) {
+            return inner;
+        }
+
+        @Locked("'async'")
+        @Async
+        CompletableFuture<Thread> async(CountDownLatch mayEnd) throws InterruptedException {
+            mayEnd.await();
+            return CompletableFuture.completedFuture(Thread.currentThread());
+        }
+
+        @Locked("'mono'")
+        Mono<Integer> mono(Mono<Integer> inner) {
+            return inner;
+        }
+
+        @Locked("'flux'")
+        Flux<Integer> flux() {
+            return Flux.range(1, 100).concatWith(Flux.never());
+        }
+
+        @Locked(value = "'long'", maxHold = "100ms")
+        void tooLong() {
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException e) {
+                // Told, and ends.
+            }
+        }
+
+        @Locked(value = "'min'", minHold = "1m")
+        void minHeld() {}
+    }
+}

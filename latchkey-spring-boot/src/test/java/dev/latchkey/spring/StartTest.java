@@ -1,0 +1,324 @@
+package dev.latchkey.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.flock.FlockStore;
+import dev.latchkey.jdbc.JdbcStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.store.InMemoryStore;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+
+/** What an application locks with, and what it is told if that is nothing. */
+@ExtendWith(OutputCaptureExtension.class)
+class StartTest {
+
+    /** Redis is not even looked for, unless somebody wants it. */
+    private static final String NO_REDIS =
+            "spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration,"
+                    + "org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration";
+
+    private static final String NO_CLIENT =
+            NO_REDIS + ",org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
+
+    private static final String H2 = "spring.datasource.url=jdbc:h2:mem:start";
+
+    @Test
+    void givenADataSourceUrlAlone_thenLocksInThatDatabase() {
+        try (ConfigurableApplicationContext app = Apps.start(Empty.class, NO_REDIS, H2)) {
+            assertThat(app.getBean(LockTemplate.class).<Boolean, RuntimeException>call("a", () -> true))
+                    .isTrue();
+            assertThat(app.getBean(PersistingStore.class)).isInstanceOf(JdbcStore.class);
+        }
+    }
+
+    @Test
+    void givenNoClient_thenLocksFilesAndSaysSo(CapturedOutput output) {
+        try (ConfigurableApplicationContext app = Apps.start(Empty.class, NO_CLIENT)) {
+            assertThat(app.getBean(LockTemplate.class).<Boolean, RuntimeException>call("a", () -> true))
+                    .isTrue();
+            assertThat(app.getBean(PersistingStore.class)).isInstanceOf(FlockStore.class);
+            assertThat(output).contains("Latchkey keeps locks in files");
+        }
+    }
+
+    @Test
+    void givenADsn_thenLocksThere() {
+        try (ConfigurableApplicationContext app = Apps.start(Empty.class, NO_REDIS, H2, "latchkey.store=in-memory")) {
+            assertThat(app.getBean(PersistingStore.class)).isInstanceOf(InMemoryStore.class);
+        }
+    }
+
+    @Test
+    void givenAStoreOfTheApplication_thenLocksThere() {
+        try (ConfigurableApplicationContext app = Apps.start(OwnStore.class, H2)) {
+            app.getBean(LockTemplate.class).run("a", () -> {});
+
+            assertThat(app.getBean(PersistingStore.class)).isInstanceOf(InMemoryStore.class);
+            assertThat(app.getBeansOfType(PersistingStore.class)).containsOnlyKeys("ownStore");
+        }
+    }
+
+    @Test
+    void givenAProxyThatTakesPartInTransactions_thenLocksInItsTarget() {
+        try (ConfigurableApplicationContext app = Apps.start(Proxied.class, NO_CLIENT)) {
+            assertThat(app.getBean(LockTemplate.class).<Boolean, RuntimeException>call("a", () -> true))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void givenNobodyLocks_thenNoStoreIsOpened() {
+        try (ConfigurableApplicationContext app = Apps.start(Empty.class, NO_REDIS, H2)) {
+            assertThat(app.getBeanFactory().containsSingleton(LatchkeyLifecycle.STORE))
+                    .isFalse();
+            assertThat(app.getBeanFactory().containsSingleton(LatchkeyLifecycle.FACTORY))
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void givenAContextThatIsClosed_thenTheFactoryIs() {
+        ConfigurableApplicationContext app = Apps.start(Empty.class, "latchkey.store=in-memory", NO_CLIENT);
+        LockFactory locks = app.getBean(LockFactory.class);
+        app.close();
+
+        assertThatThrownBy(() -> locks.createLock("a").tryAcquire()).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void givenAContextThatIsOnlyStopped_whenItIsStartedAgain_thenItLocks() {
+        try (ConfigurableApplicationContext app = Apps.start(Empty.class, "latchkey.store=in-memory", NO_CLIENT)) {
+            LockTemplate locks = app.getBean(LockTemplate.class);
+            app.stop();
+            app.start();
+
+            assertThat(locks.tryRun("a", () -> {})).isTrue();
+        }
+    }
+
+    @Test
+    void givenTwoClientsAndNoChoice_thenNamesTheProperty(CapturedOutput output) {
+        assertFails(
+                output,
+                Empty.class,
+                "Set latchkey.store to jdbc or redis",
+                H2,
+                "spring.autoconfigure.exclude=org.springframework.boot.mongodb.autoconfigure.MongoAutoConfiguration");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            redis                        | spring.data.redis.url
+            rediss                       | Correct latchkey.store
+            nosuch://host                | unknown store "nosuch"
+            jdbc:nosuch:host             | no JDBC driver
+            """)
+    void givenAWrongStore_thenSaysWhatIsRight(String store, String said, CapturedOutput output) {
+        assertFails(output, Empty.class, said, NO_CLIENT, "latchkey.store=" + store);
+    }
+
+    @Test
+    void givenAStoreThatCannotBeReached_whenSomethingIsLocked_thenSaysSo(CapturedOutput output) {
+        assertFails(
+                output,
+                OneLocked.class,
+                "Latchkey cannot reach the store of its locks, jdbc",
+                NO_REDIS,
+                "spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none?connectTimeout=1",
+                "spring.datasource.hikari.connection-timeout=1000",
+                "spring.datasource.hikari.initialization-fail-timeout=0");
+    }
+
+    @Test
+    void givenAStoreThatCannotBeReached_whenThatIsAllowed_thenStarts() {
+        try (ConfigurableApplicationContext app = Apps.start(
+                OneLocked.class,
+                NO_REDIS,
+                "spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none?connectTimeout=1",
+                "latchkey.fail-fast=false")) {
+            assertThat(app.isRunning()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAMinHoldOnAStoreWithoutLeases_thenSaysSo(CapturedOutput output) {
+        assertFails(output, MinHeld.class, "its minHold needs a store with leases", NO_CLIENT);
+    }
+
+    static Stream<Arguments> wrong() {
+        return Stream.of(
+                Arguments.of(FinalMethod.class, "it is final"),
+                Arguments.of(PrivateMethod.class, "it is private"),
+                Arguments.of(FinalClass.class, "is final, so there can be no proxy"),
+                Arguments.of(EmptyKey.class, "its key is empty"),
+                Arguments.of(UnquotedKey.class, "put it in single quotes: \"'nightly'\""),
+                Arguments.of(BrokenKey.class, "is no expression"),
+                Arguments.of(UnknownArgument.class, "names #ide, which is no argument"),
+                Arguments.of(SkippedPrimitive.class, "Return Integer or an Optional"),
+                Arguments.of(PlainFuture.class, "nobody can tell when a Future has completed"),
+                Arguments.of(BadDuration.class, "its ttl \"soon\" is no duration"),
+                Arguments.of(MinOverMax.class, "its minHold is longer than its maxHold"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrong")
+    void givenAMethodThatCannotBeLocked_thenSaysWhatToDo(Class<?> bean, String said, CapturedOutput output) {
+        assertThatThrownBy(() -> Apps.start(bean, NO_CLIENT, "latchkey.store=in-memory"));
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("@Locked cannot lock")
+                .contains(said);
+        assertThat(output.toString().lines().filter(line -> line.startsWith("\tat ")))
+                .isEmpty();
+    }
+
+    /** As the launcher of an application shows it: one paragraph of what is wrong, and one of what to do. */
+    private static void assertFails(CapturedOutput output, Class<?> application, String said, String... properties) {
+        assertThatThrownBy(() -> Apps.start(application, properties));
+
+        assertThat(output)
+                .contains("APPLICATION FAILED TO START")
+                .contains("Action:")
+                .contains(said);
+        assertThat(output.toString().lines().filter(line -> line.startsWith("\tat ")))
+                .isEmpty();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Empty {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Empty.class)
+    static class OwnStore {
+        @Bean
+        InMemoryStore ownStore() {
+            return new InMemoryStore();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Empty.class)
+    static class Proxied {
+        @Bean
+        DataSource dataSource() {
+            return new TransactionAwareDataSourceProxy(
+                    new DriverManagerDataSource("jdbc:h2:mem:proxied;DB_CLOSE_DELAY=-1"));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Empty.class, OneLocked.Work.class})
+    static class OneLocked {
+        static class Work {
+            @Locked("'a'")
+            void work() {}
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Empty.class, MinHeld.Work.class})
+    static class MinHeld {
+        static class Work {
+            @Locked(value = "'a'", minHold = "1s")
+            void work() {}
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class FinalMethod {
+        @Locked("'a'")
+        final void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class PrivateMethod {
+        @Locked("'a'")
+        @SuppressWarnings("UnusedMethod")
+        private void work() {}
+    }
+
+    @Import(FinalClass.Work.class)
+    @EnableAutoConfiguration
+    static class FinalClass {
+        static final class Work {
+            @Locked("'a'")
+            void work() {}
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class EmptyKey {
+        @Locked("")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class UnquotedKey {
+        @Locked("nightly")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class BrokenKey {
+        @Locked("'order:' + ")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class UnknownArgument {
+        @Locked("'order:' + #ide")
+        void work(long id) {
+            assertThat(id).isPositive();
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class SkippedPrimitive {
+        @Locked(value = "'a'", ifHeld = IfHeld.SKIP)
+        int work() {
+            return 1;
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class PlainFuture {
+        @Locked("'a'")
+        Future<Integer> work() {
+            return CompletableFuture.completedFuture(1);
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class BadDuration {
+        @Locked(value = "'a'", ttl = "soon")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class MinOverMax {
+        @Locked(value = "'a'", minHold = "2m", maxHold = "1m")
+        void work() {}
+    }
+}
