@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The innermost lock that the current thread works under, by {@link Locked} or by a {@link LockTemplate}. */
+/** The innermost lock that the current thread holds through {@link Locked} or a {@link LockTemplate}. */
 public final class CurrentLock {
 
     private final HeldLock held;
@@ -16,10 +16,10 @@ public final class CurrentLock {
     }
 
     /**
-     * Returns the lock of a method that is always called under one.
+     * Returns the current lock, for code that always runs under one.
      *
-     * @return the innermost
-     * @throws IllegalStateException if this thread works under none
+     * @return the innermost lock of this thread
+     * @throws IllegalStateException if this thread holds no lock
      */
     public static CurrentLock get() {
         return find().orElseThrow(() ->
@@ -28,16 +28,16 @@ public final class CurrentLock {
     }
 
     /**
-     * Returns the lock of a method that may be called without one.
+     * Returns the current lock, for code that may run without one.
      *
-     * @return the innermost; empty if this thread works under none
+     * @return the innermost lock of this thread; empty if it holds none
      */
     public static Optional<CurrentLock> find() {
         return Optional.ofNullable(HeldLocks.innermost()).map(CurrentLock::new);
     }
 
     /**
-     * Returns what is locked.
+     * Returns the resource that is locked.
      *
      * @return the key with the prefix
      */
@@ -46,16 +46,16 @@ public final class CurrentLock {
     }
 
     /**
-     * Returns whether it is shared.
+     * Returns the mode of the lock.
      *
-     * @return the mode that was asked for
+     * @return the mode that was requested
      */
     public LockMode mode() {
         return held.mode();
     }
 
     /**
-     * Returns the number of the hold, with which a resource can refuse holders that are over.
+     * Returns the fencing token of the hold.
      *
      * @return as {@link dev.latchkey.Lock#fencingToken()}
      */
@@ -64,7 +64,7 @@ public final class CurrentLock {
     }
 
     /**
-     * Tells, without asking the store, whether the lock is known to be lost: for a loop to stop at a safe point.
+     * Returns whether the lock is known to be lost, without asking the store. Loops can use it to stop at a safe point.
      *
      * @return as {@link dev.latchkey.Lock#isExpired()}
      */
@@ -73,7 +73,7 @@ public final class CurrentLock {
     }
 
     /**
-     * Returns what is left of the lease, which is renewed.
+     * Returns the remaining lifetime of the lease.
      *
      * @return as {@link dev.latchkey.Lock#remainingLifetime()}
      */
@@ -82,9 +82,9 @@ public final class CurrentLock {
     }
 
     /**
-     * Returns the key for a guard, as {@code JdbcStore.guard}.
+     * Returns the key of the hold, for a guard such as {@code JdbcStore.guard}.
      *
-     * @return a snapshot; a secret
+     * @return a snapshot, which has to be kept secret
      */
     public Key key() {
         return held.key();

@@ -7,13 +7,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs work under a lock as {@link Locked} does: acquires, runs, and releases after the transaction.
+ * Runs work under a lock, in the same way as {@link Locked}: the lock is acquired before the work, renewed while it runs, and
+ * released after the work and its transaction have ended.
  *
  * <pre>{@code
  * Report report = locks.call("report:" + id, () -> render(id));
  * }</pre>
  *
- * <p>Thread-safe. A bean of this type is configured by the properties {@code latchkey.*}.
+ * <p>The auto-configured bean uses the properties {@code latchkey.*}.
+ *
+ * <p>Thread-safe.
  */
 public final class LockTemplate {
 
@@ -22,11 +25,11 @@ public final class LockTemplate {
     private final LockSettings settings;
 
     /**
-     * Makes a template over a factory that stays the caller's.
+     * Creates a template over a factory that the caller owns.
      *
-     * @param factory where locks are made
-     * @param prefix put before each key, with a colon; empty for none
-     * @param ttl of each lease, which is renewed at every third of it while the work runs
+     * @param factory the factory that creates the locks
+     * @param prefix the prefix of each key, which is followed by a colon; empty for no prefix
+     * @param ttl the TTL of each lease, which is renewed after each third of it while the work runs
      */
     public LockTemplate(LockFactory factory, String prefix, Duration ttl) {
         this(new Acquirer(() -> factory, () -> CommitCheck.BY_THE_STORE), prefix, ttl);
@@ -45,7 +48,7 @@ public final class LockTemplate {
          * Does the work.
          *
          * @return its result
-         * @throws X as it likes
+         * @throws X if the work fails
          */
         T call() throws X;
     }
@@ -56,23 +59,23 @@ public final class LockTemplate {
         /**
          * Does the work.
          *
-         * @throws X as it likes
+         * @throws X if the work fails
          */
         void run() throws X;
     }
 
     /**
-     * Waits for the lock as long as it takes, and runs work under it.
+     * Waits for the lock without a limit, and runs work under it.
      *
-     * @param key what to lock
-     * @param work what to run
-     * @param <T> what it returns
-     * @param <X> what it throws
-     * @return its result
-     * @throws X if it throws that
-     * @throws LockConflictedException if the thread was interrupted while it waited; its flag is set then
+     * @param key the key of the lock
+     * @param work the work
+     * @param <T> the type of the result
+     * @param <X> the type of the exception that the work throws
+     * @return the result of the work
+     * @throws X if the work throws it
+     * @throws LockConflictedException if the thread was interrupted while it waited; its interrupt flag stays set
      * @throws dev.latchkey.LockLostException if the lock was lost before the work had ended
-     * @throws dev.latchkey.LockStorageException if the store failed, and the work was not begun
+     * @throws dev.latchkey.LockStorageException if the store failed; the work was not started
      */
     public <T extends @Nullable Object, X extends Throwable> T call(String key, Call<T, X> work) throws X {
         LockedWork<T, X> locked = new LockedWork<>(acquirer, resource(key), settings);
@@ -82,11 +85,11 @@ public final class LockTemplate {
     }
 
     /**
-     * Waits for the lock as long as it takes, and runs work under it.
+     * Waits for the lock without a limit, and runs work without a result under it.
      *
-     * @param key what to lock
-     * @param work what to run
-     * @param <X> what it throws
+     * @param key the key of the lock
+     * @param work the work
+     * @param <X> the type of the exception that the work throws
      * @throws X as {@link #call}
      */
     public <X extends Throwable> void run(String key, Run<X> work) throws X {
@@ -97,12 +100,12 @@ public final class LockTemplate {
     }
 
     /**
-     * Runs work under the lock unless another holds it.
+     * Runs work under the lock, unless another holder has it.
      *
-     * @param key what to lock
-     * @param work what to run
-     * @param <X> what it throws
-     * @return whether it has run
+     * @param key the key of the lock
+     * @param work the work
+     * @param <X> the type of the exception that the work throws
+     * @return whether the work was run
      * @throws X as {@link #call}
      */
     public <X extends Throwable> boolean tryRun(String key, Run<X> work) throws X {

@@ -9,8 +9,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs a method of a bean under a lock: acquires it before, renews it meanwhile, and releases it after the method and the
- * transaction that it runs in have ended. On a class, for all its public methods.
+ * Runs a method of a bean under a lock. On a class, it applies to all public methods.
  *
  * <pre>{@code
  * @Locked("'order:' + #id")
@@ -18,15 +17,16 @@ import java.lang.annotation.Target;
  * public void ship(long id) { … }
  * }</pre>
  *
- * <p>A lock that is lost meanwhile interrupts the thread; the transaction is not committed, and the call ends with
- * {@link dev.latchkey.LockLostException}. A call in the same thread for the same key goes on under the hold that is there. A
- * {@code CompletionStage}, {@code Mono} or {@code Flux} that the method returns is under the lock until it has completed.
+ * <p>The lock is acquired before the call, renewed while the method runs, and released after the method and its transaction
+ * have ended. If the lock is lost, the thread is interrupted, the transaction is rolled back, and the call fails with
+ * {@link dev.latchkey.LockLostException}. A nested call with the same key in the same thread reuses the lock. If the method
+ * returns a {@code CompletionStage}, {@code Mono} or {@code Flux}, the lock is held until that has completed.
  *
- * <p>Works as other annotations of Spring do, by a proxy: a call by {@code this} takes no lock. A method that is private or final, a
- * key that is empty or names no argument, and the like end the start of the application.
+ * <p>The annotation works through a proxy, like others of Spring: a call on {@code this} does not acquire the lock. Invalid
+ * uses make the startup of the application fail.
  *
- * <p>Durations are written as {@code 500ms}, {@code 30s}, {@code 5m} or {@code PT30S}; they may be placeholders, {@code
- * ${report.ttl}}.
+ * <p>Durations are written as {@code 500ms}, {@code 30s}, {@code 5m} or {@code PT30S}. Placeholders such as
+ * {@code ${report.ttl}} are resolved.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -35,56 +35,58 @@ import java.lang.annotation.Target;
 public @interface Locked {
 
     /**
-     * Returns the key, as an expression of Spring: {@code 'nightly'}, {@code 'order:' + #id}, {@code #order.customer.id},
-     * {@code @tenants.current()}. Arguments go by their names, or {@code #p0}, {@code #p1}; {@code #root.target} and
-     * {@code #root.method} are there, too. {@code latchkey.prefix} and a colon are put before it.
+     * Returns the key as a Spring expression, for example {@code 'nightly'}, {@code 'order:' + #id},
+     * {@code #order.customer.id} or {@code @tenants.current()}.
      *
-     * @return an expression whose value is neither null nor empty
+     * <p>Arguments are referred to by name, or as {@code #p0}, {@code #p1}. {@code #root.target} and {@code #root.method}
+     * are available as well. The resource that is locked is {@code latchkey.prefix}, a colon and the key.
+     *
+     * @return an expression whose value must be neither null nor empty
      */
     String value();
 
     /**
-     * Returns whether the method runs alone or together with others that only read.
+     * Returns the mode of the lock: exclusive, or shared with other readers.
      *
      * @return the mode
      */
     LockMode mode() default LockMode.EXCLUSIVE;
 
     /**
-     * Returns what happens if another holds the lock.
+     * Returns what a call does if another holder has the lock.
      *
-     * @return to wait, unless it is said otherwise
+     * @return by default, to wait
      */
     IfHeld ifHeld() default IfHeld.WAIT;
 
     /**
-     * Returns how long to wait for the lock at the most.
+     * Returns how long a call waits for the lock at most.
      *
-     * @return a duration; empty for as long as it takes, and for not at all if it is to {@linkplain IfHeld#SKIP skip} or to
-     *     {@linkplain IfHeld#FAIL fail}
+     * @return a duration; empty for no limit with {@link IfHeld#WAIT}, and for no wait with {@link IfHeld#SKIP} and
+     *     {@link IfHeld#FAIL}
      */
     String maxWait() default "";
 
     /**
-     * Returns the TTL of the lease, which is renewed at every third of it while the method runs: if the process dies, others wait
-     * this long.
+     * Returns the TTL of the lease, which is renewed after each third of it while the method runs. If the process dies, others
+     * have to wait until the TTL is over.
      *
      * @return a duration; empty for {@code latchkey.ttl}
      */
     String ttl() default "";
 
     /**
-     * Returns how long the lock is kept from others at the least, though the method ends sooner: for a job that several instances
-     * begin at about the same time, by clocks that differ.
+     * Returns for how long nobody else can acquire the lock, even if the method ends sooner. It prevents instances whose
+     * clocks differ from running a scheduled job twice.
      *
-     * @return a duration, counted from the grant; empty for not at all
+     * @return a duration, counted from the grant; empty for none
      */
     String minHold() default "";
 
     /**
-     * Returns after what time the lock is lost, however long the method runs: for a job that may hang.
+     * Returns the time after which the lock is lost even if the method is still running, for jobs that may hang.
      *
-     * @return a duration, counted from the grant; empty for never
+     * @return a duration, counted from the grant; empty for no limit
      */
     String maxHold() default "";
 }

@@ -10,8 +10,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.context.PropertyMapping;
 
 /**
- * Adds locks to a slice test, such as {@code @WebMvcTest} or {@code @DataJpaTest}, which has no auto-configuration but its own. They
- * are kept in memory, unless it is said otherwise, and so are those of any other test with this annotation.
+ * Adds the auto-configuration of locks to a test slice such as {@code @WebMvcTest} or {@code @DataJpaTest}. By default, locks are
+ * kept in memory.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -21,7 +21,7 @@ import org.springframework.boot.test.context.PropertyMapping;
 public @interface AutoConfigureLatchkey {
 
     /**
-     * Returns where locks are kept.
+     * Returns the store of the locks.
      *
      * @return as {@code latchkey.store}
      */
