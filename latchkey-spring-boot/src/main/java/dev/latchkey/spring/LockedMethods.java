@@ -36,7 +36,12 @@ final class LockedMethods {
     Map<Method, LockedMethod> of(Class<?> type) {
         Class<?> userType = ClassUtils.getUserClass(type);
         Map<Method, LockedMethod> found = known.get(userType);
-        return found == null ? known.computeIfAbsent(userType, this::find) : found;
+        if (found == null) {
+            // Not computeIfAbsent: parsing may create beans, whose classes are looked at meanwhile.
+            found = find(userType);
+            known.put(userType, found);
+        }
+        return found;
     }
 
     /** An interface that the class does not implement may be that of a repository, or of a client. */
