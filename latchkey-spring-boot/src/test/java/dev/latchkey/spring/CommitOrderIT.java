@@ -33,6 +33,7 @@ class CommitOrderIT {
 
     private static final int ROUNDS = Integer.getInteger("latchkey.rounds", 100);
     private static final int THREADS = 2;
+    private static final long PID = ProcessHandle.current().pid();
 
     private static final List<ConfigurableApplicationContext> RIVALS = new ArrayList<>();
 
@@ -43,13 +44,16 @@ class CommitOrderIT {
         }
         for (Way way : Way.values()) {
             JdbcClient sql = RIVALS.get(0).getBean(JdbcClient.class);
-            sql.sql("DROP TABLE IF EXISTS " + way.table()).update();
             sql.sql("CREATE TABLE " + way.table() + " (n bigint)").update();
         }
     }
 
     @AfterAll
     static void stop() {
+        JdbcClient sql = RIVALS.get(0).getBean(JdbcClient.class);
+        for (Way way : Way.values()) {
+            sql.sql("DROP TABLE " + way.table()).update();
+        }
         RIVALS.forEach(ConfigurableApplicationContext::close);
     }
 
@@ -63,7 +67,8 @@ class CommitOrderIT {
         REQUIRES_NEW_INSIDE_OF_ANOTHER;
 
         public String table() {
-            return "rounds_" + name().toLowerCase(Locale.ROOT);
+            // Others may run the same on a server that is given.
+            return "rounds_" + name().toLowerCase(Locale.ROOT) + "_" + PID;
         }
     }
 
