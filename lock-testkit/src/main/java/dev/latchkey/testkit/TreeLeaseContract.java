@@ -25,7 +25,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     default void givenNotRefreshed_whenTheLeaseIsOver_thenTheEditorIsToldOnceAndHoldsNothing(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         TreeLocks editor =
-                fixture.closing(tree(fixture).ttl(shortTtl()).onLost(told::add).create());
+                fixture.closing(tree(fixture).ttl(workingTtl()).onLost(told::add).create());
         editor.acquire(TreeRequest.exclusive("child1"));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
