@@ -65,18 +65,4 @@ record KnownTime(Reading last, Base base, OptionalLong setAfterNanos) {
     long secondAt(long nanos) {
         return Math.max(last.second(), (long) Math.floor(base.at(nanos)));
     }
-
-    /**
-     * A second that the right time has not reached. It is sooner than what {@link #secondAt} allows where two readings show
-     * that the clock was set lately: it was right then, but for a part of a second.
-     */
-    double beforeSecondAt(long nanos) {
-        double sure = secondAt(nanos) + TtlSeconds.SLACK;
-        if (setAfterNanos.isEmpty()) {
-            return sure;
-        }
-        // The second passed at least, for this JVM's machine may have been suspended since then.
-        double sinceSet = Math.max(1, (nanos - setAfterNanos.getAsLong()) / NANOS);
-        return Math.min(sure, last.second() + 1 + sinceSet);
-    }
 }

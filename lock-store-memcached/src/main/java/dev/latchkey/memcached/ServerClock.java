@@ -19,7 +19,6 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ServerClock {
 
-    private static final double MILLIS = 1e3;
     private static final long READ_AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
     private static final long ASKED_AGAIN_NANOS = Duration.ofSeconds(30).toNanos();
 
@@ -149,9 +148,8 @@ final class ServerClock {
             return Duration.ZERO;
         }
         KnownTime time = learn(readAgain(resource));
-        double left = end.second() - time.beforeSecondAt(System.nanoTime());
-        boolean isKnown = left > 0 && time.last().run().equals(end.run());
-        return isKnown ? Duration.ofMillis((long) (left * MILLIS)) : Duration.ZERO;
+        long left = end.second() - time.secondAt(System.nanoTime()) - TtlSeconds.SLACK;
+        return time.last().run().equals(end.run()) ? Duration.ofSeconds(Math.max(0, left)) : Duration.ZERO;
     }
 
     private KnownTime learn(Reading reading) {

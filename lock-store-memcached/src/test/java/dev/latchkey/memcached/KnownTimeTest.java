@@ -63,32 +63,6 @@ class KnownTimeTest {
         assertThat(time.isSetAfter(0)).isFalse();
     }
 
-    /** What is left of short leases is less than three seconds, of which a whole one is known here. */
-    @Test
-    void givenTheClockWasSetLately_whenAskedForTheLatest_thenItIsLessThanThreeSecondsAhead() {
-        KnownTime time = KnownTime.first(reading(1_000, 0)).with(reading(1_001, 1));
-
-        assertThat(time.beforeSecondAt(SECOND)).isEqualTo(1_003);
-        assertThat(time.beforeSecondAt(SECOND + SECOND / 2)).isEqualTo(1_003.5);
-    }
-
-    /** The clock was set at any time since the reading before, or not at all. */
-    @Test
-    void givenTheClockIsNotKnownToBeRight_whenAskedForTheLatest_thenThreeSecondsAhead() {
-        KnownTime first = KnownTime.first(reading(1_000, 0));
-
-        assertThat(first.beforeSecondAt(0)).isEqualTo(1_003);
-        assertThat(first.with(reading(1_010, 60)).beforeSecondAt(60 * SECOND)).isEqualTo(1_063);
-    }
-
-    /** More time has passed on the server than since the reading before by this JVM's clock. */
-    @Test
-    void givenThisMachineWasSuspended_whenAskedForTheLatest_thenTwoSecondsAheadOfTheReadingAtLeast() {
-        KnownTime time = KnownTime.first(reading(1_000, 0)).with(new Reading("run", 2_000, SECOND / 2, SECOND / 2));
-
-        assertThat(time.beforeSecondAt(SECOND / 2)).isEqualTo(2_002);
-    }
-
     private static Reading reading(long second, long asked) {
         return new Reading("run", second, asked * SECOND, asked * SECOND);
     }
