@@ -3,8 +3,10 @@ package dev.latchkey.spring;
 import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.JdbcStore;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -29,7 +31,14 @@ final class JdbcCommitCheck implements CommitCheck {
         }
         Connection connection = DataSourceUtils.getConnection(inTransaction.get());
         try {
-            store.guard(connection, held.key());
+            if (connection.getAutoCommit()) {
+                // Bound to the thread for the time of a transaction elsewhere, which is the one to be committed.
+                held.checkHeld();
+            } else {
+                store.guard(connection, held.key());
+            }
+        } catch (SQLException e) {
+            throw new CannotGetJdbcConnectionException("The connection of the transaction failed", e);
         } finally {
             DataSourceUtils.releaseConnection(connection, inTransaction.get());
         }

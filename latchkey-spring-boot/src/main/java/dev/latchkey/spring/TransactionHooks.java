@@ -13,11 +13,18 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class TransactionHooks implements TransactionExecutionListener {
 
-    /** For each transaction that begins. */
     @Override
     public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
-        if (failure == null && !HeldLocks.all().isEmpty()) {
-            checkBeforeCommit();
+        if (failure == null && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(new Listened());
+        }
+    }
+
+    /** Runs last, after all synchronizations: they may take long, and write. */
+    @Override
+    public void beforeCommit(TransactionExecution transaction) {
+        if (transaction.isNewTransaction()) {
+            check(transaction.isReadOnly());
         }
     }
 
@@ -41,16 +48,29 @@ final class TransactionHooks implements TransactionExecutionListener {
                 && TransactionSynchronizationManager.isSynchronizationActive();
     }
 
+    /** For the transactions of managers that are not beans, which have no listener. */
     private static void checkBeforeCommit() {
-        if (TransactionSynchronizationManager.isSynchronizationActive()
-                && TransactionSynchronizationManager.getSynchronizations().stream()
-                        .noneMatch(CheckBeforeCommit.class::isInstance)) {
+        if (TransactionSynchronizationManager.getSynchronizations().stream().noneMatch(Checked.class::isInstance)) {
             TransactionSynchronizationManager.registerSynchronization(new CheckBeforeCommit());
         }
     }
 
-    /** Runs last, so that nobody can refresh or release what it guards for as short a time as possible. */
-    private static final class CheckBeforeCommit implements TransactionSynchronization {
+    private static void check(boolean readOnly) {
+        for (HeldLock held : List.copyOf(HeldLocks.all())) {
+            if (readOnly) {
+                held.checkNotLost();
+            } else {
+                held.checkBeforeCommit();
+            }
+        }
+    }
+
+    /** Is registered in a transaction whose commit is checked. */
+    private sealed interface Checked extends TransactionSynchronization {}
+
+    private static final class Listened implements Checked {}
+
+    private static final class CheckBeforeCommit implements Checked {
 
         @Override
         public int getOrder() {
@@ -59,13 +79,7 @@ final class TransactionHooks implements TransactionExecutionListener {
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            for (HeldLock held : List.copyOf(HeldLocks.all())) {
-                if (readOnly) {
-                    held.checkNotLost();
-                } else {
-                    held.checkBeforeCommit();
-                }
-            }
+            check(readOnly);
         }
     }
 }
