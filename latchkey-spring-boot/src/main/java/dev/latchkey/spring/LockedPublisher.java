@@ -6,46 +6,61 @@ import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
+import reactor.util.context.ContextView;
 
 /** Holds a lock from the subscription of a {@code Mono} or {@code Flux} until it has ended, by whatever. */
 record LockedPublisher(Acquirer acquirer, String resource, LockSettings settings) {
 
+    /** In the context of a subscription that works under a lock. */
+    private record UnderLock(Acquirer acquirer, String resource) {}
+
     Mono<Object> mono(MethodInvocation call) {
-        return Mono.usingWhen(
-                acquire(), held -> held.isEmpty() ? Mono.empty() : Mono.from(proceed(call)), this::release);
+        return Mono.deferContextual(context -> {
+            checkNotNested(context);
+            SubscriptionLock lock = new SubscriptionLock(this);
+            return Mono.<Object, Optional<HeldLock>>usingWhen(
+                            lock.acquire(), held -> Mono.from(proceed(call, lock, held)), held -> lock.release())
+                    .doOnCancel(lock::cancel)
+                    .contextWrite(inner -> inner.put(underLock(), true));
+        });
     }
 
     Flux<Object> flux(MethodInvocation call) {
-        return Flux.usingWhen(
-                acquire(), held -> held.isEmpty() ? Flux.empty() : Flux.from(proceed(call)), this::release);
+        return Flux.deferContextual(context -> {
+            checkNotNested(context);
+            SubscriptionLock lock = new SubscriptionLock(this);
+            return Flux.<Object, Optional<HeldLock>>usingWhen(
+                            lock.acquire(), held -> Flux.from(proceed(call, lock, held)), held -> lock.release())
+                    .doOnCancel(lock::cancel)
+                    .contextWrite(inner -> inner.put(underLock(), true));
+        });
     }
 
-    /** Waiting blocks: on a thread that may. */
-    private Mono<Optional<HeldLock>> acquire() {
-        return Mono.fromCallable(
-                        () -> Optional.ofNullable(acquirer.acquire(resource, settings, Acquirer.OnLoss.IS_ONLY_KNOWN)))
-                .subscribeOn(Schedulers.boundedElastic());
+    private UnderLock underLock() {
+        return new UnderLock(acquirer, resource);
     }
 
-    private Mono<Void> release(Optional<HeldLock> held) {
-        return Mono.<Void>fromRunnable(() -> held.ifPresent(this::releaseOrThrow))
-                .subscribeOn(Schedulers.boundedElastic());
-    }
-
-    private void releaseOrThrow(HeldLock held) {
-        if (!acquirer.release(held)) {
-            throw held.lost("it was lost before the work under it had ended");
+    private void checkNotNested(ContextView context) {
+        if (context.hasKey(underLock()) || HeldLocks.find(acquirer, resource) != null) {
+            throw new IllegalStateException(
+                    "lock \"" + resource + "\": what subscribes holds it already, and would wait"
+                            + " for itself: subscribe to what is locked without the outer lock");
         }
     }
 
     /** Each subscription calls the method anew. */
-    private static Publisher<?> proceed(MethodInvocation call) {
+    private static Publisher<?> proceed(MethodInvocation call, SubscriptionLock lock, Optional<HeldLock> held) {
+        if (!lock.take() || held.isEmpty()) {
+            return Mono.empty();
+        }
         MethodInvocation again = call instanceof ProxyMethodInvocation proxied ? proxied.invocableClone() : call;
+        HeldLocks.add(held.get());
         try {
             return again.proceed() instanceof Publisher<?> publisher ? publisher : Mono.empty();
         } catch (Throwable e) {
             return Mono.error(e);
+        } finally {
+            HeldLocks.remove(held.get());
         }
     }
 }
