@@ -46,15 +46,22 @@ class LatchkeyAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static EarlyBeans latchkeyEarlyBeans() {
+        return new EarlyBeans();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedBeanPostProcessor latchkeyLockedBeanPostProcessor(
             LockedMethods methods,
+            EarlyBeans early,
             ConfigurableBeanFactory beans,
             ObjectProvider<Acquirer> acquirer,
             ObjectProvider<LatchkeyProperties> properties) {
         Supplier<KeyEvaluator> keys = SingletonSupplier.of(
                 () -> new KeyEvaluator(beans, properties.getObject().prefix()));
         return new LockedBeanPostProcessor(
-                methods, new LockedInterceptor(methods, SingletonSupplier.of(acquirer::getObject), keys));
+                methods, new LockedInterceptor(methods, SingletonSupplier.of(acquirer::getObject), keys), early);
     }
 
     @Bean

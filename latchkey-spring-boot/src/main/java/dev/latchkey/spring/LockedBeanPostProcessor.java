@@ -8,13 +8,15 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.Ordered;
 
 /**
  * Puts the lock around the transaction of a method, if it has one, and inside of what decides whether it is called at all, as
  * security does. Looks at no bean again that has no locked method.
  */
-final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+        implements SmartInitializingSingleton {
 
     private static final long serialVersionUID = 1L;
 
@@ -25,9 +27,11 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
     private static final int AMONG_ADVISORS = Ordered.LOWEST_PRECEDENCE - 100;
 
     private final transient LockedMethods methods;
+    private final transient EarlyBeans early;
 
-    LockedBeanPostProcessor(LockedMethods methods, LockedInterceptor interceptor) {
+    LockedBeanPostProcessor(LockedMethods methods, LockedInterceptor interceptor, EarlyBeans early) {
         this.methods = methods;
+        this.early = early;
         this.advisor = advisor(methods, interceptor);
         setOrder(AMONG_PROCESSORS);
         setProxyTargetClass(true);
@@ -52,16 +56,47 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
+        early.wasSeen(beanName);
         if (bean instanceof AopInfrastructureBean) {
             return bean;
         }
-        if (bean instanceof Advised advised && !advised.isFrozen() && this.advisor != null) {
+        if (bean instanceof Advised advised && this.advisor != null) {
             if (isEligible(AopUtils.getTargetClass(bean)) || isAnyEligible(advised.getProxiedInterfaces())) {
-                advised.addAdvisor(position(advised), this.advisor);
+                addOnce(advised, beanName, this.advisor);
             }
             return bean;
         }
         return super.postProcessAfterInitialization(bean, beanName);
+    }
+
+    /** The same object may be several beans: a second lock would wait for the first. */
+    private static void addOnce(Advised advised, String bean, Advisor lock) {
+        if (advised.indexOf(lock) >= 0) {
+            return;
+        }
+        if (advised.isFrozen()) {
+            throw passedBy(bean, "its proxy is frozen", "Create the proxy without setFrozen(true)");
+        }
+        advised.addAdvisor(position(advised), lock);
+    }
+
+    /** Refuses beans that would run without their lock. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        early.unseen().forEach((bean, type) -> {
+            if (isEligible(type)) {
+                throw passedBy(
+                        bean,
+                        "a BeanPostProcessor needs it, so it was created before there could be a proxy",
+                        "Have the BeanPostProcessor get the bean through an ObjectProvider when it needs it");
+            }
+        });
+    }
+
+    private static LatchkeyConfigurationException passedBy(String bean, String problem, String action) {
+        return new LatchkeyConfigurationException(
+                "@Locked cannot lock the methods of the bean \"" + bean + "\": " + problem + ".",
+                action + ", or call a LockTemplate in the method instead of @Locked.");
     }
 
     /** A repository is implemented by a class of another's, which knows nothing of the annotations of its interface. */
