@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -84,7 +85,7 @@ final class LockedMethodParser {
 
     private static boolean isPublisher(Class<?> type) {
         for (Class<?> one = type; one != null; one = one.getSuperclass()) {
-            if (one.getName().equals("org.reactivestreams.Publisher")) {
+            if (one.getName().equals("org.reactivestreams.Publisher") || one == Flow.Publisher.class) {
                 return true;
             }
             for (Class<?> implemented : one.getInterfaces()) {

@@ -9,6 +9,7 @@ import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -176,6 +177,7 @@ class StartTest {
                 Arguments.of(UnknownArgument.class, "names #ide, which is no argument"),
                 Arguments.of(SkippedPrimitive.class, "Return Integer or an Optional"),
                 Arguments.of(PlainFuture.class, "nobody can tell when a Future has completed"),
+                Arguments.of(OtherPublisher.class, "nobody can tell when a Publisher has completed"),
                 Arguments.of(BadDuration.class, "its ttl \"soon\" is no duration"),
                 Arguments.of(MinOverMax.class, "its minHold is longer than its maxHold"));
     }
@@ -307,6 +309,14 @@ class StartTest {
         @Locked("'a'")
         Future<Integer> work() {
             return CompletableFuture.completedFuture(1);
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class OtherPublisher {
+        @Locked("'a'")
+        Flow.Publisher<Integer> work() {
+            return Flow.Subscriber::onComplete;
         }
     }
 
