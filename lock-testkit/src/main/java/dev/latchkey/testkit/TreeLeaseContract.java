@@ -24,8 +24,8 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     default void givenNotRefreshed_whenTheLeaseIsOver_thenTheEditorIsToldOnceAndHoldsNothing(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
-        TreeLocks editor =
-                fixture.closing(tree(fixture).ttl(workingTtl()).onLost(told::add).create());
+        TreeLocks editor = fixture.closing(
+                tree(fixture).ttl(workingTtl()).onLost(told::add).create());
         editor.acquire(TreeRequest.exclusive("child1"));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
