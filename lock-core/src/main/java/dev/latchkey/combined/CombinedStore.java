@@ -32,7 +32,8 @@ import java.util.function.LongSupplier;
  *
  * <p>All members are asked at the same time, and the call returns as soon as the result is certain: when the slowest of
  * the fastest sufficient members has answered. Grants that do not lead to a hold are given back. A member that failed or
- * lost its part gets it back with the next refresh. If too few members answer, the call throws a
+ * lost its part gets it back with the next refresh, or with
+ * the next acquire if no member has leases. If too few members answer, the call throws a
  * {@link LockStorageException}; this is never a conflict.
  *
  * <p>The store has shared locks if all members have them. A lease ends when the leases of too few members are left. Keys
