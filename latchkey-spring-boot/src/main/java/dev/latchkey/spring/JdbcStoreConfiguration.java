@@ -9,6 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** Locks in the database of the application. */
 @Configuration(proxyBeanMethods = false)
@@ -28,6 +29,14 @@ class JdbcStoreConfiguration {
                     "The application has several DataSources, and none of them is primary: locks could be kept in any.",
                     "Mark one with @Primary, or declare the store: @Bean JdbcStore lockStore(@Qualifier(\"orders\") DataSource"
                             + " dataSource) { return new JdbcStore(dataSource); }.");
+        }
+        if (JdbcCommitCheck.target(dataSource) instanceof AbstractRoutingDataSource) {
+            throw new LatchkeyConfigurationException(
+                    "The DataSource of the application leads to several databases, by "
+                            + AbstractRoutingDataSource.class.getSimpleName()
+                            + ": a lock in one of them does not exclude those who are led to another.",
+                    "Declare the store over the database that all instances share: @Bean JdbcStore"
+                            + " lockStore(@Qualifier(\"shared\") DataSource dataSource) { return new JdbcStore(dataSource); }.");
         }
         DataSource pool = outsideOfTransactions(dataSource);
         JdbcStore store = new JdbcStore(pool);

@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -52,6 +53,12 @@ class LatchkeyAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ContextFactories latchkeyContextFactories(ConfigurableListableBeanFactory beans) {
+        return new ContextFactories(beans);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedBeanPostProcessor latchkeyLockedBeanPostProcessor(
             LockedMethods methods,
             EarlyBeans early,
@@ -80,7 +87,7 @@ class LatchkeyAutoConfiguration {
     @Lazy
     @ConditionalOnMissingBean
     LockFactory latchkeyLockFactory(PersistingStore store) {
-        return new LockFactory(store).withoutShutdownHook();
+        return new LockFactory(store);
     }
 
     @Bean
@@ -100,7 +107,8 @@ class LatchkeyAutoConfiguration {
             ConfigurableApplicationContext context,
             StoreChoice choice,
             LockedMethods methods,
+            ContextFactories factories,
             LatchkeyProperties properties) {
-        return new LatchkeyLifecycle(context, choice, methods, properties);
+        return new LatchkeyLifecycle(context, choice, methods, factories, properties);
     }
 }

@@ -29,6 +29,7 @@ final class LatchkeyLifecycle implements SmartLifecycle {
     private final ConfigurableApplicationContext context;
     private final StoreChoice choice;
     private final LockedMethods methods;
+    private final ContextFactories factories;
     private final LatchkeyProperties properties;
     private volatile boolean running;
 
@@ -36,22 +37,33 @@ final class LatchkeyLifecycle implements SmartLifecycle {
             ConfigurableApplicationContext context,
             StoreChoice choice,
             LockedMethods methods,
+            ContextFactories factories,
             LatchkeyProperties properties) {
         this.context = context;
         this.choice = choice;
         this.methods = methods;
+        this.factories = factories;
         this.properties = properties;
     }
 
     @Override
     public void start() {
-        if (context.containsBeanDefinition(STORE)) {
-            String store = choice.description();
-            if (choice.isDsn() || isUsed()) {
-                look(context.getBean(STORE, PersistingStore.class), store);
+        if (isUsed() || (choosesStore() && choice.isDsn())) {
+            checkLeases();
+            if (properties.failFast()) {
+                context.getBeanProvider(PersistingStore.class).ifUnique(this::look);
             }
         }
         running = true;
+    }
+
+    /** Whether the application has left the store to the auto-configuration. */
+    private boolean choosesStore() {
+        return context.containsBeanDefinition(STORE);
+    }
+
+    private String description() {
+        return choosesStore() ? choice.description() : "that of the application";
     }
 
     private boolean isUsed() {
@@ -59,16 +71,12 @@ final class LatchkeyLifecycle implements SmartLifecycle {
         return !methods.all().isEmpty() || beans.containsSingleton(FACTORY) || beans.containsSingleton(TEMPLATE);
     }
 
-    private void look(PersistingStore store, String description) {
-        checkLeases();
-        if (!properties.failFast()) {
-            return;
-        }
+    private void look(PersistingStore store) {
         try {
             Object unused = store.find(Key.of(PROBE));
         } catch (LockStorageException e) {
             throw new LatchkeyConfigurationException(
-                    "Latchkey cannot reach the store of its locks, " + description + ": " + e.getMessage() + ".",
+                    "Latchkey cannot reach the store of its locks, " + description() + ": " + e.getMessage() + ".",
                     "Start it, or correct its address and its credentials. To start without it, set latchkey.fail-fast=false: each"
                             + " call of a locked method then fails until it is there.",
                     e);
@@ -83,8 +91,8 @@ final class LatchkeyLifecycle implements SmartLifecycle {
                 .ifPresent(locked -> {
                     throw LockedMethodParser.wrong(
                             locked.method(),
-                            "its minHold needs a store with leases, and " + choice.description() + " has none",
-                            "Set latchkey.store to a store with leases, such as jdbc, redis or mongodb, or leave out the minHold.");
+                            "its minHold needs a store with leases, and " + description() + " has none",
+                            "Use a store with leases, such as jdbc, redis or mongodb, or leave out the minHold.");
                 });
     }
 
@@ -92,19 +100,15 @@ final class LatchkeyLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         if (context.isClosed()) {
-            close(FACTORY);
-            close(STORE);
+            factories.close();
+            closeStore();
         }
         running = false;
     }
 
-    private void close(String bean) {
-        Object opened = context.getBeanFactory().containsSingleton(bean)
-                ? context.getBeanFactory().getSingleton(bean)
-                : null;
-        if (opened instanceof LockFactory factory) {
-            factory.close();
-        } else if (opened instanceof PersistingStore store) {
+    private void closeStore() {
+        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+        if (beans.containsSingleton(STORE) && beans.getSingleton(STORE) instanceof PersistingStore store) {
             store.close();
         }
     }

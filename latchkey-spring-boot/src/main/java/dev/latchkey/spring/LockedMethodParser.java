@@ -41,6 +41,13 @@ final class LockedMethodParser {
         } else if (Modifier.isFinal(method.getModifiers())) {
             obstacle = "final";
         }
+        if (isOutOfReach(method, type)) {
+            throw wrong(
+                    method,
+                    "it is package-private, and " + type.getName()
+                            + " is in another package, so the proxy that takes the lock is passed by",
+                    "Make the method public or protected.");
+        }
         if (!obstacle.isEmpty()) {
             throw wrong(
                     method,
@@ -53,6 +60,13 @@ final class LockedMethodParser {
                     "its class " + type.getSimpleName() + " is final, so there can be no proxy that takes the lock",
                     "Make the class not final, or call a LockTemplate in the method instead of @Locked.");
         }
+    }
+
+    /** A proxy is a subclass in the package of its bean. */
+    private static boolean isOutOfReach(Method method, Class<?> type) {
+        int anyElsewhere = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE;
+        return (method.getModifiers() & anyElsewhere) == 0
+                && !method.getDeclaringClass().getPackage().equals(type.getPackage());
     }
 
     private static void checkResult(Method method, Locked locked) {

@@ -3,6 +3,8 @@ package dev.latchkey.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.LockFactory;
+import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.SecondProcess;
 import java.net.URI;
@@ -16,9 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
@@ -44,11 +48,13 @@ class ShutdownIT {
     @TempDir
     private Path directory = Path.of("");
 
-    @Test
-    void givenRequestsUnderWay_whenSigterm_thenTheyEndUnderTheirLocksAndNothingIsHeldAfterwards() throws Exception {
+    @ParameterizedTest
+    @ValueSource(classes = {Application.class, OwnFactoryApplication.class})
+    void givenRequestsUnderWay_whenSigterm_thenTheyEndUnderTheirLocksAndNothingIsHeldAfterwards(Class<?> application)
+            throws Exception {
         try (PostgresServer database = PostgresServer.start();
                 AppProcess app = AppProcess.start(
-                        Application.class,
+                        application,
                         directory,
                         "--server.port=0",
                         "--latchkey.store=jdbc",
@@ -118,6 +124,26 @@ class ShutdownIT {
         @Bean
         Closing closing() {
             return new Closing();
+        }
+    }
+
+    /** Declares the factory itself, and knows nothing of hooks. */
+    @Configuration(proxyBeanMethods = false)
+    @Import(Application.class)
+    static class OwnFactoryApplication {
+
+        public static void main(String[] args) {
+            SpringApplication.run(OwnFactoryApplication.class, args);
+        }
+
+        @Bean
+        JdbcStore ownStore(DataSource dataSource) {
+            return new JdbcStore(dataSource);
+        }
+
+        @Bean
+        LockFactory ownFactory(JdbcStore ownStore) {
+            return new LockFactory(ownStore);
         }
     }
 

@@ -6,8 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.LockFactory;
 import dev.latchkey.flock.FlockStore;
 import dev.latchkey.jdbc.JdbcStore;
+import dev.latchkey.redis.RedisStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.store.InMemoryStore;
+import io.lettuce.core.RedisClient;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
@@ -19,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -27,7 +32,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** What an application locks with, and what it is told if that is nothing. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -166,10 +173,27 @@ class StartTest {
         assertFails(output, MinHeld.class, "its minHold needs a store with leases", NO_CLIENT);
     }
 
+    @Test
+    void givenAStoreOfTheApplicationThatCannotBeReached_thenSaysSo(CapturedOutput output) {
+        assertFails(output, OwnUnreachableStore.class, "Latchkey cannot reach the store of its locks", NO_CLIENT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {OwnFlockStore.class, OwnFlockFactory.class})
+    void givenAMinHoldOnAnOwnStoreWithoutLeases_thenSaysSo(Class<?> application, CapturedOutput output) {
+        assertFails(output, application, "its minHold needs a store with leases", NO_CLIENT);
+    }
+
+    @Test
+    void givenADataSourceThatLeadsToSeveralDatabases_thenSaysSo(CapturedOutput output) {
+        assertFails(output, Routed.class, "leads to several databases", NO_CLIENT);
+    }
+
     static Stream<Arguments> wrong() {
         return Stream.of(
                 Arguments.of(FinalMethod.class, "it is final"),
                 Arguments.of(PrivateMethod.class, "it is private"),
+                Arguments.of(InheritedPackagePrivate.class, "it is package-private"),
                 Arguments.of(FinalClass.class, "is final, so there can be no proxy"),
                 Arguments.of(EmptyKey.class, "its key is empty"),
                 Arguments.of(UnquotedKey.class, "put it in single quotes: \"'nightly'\""),
@@ -240,6 +264,49 @@ class StartTest {
     }
 
     @Configuration(proxyBeanMethods = false)
+    @Import(OneLocked.class)
+    static class OwnUnreachableStore {
+        @Bean
+        RedisStore ownStore() {
+            return new RedisStore(RedisClient.create("redis://127.0.0.1:1"));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(MinHeld.class)
+    static class OwnFlockStore {
+        @Bean
+        PersistingStore ownStore() {
+            return StoreProvider.connect("flock");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(MinHeld.class)
+    static class OwnFlockFactory {
+        @Bean
+        LockFactory ownFactory() {
+            return LockFactory.connect("flock");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(OneLocked.class)
+    static class Routed {
+        @Bean
+        DataSource dataSource() {
+            AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+                @Override
+                protected Object determineCurrentLookupKey() {
+                    return "tenant";
+                }
+            };
+            routing.setTargetDataSources(Map.of("tenant", new DriverManagerDataSource("jdbc:h2:mem:tenant")));
+            return new LazyConnectionDataSourceProxy(routing);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
     @Import({Empty.class, MinHeld.Work.class})
     static class MinHeld {
         static class Work {
@@ -259,6 +326,12 @@ class StartTest {
         @Locked("'a'")
         @SuppressWarnings("UnusedMethod")
         private void work() {}
+    }
+
+    @Import(InheritedPackagePrivate.Work.class)
+    @EnableAutoConfiguration
+    static class InheritedPackagePrivate {
+        static class Work extends dev.latchkey.spring.elsewhere.PackagePrivateWork {}
     }
 
     @Import(FinalClass.Work.class)
