@@ -53,14 +53,16 @@ final class Database {
     private final Connections connections;
     private final TableName table;
     private final Schema.Owner tableOwner;
+    private final ReleaseCommit releases;
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
     private final AtomicReference<@Nullable String> place = new AtomicReference<>();
     private final OneTimeCheck looking = new OneTimeCheck();
 
-    Database(DataSource dataSource, TableName table, Schema.Owner tableOwner) {
+    Database(DataSource dataSource, TableName table, Schema.Owner tableOwner, ReleaseCommit releases) {
         this.connections = new Connections(dataSource);
         this.table = table;
         this.tableOwner = tableOwner;
+        this.releases = releases;
     }
 
     /** Works with the interrupt flag set, and keeps it. */
@@ -162,7 +164,7 @@ final class Database {
             // Some drivers have begun a transaction by now, in which nothing was done.
             connection.rollback();
         }
-        return new Known(dialect, new Statements(dialect, table), defaults);
+        return new Known(dialect, new Statements(dialect, table, releases), defaults);
     }
 
     /** For a caller in a transaction, which none of the connections for this is a part of. */

@@ -74,8 +74,16 @@ interface Dialect {
                 WHERE resource = :resource AND version = :version""";
     }
 
-    /** Gives up the exclusive hold, live or not. The row stays, for its fencing token. */
+    /**
+     * Gives up the exclusive hold, live or not. The row stays, for its fencing token. A server that crashes may forget this if
+     * it is sure to remember it with any later hold.
+     */
     default String release() {
+        return durableRelease();
+    }
+
+    /** As {@link #release}, and is remembered once it is answered. */
+    default String durableRelease() {
         return """
                 UPDATE latchkey_lock
                 SET token = '-', holder = '-', expires_at = 0, version = version + 1

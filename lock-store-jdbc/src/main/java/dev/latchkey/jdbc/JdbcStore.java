@@ -74,7 +74,7 @@ public final class JdbcStore
     private JdbcStore(Builder builder) {
         TableName table = new TableName(builder.schema, builder.table);
         Pruning pruning = new Pruning(builder.retention);
-        this.database = new Database(builder.dataSource, table, builder.owner);
+        this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
         this.holds = new Holds(database, pruning);
         this.indexes = new StateIndexes(database, table.ofIndexes(), builder.owner);
         this.batches = new Batches(database, indexes, pruning);
@@ -225,6 +225,7 @@ public final class JdbcStore
         private Optional<String> schema = Optional.empty();
         private String table = Sql.TABLE;
         private Schema.Owner owner = Schema.Owner.STORE;
+        private ReleaseCommit releases = ReleaseCommit.ASYNCHRONOUS;
         private Duration retention = RETENTION;
         private Runnable end = () -> {};
 
@@ -267,6 +268,19 @@ public final class JdbcStore
         }
 
         /**
+         * Makes each release wait until PostgreSQL has written it to the disk and to synchronous replicas. By default, a
+         * release does not wait for that: if the server crashes within about a second of a release, the released lock is
+         * held until the end of its lease. Other databases always wait as they are configured to.
+         *
+         * @return this
+         * @see <a href="https://www.postgresql.org/docs/current/wal-async-commit.html">Asynchronous commit</a>
+         */
+        public Builder durableRelease() {
+            this.releases = ReleaseCommit.DURABLE;
+            return this;
+        }
+
+        /**
          * Sets how long rows of resources without holders are kept. The default is one hour. Fencing tokens can repeat
          * only if the clock of the database is set back by more than this.
          *
@@ -302,6 +316,7 @@ public final class JdbcStore
      * Opens {@code jdbc:…}, any URL of a JDBC driver on the class path, and
      * {@code postgresql://user:password@host/database}, {@code mysql://…} and {@code mariadb://…} in the form that other
      * tools use, with the driver's options after a question mark. An option that the driver does not know is refused.
+     * {@code durable-release=true} among the options is {@link Builder#durableRelease}.
      */
     public static final class Provider implements StoreProvider {
 

@@ -44,7 +44,9 @@ final class Pools {
         // The pool connects when it is first asked, and fails then as the driver does.
         pool.setInitializationFailTimeout(1);
         boundSilence(pool, dsn);
-        return options.apply(JdbcStore.builder(pool)).closing(pool::close).build();
+        JdbcStore.Builder builder = JdbcStore.builder(pool).closing(pool::close);
+        return options.apply(dsn.releases() == ReleaseCommit.DURABLE ? builder.durableRelease() : builder)
+                .build();
     }
 
     /** A server that does not answer must hold nobody for ever, nor its connection stay. Options in the URL win. */

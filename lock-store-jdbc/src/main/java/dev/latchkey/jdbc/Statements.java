@@ -52,7 +52,7 @@ final class Statements {
     private final Sql readUnused;
     private final Sql deleteUnused;
 
-    Statements(Dialect dialect, TableName table) {
+    Statements(Dialect dialect, TableName table, ReleaseCommit releases) {
         this.dialect = dialect;
         this.table = table;
         this.acquire = new AcquireStatement(Sql.of(dialect.acquire(), dialect, table), dialect.answer());
@@ -60,7 +60,8 @@ final class Statements {
         this.renew = Sql.of(dialect.renew(), dialect, table);
         this.insert = Sql.of(dialect.insert(), dialect, table);
         this.change = Sql.of(dialect.change(), dialect, table);
-        this.release = Sql.of(dialect.release(), dialect, table);
+        String released = releases == ReleaseCommit.DURABLE ? dialect.durableRelease() : dialect.release();
+        this.release = Sql.of(released, dialect, table);
         this.mark = dialect.mark().map(statement -> Sql.of(statement, dialect, table));
         this.handOff = dialect.handOff().map(statement -> Sql.of(statement, dialect, table));
         this.guard = Sql.of(dialect.guard(), dialect, table);

@@ -230,7 +230,8 @@ interface DatabaseFaults {
             Key claim = holding(key, store.save(first));
             Request demotion = new Request(claim, LockMode.SHARED, LONG, RetryIntent.ONCE);
             try (Connection late = database.connect()) {
-                Statements statements = new Statements(Dialects.of(late), new TableName(Optional.empty(), Sql.TABLE));
+                Statements statements = new Statements(
+                        Dialects.of(late), new TableName(Optional.empty(), Sql.TABLE), ReleaseCommit.ASYNCHRONOUS);
                 Decision<Response> decided =
                         new Rules(statements.read(late, "late"), demotion, System.nanoTime(), "late").save();
                 Response renewed = store.refresh(new Request(claim, LockMode.EXCLUSIVE, LONG, RetryIntent.ONCE));

@@ -31,7 +31,8 @@ class PruningIT {
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})
     void givenOldRows_whenPruned_thenOnlyTheUnusedGoAndTokensGrow(String name) throws Exception {
         try (HikariDataSource pool = pool(name)) {
-            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
             Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
             Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
             Key held = Key.of("held");
@@ -59,7 +60,8 @@ class PruningIT {
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})
     void givenATransactionHasARowLocked_whenPruned_thenItDoesNotWaitForIt(String name) throws Exception {
         try (HikariDataSource pool = pool(name)) {
-            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
             Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
             Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
             for (int i = 0; i < 3; i++) {
@@ -89,7 +91,8 @@ class PruningIT {
     void givenAPoolOfOneOnH2_whenPruned_thenTheConnectionIsAsItWas() throws Exception {
         try (HikariDataSource pool = pool("h2")) {
             pool.setMaximumPoolSize(1);
-            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
             cycle(new Holds(database, new Pruning(Duration.ofHours(1))), "old");
             Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
 
@@ -109,7 +112,8 @@ class PruningIT {
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})
     void givenManyOldRows_whenPruned_thenAllGoInTheEnd(String name) throws Exception {
         try (HikariDataSource pool = pool(name)) {
-            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
             Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
             for (int i = 0; i < 120; i++) {
                 cycle(lasting, "old-" + i);
@@ -127,7 +131,8 @@ class PruningIT {
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})
     void givenATokenAheadOfTheClock_whenPruned_thenItsRowStaysAndTokensGrow(String name) throws Exception {
         try (HikariDataSource pool = pool(name)) {
-            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
             Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
             long token = cycle(new Holds(database, new Pruning(Duration.ofHours(1))), "ahead");
             execute(pool, "UPDATE pruned SET fencing_token = fencing_token + 3600000000 WHERE resource = 'ahead'");
@@ -147,7 +152,8 @@ class PruningIT {
     @ValueSource(strings = {"postgresql", "mariadb", "h2"})
     void givenARowWasRead_whenItIsPrunedAndARivalTakes_thenItIsNotTheSameRow(String name) throws Exception {
         try (HikariDataSource pool = pool(name)) {
-            Database database = new Database(pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE);
+            Database database = new Database(
+                    pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
             Holds holds = new Holds(database, new Pruning(Duration.ofHours(1)));
             Response first = holds.save(exclusive(Key.of("report")));
             Row read = holds.look("report");
