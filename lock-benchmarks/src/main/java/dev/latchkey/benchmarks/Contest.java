@@ -19,6 +19,11 @@ interface Contest {
     /** Starts what the contenders connect to, new for each table. */
     Servers start();
 
+    /** As {@link #start()}, where the tables differ in their servers. */
+    default Servers start(Table table) {
+        return start();
+    }
+
     /** Artifacts whose versions matter. */
     List<String> libraries();
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +17,17 @@ final class Entry implements AutoCloseable {
 
     private static final Duration START = Duration.ofSeconds(60);
 
+    /** How many turns are compared with as many before, and how much faster they are while a JVM still warms up. */
+    private static final int COMPARED = 2;
+
+    private static final double WARM = 1.05;
+
     private final Contender contender;
     private final Effort effort;
     private final Path witness = newWitness();
     private final List<ContenderProcess> processes = new ArrayList<>();
     private final List<Figures.Turn> turns = new ArrayList<>();
+    private final List<Double> warmUps = new ArrayList<>();
     private @Nullable String cut;
 
     Entry(Contender contender, Effort effort) {
@@ -49,16 +56,40 @@ final class Entry implements AutoCloseable {
         }
     }
 
+    /** Takes a turn that does not count. */
+    void warmUp(Meter meter) {
+        take(meter).ifPresent(turn -> warmUps.add(turn.cyclesPerSecond()));
+    }
+
+    /** Whether the last two turns that do not count were no faster than the two before, or it is out of the race. */
+    boolean isWarm() {
+        int done = warmUps.size();
+        return cut != null
+                || (done >= 2 * COMPARED
+                        && sum(done - COMPARED, done) <= WARM * sum(done - 2 * COMPARED, done - COMPARED));
+    }
+
+    private double sum(int from, int to) {
+        return warmUps.subList(from, to).stream()
+                .mapToDouble(Double::doubleValue)
+                .sum();
+    }
+
     void turn(Meter meter) {
+        take(meter).ifPresent(turns::add);
+    }
+
+    private Optional<Figures.Turn> take(Meter meter) {
         if (cut != null) {
-            return;
+            return Optional.empty();
         }
         try {
             Meter.Reading before = meter.read();
             List<ContenderProcess.Turn> done = turn(processes, effort.turn(), Long.MAX_VALUE);
-            turns.add(Figures.Turn.of(done, effort.turn(), meter.read().since(before)));
+            return Optional.of(Figures.Turn.of(done, effort.turn(), meter.read().since(before)));
         } catch (CutException e) {
             cut("turn " + (turns.size() + 1) + ": " + e.getMessage());
+            return Optional.empty();
         }
     }
 

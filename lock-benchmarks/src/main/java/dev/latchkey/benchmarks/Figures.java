@@ -5,6 +5,7 @@ import dev.latchkey.benchmarks.Contender.Role;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -19,11 +20,27 @@ import org.jspecify.annotations.Nullable;
  */
 record Figures(String store, Setting setting, List<Measured> tables) {
 
+    /** How many times as fast the last turns may be as the first. */
+    private static final double STEADY = 1.15;
+
+    /** Of how many turns at each end the median is compared. */
+    private static final int END = 3;
+
     /** Whether a contender of ours was let in while another was inside. */
     boolean showOverlapsOfOurs() {
         return tables.stream()
                 .flatMap(table -> table.rows().stream())
                 .anyMatch(row -> row.role() == Role.LATCHKEY && row.overlaps() > 0);
+    }
+
+    /** The contenders that got faster and faster: what they can do is not known. */
+    List<String> unsteady() {
+        return tables.stream()
+                .flatMap(table -> table.rows().stream()
+                        .filter(row -> row.trend() > STEADY)
+                        .map(row -> row.contender() + ", " + table.title()
+                                + String.format(Locale.ROOT, " (%.2f×)", row.trend())))
+                .toList();
     }
 
     /**
@@ -77,6 +94,23 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             return median(Turn::cyclesPerSecond);
         }
 
+        double slowestTurn() {
+            return turns.stream().mapToDouble(Turn::cyclesPerSecond).min().orElse(Double.NaN);
+        }
+
+        double fastestTurn() {
+            return turns.stream().mapToDouble(Turn::cyclesPerSecond).max().orElse(Double.NaN);
+        }
+
+        /** How many times as fast the last turns were as the first; 1 if there are too few to tell. */
+        double trend() {
+            int done = turns.size();
+            return done < 2 * END
+                    ? 1
+                    : median(turns.subList(done - END, done), Turn::cyclesPerSecond)
+                            / median(turns.subList(0, END), Turn::cyclesPerSecond);
+        }
+
         double fairness() {
             return median(Turn::fairness);
         }
@@ -110,9 +144,13 @@ record Figures(String store, Setting setting, List<Measured> tables) {
             return turns.stream().mapToLong(Turn::overlaps).sum();
         }
 
-        /** Not a number if a turn does not have it. */
         private double median(Function<Turn, @Nullable Double> figure) {
-            List<Double> sorted = turns.stream()
+            return median(turns, figure);
+        }
+
+        /** Not a number if a turn does not have it. */
+        private static double median(List<Turn> some, Function<Turn, @Nullable Double> figure) {
+            List<Double> sorted = some.stream()
                     .map(turn -> Objects.requireNonNullElse(figure.apply(turn), Double.NaN))
                     .sorted()
                     .toList();

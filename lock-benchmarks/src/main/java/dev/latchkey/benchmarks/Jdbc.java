@@ -22,6 +22,10 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 final class Jdbc implements Contest {
 
     private static final int CONNECTIONS = 10;
+    private static final String WITHOUT_FSYNC = "without-fsync";
+
+    /** As servers run; those of tests do without. */
+    static final String[] ON_DISK = {"fsync=on", "full_page_writes=on"};
 
     private static final String TABLES = """
             CREATE TABLE bare_lock (
@@ -63,12 +67,26 @@ final class Jdbc implements Contest {
 
     @Override
     public List<Table> tables() {
-        return List.of(Table.alone(Placement.ONE_PROCESSOR, ALL), Table.threads(Placement.ONE_PROCESSOR, ALL));
+        Table alone = Table.alone(Placement.ONE_PROCESSOR, ALL);
+        Table threads = Table.threads(Placement.ONE_PROCESSOR, ALL);
+        return List.of(
+                alone,
+                threads,
+                alone.named("uncontended-" + WITHOUT_FSYNC).titled(", without fsync"),
+                threads.named("threads-" + WITHOUT_FSYNC).titled(", without fsync"));
+    }
+
+    @Override
+    public Servers start(Table table) {
+        return start(table.name().endsWith(WITHOUT_FSYNC) ? PostgresServer.start() : PostgresServer.start(ON_DISK));
     }
 
     @Override
     public Servers start() {
-        PostgresServer server = PostgresServer.start();
+        return start(PostgresServer.start(ON_DISK));
+    }
+
+    private static Servers start(PostgresServer server) {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement()) {
             statement.execute(TABLES);
@@ -79,12 +97,13 @@ final class Jdbc implements Contest {
         return new Servers(server.jdbcUrl(), software(server), null, server::close);
     }
 
-    static String software(PostgresServer server) {
-        try (Connection connection = server.connect();
+    static String software(PostgresServer postgres) {
+        try (Connection connection = postgres.connect();
                 Statement statement = connection.createStatement();
-                ResultSet version = statement.executeQuery("SHOW server_version")) {
-            version.next();
-            return "PostgreSQL " + version.getString(1) + " without fsync";
+                ResultSet server =
+                        statement.executeQuery("SELECT current_setting('server_version'), current_setting('fsync')")) {
+            server.next();
+            return "PostgreSQL " + server.getString(1) + ", fsync " + server.getString(2);
         } catch (SQLException e) {
             throw new IllegalStateException("the server does not tell its version", e);
         }

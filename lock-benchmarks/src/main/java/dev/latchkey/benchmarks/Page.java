@@ -92,6 +92,9 @@ final class Page {
         List<Column> columns = new ArrayList<>();
         columns.add(new Column("lock", Row::contender));
         columns.add(new Column("cycles/s", row -> number(row.cyclesPerSecond())));
+        columns.add(new Column(
+                "slowest–fastest turn",
+                row -> row.turns().isEmpty() ? NOTHING : number(row.slowestTurn()) + "–" + number(row.fastestTurn())));
         columns.add(new Column("Latchkey is faster by", row -> ratio(table.ratio(row))));
         columns.add(new Column("CPU µs/cycle", row -> number(row.cpuMicrosPerCycle())));
         columns.add(new Column(

@@ -55,7 +55,7 @@ final class PostgresAdvisory implements Contest {
 
     @Override
     public Servers start() {
-        PostgresServer server = PostgresServer.start();
+        PostgresServer server = PostgresServer.start(Jdbc.ON_DISK);
         return new Servers(server.dsn(), Jdbc.software(server), null, server::close);
     }
 

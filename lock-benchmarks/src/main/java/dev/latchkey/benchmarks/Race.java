@@ -32,7 +32,7 @@ final class Race {
         Placement.ALL_PROCESSORS.enter();
         Set<Long> others = Meter.children();
         List<Entry> entries = new ArrayList<>();
-        try (Servers servers = contest.start()) {
+        try (Servers servers = contest.start(table)) {
             Meter meter = new Meter(servers, others);
             for (Contender contender : table.contenders()) {
                 Entry entry = new Entry(contender, effort);
@@ -40,6 +40,9 @@ final class Race {
                 entry.start(contest, table, servers.address());
             }
             table.placement().enter();
+            for (int i = 0; i < effort.mostWarmUpTurns() && !entries.stream().allMatch(Entry::isWarm); i++) {
+                entries.forEach(entry -> entry.warmUp(meter));
+            }
             for (int i = 0; i < effort.turns(); i++) {
                 entries.forEach(entry -> entry.turn(meter));
             }

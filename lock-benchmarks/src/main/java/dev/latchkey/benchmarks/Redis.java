@@ -3,8 +3,8 @@ package dev.latchkey.benchmarks;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.RedisServer;
 import java.util.List;
-import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
@@ -27,6 +27,11 @@ final class Redis implements Contest {
             RedisPeers.redisson("redisson-fair:", redisson -> redisson::getFairLock));
     private static final Contender SPRING_PUB_SUB = Contender.peer(
             "Spring RedisLockRegistry, pub/sub", NO_TOKEN, RedisPeers.spring(RedisLockType.PUB_SUB_LOCK));
+    private static final Contender SPRING_SPIN = Contender.peer(
+            "Spring RedisLockRegistry, spin",
+            "waiting (asks every 100 ms), fencing token, order of arrival",
+            RedisPeers.spring(RedisLockType.SPIN_LOCK));
+    private static final Contender SHED_LOCK = Contender.peer(ShedLock.TITLE, ShedLock.WITHOUT, RedisPeers::shedLock);
 
     private static final List<Contender> ALL = List.of(
             LATCHKEY,
@@ -42,21 +47,19 @@ final class Redis implements Contest {
                             "a writer's turn while readers keep coming",
                             RedisPeers.redisson("redisson-rw:", Redis::readLock))
                     .shared(),
-            Contender.peer(
-                    "Spring RedisLockRegistry, spin",
-                    "waiting (asks every 100 ms), fencing token, order of arrival",
-                    RedisPeers.spring(RedisLockType.SPIN_LOCK)),
+            SPRING_SPIN,
             SPRING_PUB_SUB,
-            Contender.peer(ShedLock.TITLE, ShedLock.WITHOUT, RedisPeers::shedLock));
+            SHED_LOCK);
 
-    /** Those with a queue or a message of their own: four JVMs of each of all would keep the processor busy by being there. */
-    private static final List<Contender> WAITING = List.of(LATCHKEY, FLOOR, REDISSON, REDISSON_FAIR, SPRING_PUB_SUB);
+    /** One of each kind: four JVMs each of all variants would keep the processor busy by being there. */
+    private static final List<Contender> KINDS =
+            List.of(LATCHKEY, FLOOR, REDISSON, REDISSON_FAIR, SPRING_SPIN, SPRING_PUB_SUB, SHED_LOCK);
 
-    private static Function<String, Lock> writeLock(RedissonClient redisson) {
+    private static Function<String, RLock> writeLock(RedissonClient redisson) {
         return name -> redisson.getReadWriteLock(name).writeLock();
     }
 
-    private static Function<String, Lock> readLock(RedissonClient redisson) {
+    private static Function<String, RLock> readLock(RedissonClient redisson) {
         return name -> redisson.getReadWriteLock(name).readLock();
     }
 
@@ -75,7 +78,7 @@ final class Redis implements Contest {
         return List.of(
                 Table.alone(Placement.ONE_PROCESSOR, ALL),
                 Table.threads(Placement.ONE_PROCESSOR, ALL),
-                Table.processes(Placement.ONE_PROCESSOR, WAITING));
+                Table.processes(Placement.ONE_PROCESSOR, KINDS));
     }
 
     @Override

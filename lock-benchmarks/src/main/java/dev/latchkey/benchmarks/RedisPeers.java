@@ -6,11 +6,12 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.net.URI;
 import java.util.UUID;
-import java.util.concurrent.locks.Lock;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -48,10 +49,26 @@ final class RedisPeers {
         };
     }
 
-    static Contender.Opener redisson(String prefix, Function<RedissonClient, Function<String, Lock>> kind) {
+    /** With a lease, as its documentation advises: without one, its watchdog renews what is held for microseconds. */
+    static Contender.Opener redisson(String prefix, Function<RedissonClient, Function<String, RLock>> kind) {
         return address -> {
             var locks = kind.apply(redisson(address));
-            return resource -> Cycle.of(locks.apply(prefix + resource));
+            return resource -> leased(locks.apply(prefix + resource));
+        };
+    }
+
+    private static Cycle leased(RLock lock) {
+        return new Cycle() {
+            @Override
+            public void take() {
+                lock.lock(Ours.TTL.toSeconds(), TimeUnit.SECONDS);
+            }
+
+            @Override
+            public boolean giveUp() {
+                lock.unlock();
+                return true;
+            }
         };
     }
 
@@ -62,7 +79,7 @@ final class RedisPeers {
             return new Cycle() {
                 @Override
                 public void take() {
-                    if (lock.lockAndGetToken() <= 0) {
+                    if (lock.lockAndGetToken(Ours.TTL.toSeconds(), TimeUnit.SECONDS) <= 0) {
                         throw new IllegalStateException("no token");
                     }
                 }

@@ -46,6 +46,10 @@ record Table(
         return new Table(otherName, title, placement, processes, threads, stride, warmUps, contenders);
     }
 
+    Table titled(String more) {
+        return new Table(name, title + more, placement, processes, threads, stride, warmUps, contenders);
+    }
+
     Table timedInStridesOf(int cycles) {
         return new Table(name, title, placement, processes, threads, cycles, warmUps, contenders);
     }

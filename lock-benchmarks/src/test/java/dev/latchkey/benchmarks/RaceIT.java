@@ -12,7 +12,10 @@ class RaceIT {
 
     /** Whoever hangs costs this patience once. */
     private static final Effort IMPATIENT =
-            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(200), Duration.ofSeconds(10));
+            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(200), 0, Duration.ofSeconds(10));
+
+    private static final Effort WARMED =
+            new Effort(3, Duration.ofMillis(200), 200, Duration.ofMillis(500), 2, Duration.ofSeconds(60));
 
     @Test
     void givenALockThatIsNoneAndOneThatHangs_whenRace_thenBothAreFoundOutAndTheRestGoesOn() {
@@ -43,7 +46,7 @@ class RaceIT {
                 Table.alone(Placement.ONE_PROCESSOR, some),
                 Table.processes(Placement.ONE_PROCESSOR, some.subList(0, 1)));
 
-        Figures figures = new Race(redis, Effort.QUICK).run(tables);
+        Figures figures = new Race(redis, WARMED).run(tables);
 
         assertThat(figures.tables().get(0).servers()).startsWith("Redis ");
         assertThat(figures.setting().libraries().get("redisson")).matches("\\d+\\.\\d+\\.\\d+");

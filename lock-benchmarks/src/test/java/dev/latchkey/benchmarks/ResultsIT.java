@@ -94,12 +94,12 @@ class ResultsIT {
         }
     }
 
-    /** The third column of all tables of measurements. */
+    /** The fourth column of all tables of measurements. */
     private static List<String> ratiosOfPage(String page) {
         return page.lines()
                 .map(line -> line.split("\\|", -1))
-                .filter(cells -> cells.length > 6 && cells[3].endsWith("× "))
-                .map(cells -> cells[3].strip())
+                .filter(cells -> cells.length > 7 && cells[4].endsWith("× "))
+                .map(cells -> cells[4].strip())
                 .toList();
     }
 
