@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.Collection;
 import java.util.HashMap;
@@ -46,8 +47,7 @@ final class CombinedHold {
     /** Whether the same key holds anew since. */
     private boolean superseded;
 
-    private int saves;
-    private int savesUnderWay;
+    private final SaveHistory saves = new SaveHistory();
 
     /** The save that made it exclusive: a part of before may have become a shared one. */
     private int exclusiveSince;
@@ -68,26 +68,49 @@ final class CombinedHold {
      * @param save the save they answered, or the last one before they were asked
      */
     boolean add(int save, Map<Member, Response.Granted> granted) {
-        return add(save, granted, () -> {});
+        return add(save, granted, () -> true);
     }
 
-    /** As {@link #add(int, Map)}, with what the hold becomes by that: parts count by what it is. */
-    boolean add(int save, Map<Member, Response.Granted> granted, LockMode newMode, OptionalLong newToken) {
-        return add(save, granted, () -> {
-            if (newMode == LockMode.EXCLUSIVE && mode != LockMode.EXCLUSIVE) {
-                exclusiveSince = save;
-            }
-            mode = newMode;
-            fencingToken = newToken;
-        });
+    /** As {@link #add(int, Map)}; also false if it is not, or no longer, what is claimed. */
+    boolean addAsClaimed(int save, Map<Member, Response.Granted> granted, Optional<Key.Held> claimed) {
+        return add(save, granted, () -> fits(claimed));
     }
 
-    private boolean add(int save, Map<Member, Response.Granted> granted, Runnable change) {
+    /**
+     * As {@link #add(int, Map)}, with what was asked for: parts count by what the hold becomes by that. Also false for what would
+     * be exclusive, if it may have been demoted since.
+     */
+    boolean add(int save, Map<Member, Response.Granted> granted, LockMode asked, OptionalLong token) {
+        return add(
+                save,
+                granted,
+                () -> asked == LockMode.EXCLUSIVE ? becameExclusive(save, token) : becameShared(granted));
+    }
+
+    private boolean becameExclusive(int save, OptionalLong token) {
+        if (saves.wasBesideDemotion(save)) {
+            return false;
+        }
+        exclusiveSince = mode == LockMode.EXCLUSIVE ? exclusiveSince : save;
+        mode = LockMode.EXCLUSIVE;
+        fencingToken = token;
+        return true;
+    }
+
+    /** A second Lock over the key asks for less than is held, which that does not demote. */
+    private boolean becameShared(Map<Member, Response.Granted> granted) {
+        if (mode != LockMode.EXCLUSIVE || !quorum.isExclusive(key, granted)) {
+            mode = LockMode.SHARED;
+            fencingToken = OptionalLong.empty();
+        }
+        return true;
+    }
+
+    private boolean add(int save, Map<Member, Response.Granted> granted, BooleanSupplier mayBe) {
         synchronized (this) {
-            if (ended) {
+            if (ended || !mayBe.getAsBoolean()) {
                 return false;
             }
-            change.run();
             granted.forEach((member, part) -> {
                 parts.put(member, new Key.Held(part.mode(), part.fencingToken()));
                 leases.put(member, part.lease());
@@ -175,7 +198,9 @@ final class CombinedHold {
     synchronized boolean isSharedOnly(Member member) {
         Key.@Nullable Held part = parts.get(member);
         boolean isOld = confirmed.getOrDefault(member, exclusiveSince) < exclusiveSince;
-        return mode == LockMode.EXCLUSIVE && part != null && (isOld || part.mode() == LockMode.SHARED);
+        return mode == LockMode.EXCLUSIVE
+                && part != null
+                && (isOld || part.mode() == LockMode.SHARED || member.isSpent(key, LockMode.EXCLUSIVE));
     }
 
     /** Whether enough sessions live that nobody can have it otherwise; who has ended it by a request is told by that. */
@@ -194,28 +219,27 @@ final class CombinedHold {
         return part == null || part.isLive().getAsBoolean();
     }
 
-    /** A save begins, which may change what members hold of it; returns its number. One to share gives an exclusive hold up. */
-    synchronized int saveBegins(LockMode asked) {
-        savesUnderWay++;
-        if (asked == LockMode.SHARED && mode == LockMode.EXCLUSIVE) {
+    /** A save begins, which may change what members hold of it; returns its number. A demotion gives an exclusive hold up. */
+    synchronized int saveBegins(Request request) {
+        if (SaveHistory.isDemotion(request) && isExclusiveAs(request.key().held())) {
             mode = LockMode.SHARED;
             fencingToken = OptionalLong.empty();
         }
-        return ++saves;
+        return saves.begin(request);
     }
 
-    synchronized void saveEnds() {
-        savesUnderWay--;
+    synchronized void saveEnds(Request request) {
+        saves.end(request);
     }
 
     /** Whether no save has begun since. */
     synchronized boolean isLastSave(int save) {
-        return save == saves;
+        return saves.isLast(save);
     }
 
     /** How many saves there were; less than zero while one is under way. */
     synchronized int savesIfQuiet() {
-        return savesUnderWay == 0 ? saves : -1;
+        return saves.countIfQuiet();
     }
 
     /**
@@ -283,9 +307,11 @@ final class CombinedHold {
 
     /** Whether it can be the hold that is claimed: an exclusive one has its token. */
     synchronized boolean fits(Optional<Key.Held> claimed) {
-        return claimed.filter(held -> held.mode() == LockMode.EXCLUSIVE)
-                .map(held -> mode == LockMode.EXCLUSIVE && fencingToken.equals(held.fencingToken()))
-                .orElse(true);
+        return claimed.map(Key.Held::mode).orElse(LockMode.SHARED) == LockMode.SHARED || isExclusiveAs(claimed);
+    }
+
+    private boolean isExclusiveAs(Optional<Key.Held> claimed) {
+        return mode == LockMode.EXCLUSIVE && claimed.equals(Optional.of(new Key.Held(mode, fencingToken)));
     }
 
     synchronized Optional<LockMode> mode() {
