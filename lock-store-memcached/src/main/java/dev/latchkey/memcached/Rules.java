@@ -49,16 +49,7 @@ record Rules(ItemState live, Request request, long sinceNanos, HoldRecords holdi
         if (promotes && !otherReaders().isEmpty()) {
             return promotionRefused();
         }
-        return hold(promotes || isDemotion() ? request.mode() : own.get().mode(), seconds(own.get()));
-    }
-
-    /** Only what claims the exclusive hold demotes it: any other request may have been sent before a promotion. */
-    private boolean isDemotion() {
-        return request.mode() == LockMode.SHARED
-                && request.key()
-                        .held()
-                        .filter(claimed -> claimed.mode() == LockMode.EXCLUSIVE)
-                        .isPresent();
+        return hold(request.mode(), seconds(own.get()));
     }
 
     Decision<Response> refresh() {
