@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.Collection;
 import java.util.HashMap;
@@ -22,17 +23,12 @@ final class CombinedHold {
 
     private final Quorum quorum;
     private final Key key;
-    private final Map<Member, Key.Held> parts = new HashMap<>();
-    private final Map<Member, Lease> leases = new HashMap<>();
+    private final HoldParts parts;
+    private final SaveHistory saves = new SaveHistory();
     private final Map<Member, CompletionStage<LossReason>> sessions = new HashMap<>();
-
-    /** The last save of which each part is known. */
-    private final Map<Member, Integer> confirmed = new HashMap<>();
 
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final BooleanSupplier isLive = this::isLive;
-    private OptionalLong fencingToken = OptionalLong.empty();
-    private @Nullable LockMode mode;
     private @Nullable Lease lease;
 
     /** Waits for the end of the lease, where parts have none that would end them. */
@@ -46,20 +42,15 @@ final class CombinedHold {
     /** Whether the same key holds anew since. */
     private boolean superseded;
 
-    private int saves;
-    private int savesUnderWay;
-
-    /** The save that made it exclusive: a part of before may have become a shared one. */
-    private int exclusiveSince;
-
     CombinedHold(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
+        this.parts = new HoldParts(quorum, key);
     }
 
     /** What a member has to be told that the key claims to hold there; empty if it is not known to hold anything. */
     synchronized Optional<Key.Held> part(Member member) {
-        return Optional.ofNullable(parts.get(member));
+        return parts.of(member);
     }
 
     /**
@@ -68,31 +59,38 @@ final class CombinedHold {
      * @param save the save they answered, or the last one before they were asked
      */
     boolean add(int save, Map<Member, Response.Granted> granted) {
-        return add(save, granted, () -> {});
+        return add(save, granted, () -> true);
     }
 
-    /** As {@link #add(int, Map)}, with what the hold becomes by that: parts count by what it is. */
-    boolean add(int save, Map<Member, Response.Granted> granted, LockMode newMode, OptionalLong newToken) {
+    /** As {@link #add(int, Map)}; also false if it is not, or no longer, what is claimed. */
+    boolean addAsClaimed(int save, Map<Member, Response.Granted> granted, Optional<Key.Held> claimed) {
+        return add(save, granted, () -> parts.fit(claimed));
+    }
+
+    /**
+     * As {@link #add(int, Map)}, with what was asked for: parts count by what the hold becomes by that. Also false for what would
+     * be exclusive, if it may have been demoted since.
+     */
+    boolean add(int save, Map<Member, Response.Granted> granted, LockMode asked, OptionalLong token) {
         return add(save, granted, () -> {
-            if (newMode == LockMode.EXCLUSIVE && mode != LockMode.EXCLUSIVE) {
-                exclusiveSince = save;
+            if (asked == LockMode.SHARED) {
+                parts.share(granted);
+                return true;
             }
-            mode = newMode;
-            fencingToken = newToken;
+            boolean isExclusive = !saves.wasBesideDemotion(save);
+            if (isExclusive) {
+                parts.exclude(save, token);
+            }
+            return isExclusive;
         });
     }
 
-    private boolean add(int save, Map<Member, Response.Granted> granted, Runnable change) {
+    private boolean add(int save, Map<Member, Response.Granted> granted, BooleanSupplier mayBe) {
         synchronized (this) {
-            if (ended) {
+            if (ended || !mayBe.getAsBoolean()) {
                 return false;
             }
-            change.run();
-            granted.forEach((member, part) -> {
-                parts.put(member, new Key.Held(part.mode(), part.fencingToken()));
-                leases.put(member, part.lease());
-                confirmed.merge(member, save, Math::max);
-            });
+            parts.put(save, granted);
         }
         // Once all are in: a session that is over already ends nothing where the others are enough.
         granted.forEach((member, part) -> part.lease().lost().ifPresent(session -> watch(member, session)));
@@ -149,7 +147,7 @@ final class CombinedHold {
 
     private synchronized boolean isEnoughWithout(Member member) {
         remove(member);
-        return quorum.isMet(lasting());
+        return quorum.isMet(parts.lasting(bound()).size());
     }
 
     private void endWithSessions(LossReason reason) {
@@ -158,64 +156,42 @@ final class CombinedHold {
         lost.complete(reason);
     }
 
-    /** How many parts last as long as was told: beside sessions, one whose lease is not renewed may be another's by then. */
-    private int lasting() {
-        return (int) parts.keySet().stream().filter(this::lasts).count();
-    }
-
-    private boolean lasts(Member member) {
-        if (isSharedOnly(member)) {
-            return false;
-        }
-        @Nullable Lease told = quorum.isMixed() ? lease : null;
-        return told == null || CombinedLease.lasts(leases.getOrDefault(member, told), told);
-    }
-
-    /** Whether a member may have no more than a shared part of what is held exclusively: then it keeps no reader away. */
-    synchronized boolean isSharedOnly(Member member) {
-        Key.@Nullable Held part = parts.get(member);
-        boolean isOld = confirmed.getOrDefault(member, exclusiveSince) < exclusiveSince;
-        return mode == LockMode.EXCLUSIVE && part != null && (isOld || part.mode() == LockMode.SHARED);
-    }
-
     /** Whether enough sessions live that nobody can have it otherwise; who has ended it by a request is told by that. */
     private synchronized boolean isLive() {
         if (endedWithSessions) {
             return false;
         }
-        long live = parts.keySet().stream()
-                .filter(this::lasts)
-                .filter(member -> isLive(leases.get(member)))
+        long live = parts.lasting(bound()).stream()
+                .filter(part -> part.isLive().getAsBoolean())
                 .count();
         return ended || quorum.isMet((int) live);
     }
 
-    private static boolean isLive(@Nullable Lease part) {
-        return part == null || part.isLive().getAsBoolean();
+    /** What parts have to last for; empty where that says nothing. */
+    private Optional<Lease> bound() {
+        return Optional.ofNullable(lease).filter(told -> quorum.isMixed());
     }
 
-    /** A save begins, which may change what members hold of it; returns its number. One to share gives an exclusive hold up. */
-    synchronized int saveBegins(LockMode asked) {
-        savesUnderWay++;
-        if (asked == LockMode.SHARED && mode == LockMode.EXCLUSIVE) {
-            mode = LockMode.SHARED;
-            fencingToken = OptionalLong.empty();
+    /** A save begins, which may change what members hold of it; returns its number. A demotion gives an exclusive hold up. */
+    synchronized int saveBegins(Request request) {
+        if (SaveHistory.isDemotion(request) && parts.fit(request.key().held())) {
+            parts.demote();
         }
-        return ++saves;
+        return saves.begin(request);
     }
 
-    synchronized void saveEnds() {
-        savesUnderWay--;
+    synchronized void saveEnds(Request request) {
+        saves.end(request);
     }
 
     /** Whether no save has begun since. */
     synchronized boolean isLastSave(int save) {
-        return save == saves;
+        return saves.isLast(save);
     }
 
     /** How many saves there were; less than zero while one is under way. */
     synchronized int savesIfQuiet() {
-        return savesUnderWay == 0 ? saves : -1;
+        return saves.countIfQuiet();
     }
 
     /**
@@ -271,29 +247,25 @@ final class CombinedHold {
     }
 
     synchronized void raised(Member member, long token) {
-        parts.computeIfPresent(member, (any, held) -> new Key.Held(held.mode(), OptionalLong.of(token)));
+        parts.raised(member, token);
     }
 
     synchronized void remove(Member member) {
         parts.remove(member);
-        leases.remove(member);
         sessions.remove(member);
-        confirmed.remove(member);
     }
 
     /** Whether it can be the hold that is claimed: an exclusive one has its token. */
     synchronized boolean fits(Optional<Key.Held> claimed) {
-        return claimed.filter(held -> held.mode() == LockMode.EXCLUSIVE)
-                .map(held -> mode == LockMode.EXCLUSIVE && fencingToken.equals(held.fencingToken()))
-                .orElse(true);
+        return parts.fit(claimed);
     }
 
     synchronized Optional<LockMode> mode() {
-        return Optional.ofNullable(mode);
+        return parts.mode();
     }
 
     synchronized OptionalLong fencingToken() {
-        return fencingToken;
+        return parts.fencingToken();
     }
 
     /** Returns what the caller is told of it; the last argument is as in {@link CombinedLease}. */

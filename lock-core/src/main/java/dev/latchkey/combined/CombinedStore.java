@@ -122,6 +122,13 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             // Members that do not count by the claimed token would believe it.
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
+        if (SaveHistory.isDemotion(request) && quorum.hold(request.key()).isEmpty()) {
+            // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for.
+            Response known = new RefreshRound(quorum, request, quorum.end()).finish();
+            if (!(known instanceof Response.Granted)) {
+                return known;
+            }
+        }
         for (int split = 0; ; split++) {
             SaveRound round = new SaveRound(quorum, request, fencing);
             Response response = round.finish();

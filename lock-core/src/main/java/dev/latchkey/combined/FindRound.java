@@ -39,7 +39,7 @@ final class FindRound {
 
     private Response ask(Member member) {
         return member.store()
-                .find(quorum.keyFor(member, key))
+                .find(quorum.keyFor(member, key, before))
                 .<Response>map(granted -> granted)
                 .orElse(new Response.Lost(LossReason.EXPIRED));
     }
@@ -78,14 +78,7 @@ final class FindRound {
     private boolean isClear(List<Answer<Response>> answers) {
         return claimed() == LockMode.SHARED
                 || answers.size() == quorum.members().size()
-                || isExclusive(Round.granted(answers));
-    }
-
-    private boolean isExclusive(Map<Member, Response.Granted> parts) {
-        long exclusive = parts.values().stream()
-                .filter(part -> part.mode() == LockMode.EXCLUSIVE)
-                .count();
-        return quorum.isMet((int) exclusive);
+                || quorum.isExclusive(key, Round.granted(answers));
     }
 
     /** To look changes nothing, but where no member has leases it is how holds are refreshed. */
@@ -101,7 +94,7 @@ final class FindRound {
     }
 
     private Response.Granted found(Map<Member, Response.Granted> parts) {
-        LockMode mode = isExclusive(parts) ? LockMode.EXCLUSIVE : LockMode.SHARED;
+        LockMode mode = quorum.isExclusive(key, parts) ? LockMode.EXCLUSIVE : LockMode.SHARED;
         OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(parts);
         return quorum.hold(key)
                 .map(hold -> known(hold, mode, token, parts))

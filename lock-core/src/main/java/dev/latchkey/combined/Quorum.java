@@ -188,17 +188,19 @@ final class Quorum {
     /**
      * Returns the key as one member should see it: members count by tokens of their own. Of a hold taken elsewhere these
      * are not known, and the member is told no more than that something is held.
+     *
+     * @param hold what is known here of what the key claims, also where a demotion has ended that since
      */
-    Key keyFor(Member member, Key key) {
-        return key.claiming(key.held().map(claimed -> claimFor(member, key, claimed)));
+    Key keyFor(Member member, Key key, Optional<CombinedHold> hold) {
+        return key.claiming(key.held().map(claimed -> claimFor(member, claimed, hold)));
     }
 
-    private Key.Held claimFor(Member member, Key key, Key.Held claimed) {
+    private Key.Held claimFor(Member member, Key.Held claimed, Optional<CombinedHold> hold) {
         Key.Held something = new Key.Held(LockMode.SHARED, OptionalLong.empty());
         if (claimed.mode() == LockMode.SHARED) {
             return something;
         }
-        Optional<Key.Held> known = hold(key).flatMap(hold -> hold.part(member));
+        Optional<Key.Held> known = hold.flatMap(of -> of.part(member));
         if (known.isPresent()) {
             return known.get();
         }
@@ -206,6 +208,15 @@ final class Quorum {
                 ? designated.equals(Optional.of(member))
                 : member.fencing().isPresent();
         return countsByIt ? claimed : something;
+    }
+
+    /** Whether so many have it exclusively, and will keep it so, that no reader gets in. */
+    boolean isExclusive(Key key, Map<Member, Response.Granted> parts) {
+        long exclusive = parts.entrySet().stream()
+                .filter(part -> part.getValue().mode() == LockMode.EXCLUSIVE)
+                .filter(part -> !part.getKey().isSpent(key, LockMode.EXCLUSIVE))
+                .count();
+        return isMet((int) exclusive);
     }
 
     /** The token of an exclusive hold that was taken elsewhere: what most of these members say; a late one says more. */

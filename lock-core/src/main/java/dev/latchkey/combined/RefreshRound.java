@@ -51,16 +51,10 @@ final class RefreshRound {
 
     /** One that was not there for a promotion has a part that keeps no reader away: it is as good as lost. */
     private Response ask(Member member) {
-        Key asked = quorum.keyFor(member, key);
+        Key asked = quorum.keyFor(member, key, before);
         Response response = refresh(member, asked);
         boolean isShared = response instanceof Response.Granted granted && granted.mode() == LockMode.SHARED;
-        return isShared && isTooLittle(member) ? SHARED_ONLY : response;
-    }
-
-    /** Of a part that was taken elsewhere, or without an answer, no more is known than what the key claims. */
-    private boolean isTooLittle(Member member) {
-        return claimed() == LockMode.EXCLUSIVE
-                || before.filter(hold -> hold.isSharedOnly(member)).isPresent();
+        return isShared && claimed() == LockMode.EXCLUSIVE ? SHARED_ONLY : response;
     }
 
     private Response refresh(Member member, Key asked) {
@@ -85,20 +79,15 @@ final class RefreshRound {
 
     private Response granted() {
         Map<Member, Response.Granted> granted = round.granted();
-        Optional<CombinedHold> known = before.filter(hold -> hold.fits(key.held()));
-        if (before.isPresent() && known.isEmpty()) {
-            // Demoted or promoted anew meanwhile by the same key: what was asked about must not take the place of that.
-            round.onLate(answer -> {});
-            return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
-        }
-        CombinedHold hold = known.orElseGet(() -> quorum.holdOrNew(key));
-        // What is known here may be newer than the claim of a request that comes late.
-        LockMode mode = known.flatMap(CombinedHold::mode)
-                .or(() -> key.held().map(Key.Held::mode))
-                .orElse(request.mode());
-        OptionalLong token = token(known, mode, granted);
+        LockMode mode = told(granted);
+        OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(granted);
+        CombinedHold hold = before.orElseGet(() -> quorum.holdOrNew(key));
         int save = before.isPresent() ? savesBefore : 0;
-        if (!hold.add(save, granted, mode, token)) {
+        boolean isHeld = before.isPresent()
+                ? hold.addAsClaimed(save, granted, key.held())
+                : hold.add(save, granted, mode, token);
+        if (!isHeld) {
+            // Ended, or demoted or promoted anew meanwhile by the same key: that must not be made what was asked about.
             round.onLate(answer -> {});
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
@@ -110,12 +99,17 @@ final class RefreshRound {
         return answer;
     }
 
-    private OptionalLong token(Optional<CombinedHold> known, LockMode mode, Map<Member, Response.Granted> granted) {
-        if (mode == LockMode.SHARED) {
-            return OptionalLong.empty();
-        }
-        return known.map(CombinedHold::fencingToken)
-                .or(() -> key.held().map(Key.Held::fencingToken))
+    /** More than is claimed is not told: it was not looked at whether members keep that. */
+    private LockMode told(Map<Member, Response.Granted> granted) {
+        boolean mayBeMore = key.held().isEmpty()
+                && before.flatMap(CombinedHold::mode).orElse(LockMode.EXCLUSIVE) == LockMode.EXCLUSIVE;
+        return mayBeMore && quorum.isExclusive(key, granted) ? LockMode.EXCLUSIVE : claimed();
+    }
+
+    private OptionalLong token(Map<Member, Response.Granted> granted) {
+        return key.held()
+                .map(Key.Held::fencingToken)
+                .or(() -> before.map(CombinedHold::fencingToken))
                 .orElseGet(() -> quorum.agreed(granted));
     }
 

@@ -9,6 +9,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,13 +37,30 @@ final class Repair {
         Member member = answer.member();
         if (answer.value() instanceof Response.Granted granted) {
             addAndRaise(member, granted);
+            if (granted.mode() == LockMode.EXCLUSIVE && SaveHistory.isDemotion(request)) {
+                later(member, () -> demote(member, granted));
+            }
         } else if (answer.value() instanceof Response.Lost) {
             hold.drop(member);
-            var unused = member.call(key, () -> take(member)).exceptionally(failure -> {
-                log.debug("lock.not-repaired {}", member, failure);
-                return Optional.empty();
-            });
+            later(member, () -> take(member));
         }
+    }
+
+    private void later(Member member, Supplier<Optional<Response>> call) {
+        var unused = member.call(key, call).exceptionally(failure -> {
+            log.debug("lock.not-repaired {}", member, failure);
+            return Optional.empty();
+        });
+    }
+
+    /** What it had was not known when it was asked: it keeps readers away until it is told that with its own token. */
+    private Optional<Response> demote(Member member, Response.Granted part) {
+        Key.Held own = new Key.Held(part.mode(), part.fencingToken());
+        return save(member, key.claiming(Optional.of(own)));
+    }
+
+    private Optional<Response> take(Member member) {
+        return save(member, key.claiming(Optional.empty()));
     }
 
     /**
@@ -50,15 +68,14 @@ final class Repair {
      * is over may have been followed by another's, of which a part that is taken late would know nothing. Nor after a save
      * that began since, which may have promoted there what this would demote: any that begins later comes after this.
      */
-    private Optional<Response> take(Member member) {
+    private Optional<Response> save(Member member, Key claim) {
         if (!quorum.isHeldAs(key, hold)
                 || !hold.isLastSave(save)
                 || hold.wasOverAt(System.nanoTime())
                 || member.isSpent(key, request.mode())) {
             return Optional.empty();
         }
-        Response response = member.saveNow(
-                new Request(key.claiming(Optional.empty()), request.mode(), request.ttl(), RetryIntent.ONCE));
+        Response response = member.saveNow(new Request(claim, request.mode(), request.ttl(), RetryIntent.ONCE));
         if (response instanceof Response.Granted granted) {
             addAndRaise(member, granted);
         }

@@ -37,14 +37,14 @@ final class SaveRound {
         this.fencing = fencing;
         this.proposal = fencing.proposal(key.resource());
         this.before = quorum.hold(key);
-        this.number = before.map(hold -> hold.saveBegins(request.mode())).orElse(0);
+        this.number = before.map(hold -> hold.saveBegins(request)).orElse(0);
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
 
     private CompletableFuture<Response> ask(Member member, long endNanos) {
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
-        return member.saveBefore(endNanos, key, () -> request.with(quorum.keyFor(member, key)), wish);
+        return member.saveBefore(endNanos, key, () -> request.with(quorum.keyFor(member, key, before)), wish);
     }
 
     private boolean isPromotion() {
@@ -75,7 +75,7 @@ final class SaveRound {
         try {
             return decided();
         } finally {
-            before.ifPresent(CombinedHold::saveEnds);
+            before.ifPresent(hold -> hold.saveEnds(request));
         }
     }
 
@@ -146,8 +146,10 @@ final class SaveRound {
     }
 
     /** Whether a member has its part, with the token of the hold: the raise of the others may still be on its way. */
-    private static boolean isSettled(Response.@Nullable Granted part, OptionalLong token) {
-        return part != null && (token.isEmpty() || part.fencingToken().equals(token));
+    private boolean isSettled(Response.@Nullable Granted part, OptionalLong token) {
+        return part != null
+                && part.mode() == request.mode()
+                && (token.isEmpty() || part.fencingToken().equals(token));
     }
 
     /** Empty if it could not be agreed on. */

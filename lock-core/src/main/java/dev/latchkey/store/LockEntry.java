@@ -65,8 +65,19 @@ final class LockEntry {
                     new ResourceHolders.Stake(own),
                     now);
         }
-        OptionalLong fencingToken = request.mode() == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
-        return hold(request, fencingToken, endOf(request, own, now), own.stake(), now);
+        LockMode mode = isDemotion(request) ? LockMode.SHARED : own.mode();
+        OptionalLong fencingToken = mode == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
+        Grant kept = new Grant(mode, fencingToken, endOf(request, own, now), own.stake());
+        return grants.tell(request.key(), kept, now);
+    }
+
+    /** Only what claims the exclusive hold demotes it: any other request may have been sent before a promotion. */
+    private static boolean isDemotion(Request request) {
+        return request.mode() == LockMode.SHARED
+                && request.key()
+                        .held()
+                        .filter(claimed -> claimed.mode() == LockMode.EXCLUSIVE)
+                        .isPresent();
     }
 
     private static boolean isPromotion(Request request, Grant own) {

@@ -48,9 +48,16 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         if (promotes) {
             return othersRead() ? promotionRefused() : promote(own.get());
         }
-        return request.mode() == own.get().mode()
-                ? renew(own.get(), withoutMark(row, request.key()))
-                : demote(own.get());
+        return isDemotion() ? demote(own.get()) : renew(own.get(), withoutMark(row, request.key()));
+    }
+
+    /** Only what claims the exclusive hold demotes it: any other request may have been sent before a promotion. */
+    private boolean isDemotion() {
+        return request.mode() == LockMode.SHARED
+                && request.key()
+                        .held()
+                        .filter(claimed -> claimed.mode() == LockMode.EXCLUSIVE)
+                        .isPresent();
     }
 
     /** Of whatever mode the hold is: the request may be older than a promotion or a demotion. */

@@ -109,7 +109,9 @@ final class Rules {
 
     private BsonValue shared() {
         BsonValue grant = granted(Conditions.isShareable(), Changes.read());
-        return cond(writes(), Changes.demote(leaseChange), cond(reads(), Changes.renewReader(leaseChange), grant));
+        // Any other request than one that claims the exclusive hold may have been sent before a promotion.
+        BsonValue writer = claim == Claim.EXCLUSIVE ? Changes.demote(leaseChange) : Changes.renewWriter(leaseChange);
+        return cond(writes(), writer, cond(reads(), Changes.renewReader(leaseChange), grant));
     }
 
     private BsonValue renewed() {

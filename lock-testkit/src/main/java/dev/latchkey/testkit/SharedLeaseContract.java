@@ -17,10 +17,36 @@ import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each reader's hold expires by itself: for a store that is both {@link SharedStore} and {@link ExpiringStore}. */
 @ContractFor({SharedStore.class, ExpiringStore.class})
 public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreContract {
+
+    /**
+     * It may have been sent before the promotion, also by a process that has given its key away since. A store without fencing
+     * tokens cannot tell it from a demotion that is repeated.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    default void givenPromoted_whenARequestToShareComesLate_thenItStaysExclusive(boolean isClaimed, Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key reads = holding(key, store.save(shared(key)));
+        Response.Granted writes = granted(store.save(exclusive(reads)));
+
+        granted(store.save(shared(isClaimed ? reads : key)));
+
+        boolean isFenced = writes.fencingToken().isPresent();
+        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(isFenced ? LockMode.EXCLUSIVE : LockMode.SHARED);
+        if (!isFenced) {
+            return;
+        }
+        assertThat(granted(store.save(exclusive(holding(key, writes)))).fencingToken())
+                .isEqualTo(writes.fencingToken());
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
+    }
 
     @Test
     default void givenReadersWithDifferentTtls_whenTheFirstIsOver_thenTheOtherKeepsWritersOut(Fixture fixture) {

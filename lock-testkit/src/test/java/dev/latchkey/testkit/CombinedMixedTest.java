@@ -213,6 +213,25 @@ class CombinedMixedTest {
         }
     }
 
+    /** What the third has may still become shared: a second Lock over the key, which claims no more, had it counted. */
+    @Test
+    void givenOneMayStillBeDemoted_whenRefreshedAsShared_thenItDoesNotCountAsExclusiveWhenASessionIsLost() {
+        Key writes = holding(key, granted(store.save(exclusive(key, TTL))));
+        await().until(() -> memory.find(key).isPresent());
+        leases.next(FaultyStore.Operation.SAVE, Fault.unreachable());
+        Key reads = holding(key, granted(store.save(shared(writes, TTL))));
+        await().until(() -> store.isSpent(key));
+        Response.Granted promoted = granted(store.save(exclusive(reads, TTL)));
+        one.isSilent = true;
+        granted(store.refresh(shared(reads, TTL)));
+        one.isSilent = false;
+        assertThat(isLost(promoted)).isFalse();
+
+        one.end(key);
+
+        await().until(() -> isLost(promoted));
+    }
+
     /** A question that takes less time than the grant did is told of a lease that seems to end later. */
     @Test
     void givenLookedAt_whenASessionIsLost_thenTheOthersAreEnough() {
@@ -284,10 +303,19 @@ class CombinedMixedTest {
 
         @Override
         public Response save(Request request) {
-            Request endless = new Request(request.key(), request.mode(), Duration.ofDays(1), request.retryIntent());
+            Key key = request.key().claiming(request.key().held().map(claimed -> withToken(request.key(), claimed)));
+            Request endless = new Request(key, request.mode(), Duration.ofDays(1), request.retryIntent());
             return store.save(endless) instanceof Response.Granted granted
                     ? inSession(granted)
                     : Response.Conflicted.NO_HINT;
+        }
+
+        /** Tells no tokens, so that none is claimed. */
+        private Key.Held withToken(Key key, Key.Held claimed) {
+            return store.find(key)
+                    .filter(had -> had.mode() == claimed.mode())
+                    .map(had -> new Key.Held(had.mode(), had.fencingToken()))
+                    .orElse(claimed);
         }
 
         @Override

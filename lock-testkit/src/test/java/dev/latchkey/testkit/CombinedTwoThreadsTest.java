@@ -1,5 +1,6 @@
 package dev.latchkey.testkit;
 
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static dev.latchkey.testkit.Requests.exclusive;
@@ -81,6 +82,47 @@ class CombinedTwoThreadsTest {
         assertThat(stalling.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
     }
 
+    /** The first process has given its key away; a reader was let in beside what the second had promoted. */
+    @Test
+    void givenTransferredAndPromoted_whenAnEarlierRequestToShareComesLate_thenNoReaderGetsIn() throws Exception {
+        Pause way = new Pause();
+        members.get(2).next(SAVE, Fault.pausedBefore(way));
+        Key reads = holding(key, granted(store.save(shared(key))));
+        way.awaitReached();
+        FaultyStore firstOfThem = new FaultyStore(memories.get(0));
+        try (CombinedStore there =
+                new CombinedStore(List.of(firstOfThem, memories.get(1), memories.get(2)), new ConsensusStrategy())) {
+            granted(there.refresh(shared(reads)));
+            await().until(() -> memories.get(2).find(key).isPresent());
+            firstOfThem.always(SAVE, Fault.unreachable());
+            granted(there.save(exclusive(reads)));
+            assertThat(memories.get(2).find(key))
+                    .get()
+                    .extracting(Response.Granted::mode)
+                    .isEqualTo(LockMode.EXCLUSIVE);
+            firstOfThem.heal();
+
+            way.end();
+            // Comes after the late request at the third, whose answer it needs.
+            members.get(0).always(FIND, Fault.unreachable());
+            assertThat(store.find(reads)).isPresent();
+
+            assertThat(there.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+        }
+    }
+
+    /** Where the key came from, members count by tokens of their own. */
+    @Test
+    void givenTransferred_whenDemotedThere_thenReadersGetIn() {
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+        try (CombinedStore there =
+                new CombinedStore(members.stream().map(Unfenced::new).toList(), new ConsensusStrategy())) {
+            assertThat(granted(there.save(shared(writes))).mode()).isEqualTo(LockMode.SHARED);
+
+            granted(there.save(shared(Key.of("x"))));
+        }
+    }
+
     /** The renewal took the place of what was demoted, and the next one was told that it is exclusive still. */
     @Test
     void givenDemotedMeanwhile_whenAnEarlierRenewalIsAnswered_thenItIsSharedAllTheSame() throws Exception {
@@ -152,6 +194,29 @@ class CombinedTwoThreadsTest {
         @Override
         public Optional<Response.Granted> find(Key key) {
             return store.find(key);
+        }
+    }
+
+    private record Unfenced(FaultyStore member) implements SharedStore, ExpiringStore {
+
+        @Override
+        public Response save(Request request) {
+            return member.save(request);
+        }
+
+        @Override
+        public Response refresh(Request request) {
+            return member.refresh(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return member.delete(key);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return member.find(key);
         }
     }
 

@@ -82,6 +82,39 @@ class CombinedWithoutTokensTest {
         assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.refresh(exclusive(held)));
     }
 
+    /** A member demotes only what is claimed with its own token. */
+    @Test
+    void givenExclusive_whenDemoted_thenReadersGetIn() {
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+
+        granted(store.save(shared(writes)));
+
+        granted(store.save(shared(rival)));
+    }
+
+    @Test
+    void givenOneGrantsLate_whenDemotedBeforeThat_thenItIsSharedThereToo() throws Exception {
+        Pause way = new Pause();
+        members.get(2).next(SAVE, Fault.pausedBefore(way));
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+        way.awaitReached();
+        granted(store.save(shared(writes)));
+
+        way.end();
+
+        await().until(() -> memories.get(2).find(key).isPresent() && modeAtThird() == LockMode.SHARED);
+    }
+
+    /** As a second Lock over the same key asks, which claims less than is held. */
+    @Test
+    void givenDemotedWithoutAnAnswerAndPromoted_whenRefreshedAsSharedWithoutAnother_thenItIsNotToldToBeExclusive() {
+        Key reads = demotedWithoutAnAnswer();
+        granted(store.save(exclusive(reads)));
+        secondIsAway();
+
+        assertThat(granted(store.refresh(shared(reads))).mode()).isEqualTo(LockMode.SHARED);
+    }
+
     /** What is shared is kept, whatever becomes of the demotion. */
     @Test
     void givenDemotedWithoutAnAnswer_whenRefreshedWithoutAnother_thenItIsHeldOn() {

@@ -1,0 +1,58 @@
+package dev.latchkey.combined;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Request;
+
+/**
+ * The saves of one hold, by number: which of them were under way at the same time, and so may have come to a member in any
+ * order. Guarded by the hold.
+ */
+final class SaveHistory {
+
+    private int begun;
+    private int underWay;
+    private int demotions;
+
+    /** The last that had begun when a demotion ended. */
+    private int lastBesideDemotion = -1;
+
+    int begin(Request request) {
+        underWay++;
+        demotions += isDemotion(request) ? 1 : 0;
+        return ++begun;
+    }
+
+    void end(Request request) {
+        underWay--;
+        if (isDemotion(request)) {
+            demotions--;
+            lastBesideDemotion = begun;
+        }
+    }
+
+    /** Only what claims the exclusive hold demotes it. */
+    static boolean isDemotion(Request request) {
+        return request.mode() == LockMode.SHARED
+                && request.key()
+                        .held()
+                        .map(Key.Held::mode)
+                        .filter(LockMode.EXCLUSIVE::equals)
+                        .isPresent();
+    }
+
+    /** Whether no save has begun since. */
+    boolean isLast(int save) {
+        return save == begun;
+    }
+
+    /** Whether a demotion was under way at the same time: it may have come to members after this. */
+    boolean wasBesideDemotion(int save) {
+        return demotions > 0 || save <= lastBesideDemotion;
+    }
+
+    /** How many saves there were; less than zero while one is under way. */
+    int countIfQuiet() {
+        return underWay == 0 ? begun : -1;
+    }
+}
