@@ -140,10 +140,14 @@ final class Holds {
 
     /** Whoever has lost the file in it is told first: until it ends, no other process is admitted exclusively. */
     void endConversion() {
-        dropIfLost();
-        kernel.endConversion();
-        // An end that fails closes the file.
-        dropIfLost();
+        try {
+            dropIfLost();
+        } finally {
+            // Also when telling fails, as where memory runs out: with CONVERSION locked, nobody gets in any more.
+            kernel.endConversion();
+            // An end that fails closes the file.
+            dropIfLost();
+        }
     }
 
     private Response put(Owner owner, Grant grant) {

@@ -180,13 +180,16 @@ final class LockEntry {
     void leave(Waiter waiter) throws IOException {
         queue.remove(waiter);
         try {
-            if (waiter.isWithdrawn() && waiter.isGranted()) {
-                undo(waiter);
+            try {
+                if (waiter.isWithdrawn() && waiter.isGranted()) {
+                    undo(waiter);
+                }
+            } finally {
+                if (waiter.isPromoter()) {
+                    holds.endConversion();
+                }
             }
         } finally {
-            if (waiter.isPromoter()) {
-                holds.endConversion();
-            }
             cancelKernelWaitUnlessFor(queue.peekFirst());
             while (kernelWait != null && kernelWait.isCancelled()) {
                 kernelWaitOver.awaitUninterruptibly();
