@@ -41,7 +41,7 @@ final class Acquirer {
         this.sessions = sessions;
         this.paths = paths;
         this.pulse = pulse;
-        this.granting = new Granter(sessions, holds);
+        this.granting = new Granter(sessions, holds, pulse);
     }
 
     /** Lets those go on who have not joined a line yet, to find that the store is closed. */

@@ -17,10 +17,12 @@ final class Granter {
 
     private final Sessions sessions;
     private final Holds holds;
+    private final Heartbeat pulse;
 
-    Granter(Sessions sessions, Holds holds) {
+    Granter(Sessions sessions, Holds holds, Heartbeat pulse) {
         this.sessions = sessions;
         this.holds = holds;
+        this.pulse = pulse;
     }
 
     /** Holds from now on; gives the place up if it cannot. */
@@ -38,6 +40,7 @@ final class Granter {
             return all.mode() == request.mode() ? all.answer() : Response.Conflicted.NO_HINT;
         }
         boolean carried = session.carry(hold);
+        pulse.carries(session);
         if (!carried || sessions.isClosed()) {
             holds.loseTo(hold, LossReason.SESSION_LOST);
             throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());

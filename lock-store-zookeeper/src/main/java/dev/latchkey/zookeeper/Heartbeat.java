@@ -16,11 +16,15 @@ final class Heartbeat implements Runnable {
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperStore.class);
 
     private static final long AFTER_FAILURE_NANOS = 100_000_000;
+    private static final long NEVER_NANOS = Long.MAX_VALUE / 4;
 
     private final Sessions sessions;
     private final ThreadFactory threads;
     private volatile @Nullable Thread thread;
     private volatile boolean closed;
+
+    /** When the thread looks again at the latest; while it does, long after every end. */
+    private volatile long nextLookNanos = System.nanoTime() + NEVER_NANOS;
 
     /** What the last beat has failed with, and nobody was told of yet. Used by the thread alone. */
     private @Nullable Throwable failure;
@@ -64,6 +68,13 @@ final class Heartbeat implements Runnable {
         }
     }
 
+    /** To be called once a hold depends on the session: it may end before the thread, which saw nothing held, looks again. */
+    void carries(Session session) {
+        if (session.endNanos() - nextLookNanos < 0) {
+            LockSupport.unpark(thread);
+        }
+    }
+
     synchronized void close() {
         closed = true;
         LockSupport.unpark(thread);
@@ -72,8 +83,12 @@ final class Heartbeat implements Runnable {
     @Override
     public void run() {
         while (!closed) {
+            // Before the session is looked at: a hold that this look misses wakes the thread.
+            nextLookNanos = System.nanoTime() + NEVER_NANOS;
             Session session = sessions.known();
-            LockSupport.parkNanos(this, session == null ? AFTER_FAILURE_NANOS : beat(session));
+            long pauseNanos = session == null ? AFTER_FAILURE_NANOS : beat(session);
+            nextLookNanos = System.nanoTime() + pauseNanos;
+            LockSupport.parkNanos(this, pauseNanos);
         }
     }
 

@@ -275,7 +275,7 @@ final class Session {
         tellOfLosses();
         // A client that was closed by its owner says nothing.
         boolean live = isLive();
-        long dueNanos = proofs.dueNanos(timeoutNanos) - System.nanoTime();
+        long dueNanos = proofs.beatNanos(timeoutNanos) - System.nanoTime();
         if (dueNanos <= 0) {
             askForProof(timeoutNanos);
         }

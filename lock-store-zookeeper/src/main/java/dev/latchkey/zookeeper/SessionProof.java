@@ -83,6 +83,16 @@ final class SessionProof {
         return known - likely > 0 ? known : likely;
     }
 
+    /**
+     * When the session is to be proven again: when the next request is due, and before the end in any case, which comes first
+     * if the first answer was on its way for more than a quarter.
+     */
+    synchronized long beatNanos(long timeoutNanos) {
+        long dueNanos = dueNanos(timeoutNanos);
+        long latest = endNanos(timeoutNanos) - timeoutNanos / 8;
+        return dueNanos - latest < 0 ? dueNanos : latest;
+    }
+
     /** When the next request is due, a quarter after that which counts was answered. */
     synchronized long dueNanos(long timeoutNanos) {
         return earlierAnswered + timeoutNanos / 4;

@@ -381,15 +381,16 @@ class FaultsIT extends BehindAProxy {
                 .hasMessageContaining("no ZooKeeper server answered");
     }
 
+    /** The sessions last long, so that a busy machine does not end them before the freeze, or the rival's after it. */
     @Test
     void givenHolderIsFrozenLongerThanItsSession_whenARivalTakes_thenItsTokenIsGreaterAndTheHolderLearnsIt()
             throws Exception {
-        String dsn = server.dsn() + "?sessionTimeout=3000";
-        try (SecondProcess other = SecondProcess.connect(dsn)) {
+        try (SecondProcess other = SecondProcess.connect(server.dsn() + "?sessionTimeout=12000");
+                ZooKeeperStore lasting = Stores.open(server.address(), "?sessionTimeout=60000")) {
             RemoteLock frozen = other.lock("frozen", TTL);
             assertThat(frozen.tryAcquire()).isTrue();
             long token = frozen.fencingToken().orElseThrow();
-            BackgroundCall<Lock> rival = waiting(rivals, "frozen", 2);
+            BackgroundCall<Lock> rival = waiting(new LockFactory(lasting), "frozen", 2);
 
             other.freeze();
             Lock taken = rival.result();
