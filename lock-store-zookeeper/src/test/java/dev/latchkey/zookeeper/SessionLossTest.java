@@ -113,12 +113,12 @@ class SessionLossTest {
         Sessions sessions = new Sessions(new OfOneSession(client, proofs), SETTINGS);
         Session session = sessions.forUse("report");
         List<Thread> started = new CopyOnWriteArrayList<>();
-        Heartbeat pulse = new Heartbeat(sessions, task -> {
+        Heartbeat heartbeat = new Heartbeat(sessions, task -> {
             started.add(new Thread(task));
             return started.get(0);
         });
         try {
-            pulse.needed("report");
+            heartbeat.needed("report");
             Awaitility.await()
                     .atMost(LIMIT)
                     .until(() -> started.get(0).getState().equals(Thread.State.TIMED_WAITING));
@@ -126,14 +126,14 @@ class SessionLossTest {
             long now = System.nanoTime();
             proofs.add(now, now, timeout, timeout / 2 - TimeUnit.SECONDS.toNanos(5));
             client.isMute = true;
-            Response granted = new Granter(sessions, new Holds(), pulse)
-                    .grant(Requests.shared(Key.of("report")), place(session), 0, CallTimeout.deaf(0));
+            Response granted = new Granter(sessions, new Holds(), heartbeat)
+                    .grant(Requests.shared(Key.of("report")), place(session), 0, CallTimeout.uninterruptible(0));
 
             assertThat(((Response.Granted) granted).lease().lost().orElseThrow().toCompletableFuture())
                     .succeedsWithin(LIMIT)
                     .isEqualTo(LossReason.SESSION_LOST);
         } finally {
-            pulse.close();
+            heartbeat.close();
         }
     }
 
