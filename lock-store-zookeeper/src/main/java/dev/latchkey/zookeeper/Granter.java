@@ -33,6 +33,7 @@ final class Granter {
         if (request.mode() == LockMode.EXCLUSIVE) {
             token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
         }
+        session.proveIfOver(limit);
         Hold hold = new Hold(key, place, request.mode(), token);
         Hold all = holds.put(hold);
         if (all != hold) {

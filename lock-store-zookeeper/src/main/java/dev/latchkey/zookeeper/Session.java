@@ -114,6 +114,18 @@ final class Session {
         }
     }
 
+    /**
+     * Proves the session again if it may be over, as when an answer took longer than half of the session timeout. If it was
+     * not over, its nodes are still there.
+     */
+    void proveIfOver(CallTimeout<RuntimeException> limit) {
+        while (!isEnded() && !limit.isOver() && !isLiveNow()) {
+            if (!limit.answer(requests.commit(root)).isCommitted()) {
+                limit.pause();
+            }
+        }
+    }
+
     /** Returns how long {@link #makeSure} may try. */
     long sureNanos() {
         return timeoutNanos() / 4 + Failures.LEAVING_NANOS;

@@ -152,6 +152,24 @@ class SessionLossTest {
         assertThat(session.endNanos() - now).isGreaterThan(timeout / 4);
     }
 
+    /** The session is still there, and with it the node: only the answer took longer than what one answer proves. */
+    @Test
+    void givenTheAnswerTookLongerThanItProves_whenGranted_thenTheSessionIsProvenAndItHolds() {
+        SessionProof proofs = SessionProof.none();
+        Sessions sessions = new Sessions(new OfOneSession(client, proofs), SETTINGS);
+        Session session = sessions.forUse("report");
+        assertThat(session.isLive()).isFalse();
+
+        Response granted = new Granter(sessions, new Holds(), new Heartbeat(sessions))
+                .grant(
+                        Requests.shared(Key.of("report")),
+                        place(session),
+                        0,
+                        CallTimeout.uninterruptible(LIMIT.toNanos()));
+
+        assertThat(((Response.Granted) granted).lease().isLive().getAsBoolean()).isTrue();
+    }
+
     /** A client whose session is known as given. */
     private record OfOneSession(ZooKeeper next, SessionProof known) implements Clients {
 
