@@ -13,11 +13,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens files that exist, without O_CREAT. {@link RandomAccessFile} cannot: it adds O_CREAT wherever it may write, and the
- * kernel refuses that for another user's file in a sticky directory. Channels can, but an interrupt closes them.
+ * Opens existing files without O_CREAT. {@link RandomAccessFile} always adds O_CREAT to open for writing, which the kernel
+ * refuses for another user's file in a sticky directory. A channel needs no O_CREAT, but an interrupt closes it.
  *
- * <p>So the file is opened for reading, and that descriptor again for both through the kernel's list of descriptors: the
- * directory that the kernel looks at is then that list.
+ * <p>Therefore the file is opened for reading, and opened again for reading and writing through {@code /proc/self/fd}, so
+ * that the directory which the kernel checks is not the sticky one.
  *
  * @see <a href="https://docs.kernel.org/admin-guide/sysctl/fs.html#protected-regular">fs.protected_regular</a>
  */
@@ -28,10 +28,10 @@ final class ExistingFile {
     private ExistingFile() {}
 
     /**
-     * Opens a file for reading and writing; null if the path leads to another one by now. Throws where this system has no
-     * such list.
+     * Opens a file for reading and writing; returns null if the path leads to another one by now. Throws if the system has
+     * no {@code /proc/self/fd}.
      *
-     * @param strays gets what may be another file: closing it could drop a lock of this process
+     * @param strays receives descriptors that may be of another file: closing them could drop a lock of this process
      */
     static @Nullable RandomAccessFile open(Path path, Object identity, Consumer<RandomAccessFile> strays)
             throws IOException {
@@ -77,7 +77,7 @@ final class ExistingFile {
             return Objects.requireNonNullElse(
                     Files.readAttributes(descriptor, BasicFileAttributes.class).fileKey(), descriptor);
         } catch (NoSuchFileException e) {
-            // Closed meanwhile, or no file at all.
+            // Closed meanwhile, or not a file.
             return descriptor;
         }
     }

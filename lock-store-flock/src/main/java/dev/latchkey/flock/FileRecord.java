@@ -5,16 +5,16 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What stands at the start of a lock file: one line of ASCII, always of the same length, read in one call and written in
- * one, so that a process killed in between leaves the old line or the new one.
+ * The start of a lock file: one line of ASCII, always of the same length. It is read in one call and written in one, so a
+ * process that is killed leaves the old line or the new one.
  *
- * <p>An empty or all-zero file counts as one that was never locked: a file system may lose the last writes in a power
- * failure, and the clock keeps the tokens growing. Encoded by hand into reused buffers, for this is on the path of each
- * exclusive hold. Guarded by the lock file's guard.
+ * <p>An empty or all-zero file counts as never locked: a file system may lose the last writes in a power failure, and the
+ * clock keeps the tokens growing. Encoded by hand into reused buffers, because each exclusive acquire writes it. Guarded by
+ * the file's guard.
  */
 final class FileRecord {
 
-    /** Each 0 stands for a digit, all else for itself. */
+    /** Each 0 stands for a digit, every other character for itself. */
     static final String TEMPLATE =
             "latchkey 1 fence 0000000000000000000 pid 0000000000 since 0000000000000 converting 0\n";
 
@@ -31,7 +31,7 @@ final class FileRecord {
     private final byte[] seen = new byte[BLANK.length];
     private final byte[] stamp = BLANK.clone();
 
-    /** Who held the file exclusively last; all zero if nobody ever did. */
+    /** The last exclusive holder; all zero if there was none. */
     record Entry(long fencingToken, long pid) {
         static final Entry NONE = new Entry(0, 0);
     }
@@ -40,7 +40,7 @@ final class FileRecord {
         putNumber(stamp, PID, PID_DIGITS, OWN_PID);
     }
 
-    /** Reads the line; throws if the file holds something else. */
+    /** Reads the line; throws if the file has other content. */
     void read(RandomAccessFile file) throws IOException {
         file.seek(0);
         int length = Math.max(0, file.read(seen));
@@ -52,7 +52,7 @@ final class FileRecord {
         }
     }
 
-    /** Writes the next fencing token over what was read, and with it that no conversion is under way; returns the token. */
+    /** Writes the next fencing token, without a mark of a conversion, over what was read; returns the token. */
     long writeNextFencingToken(RandomAccessFile file) throws IOException {
         long nowMillis = System.currentTimeMillis();
         // The clock alone could stand still or go back; the counter alone would start again when the file is lost.
@@ -64,7 +64,7 @@ final class FileRecord {
         return fencingToken;
     }
 
-    /** Writes what was read again, with the mark that a conversion has begun. */
+    /** Writes what was read, with the mark that a conversion has begun. */
     void writeMark(RandomAccessFile file) throws IOException {
         seen[CONVERTING] = '1';
         file.seek(0);
@@ -79,7 +79,7 @@ final class FileRecord {
         return number(FENCE, FENCE_DIGITS);
     }
 
-    /** Returns who held the file exclusively last, as read. */
+    /** Returns the last exclusive holder, as read. */
     Entry entry() {
         return new Entry(fencingToken(), number(PID, PID_DIGITS));
     }
@@ -103,7 +103,7 @@ final class FileRecord {
     }
 
     private static IOException foreign() {
-        return new IOException("it holds something that this version of Latchkey did not write, and is left as it is: "
+        return new IOException("it has content that this version of Latchkey did not write, and is left unchanged: "
                 + "choose another directory, or move the file away while no process uses the lock");
     }
 

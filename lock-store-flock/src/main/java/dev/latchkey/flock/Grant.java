@@ -8,11 +8,11 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One holder's hold.
+ * The hold of one holder.
  *
- * @param name it came by
- * @param answer what its holder is told
- * @param lost done when it ends without a release, before anybody else can have the file; the same through all conversions
+ * @param name the name it was acquired by
+ * @param answer the response to its holder
+ * @param lost completes when the hold ends without a release, before another can hold the file; conversions keep it
  */
 record Grant(ResourceFile name, Response.Granted answer, CompletableFuture<LossReason> lost) {
 

@@ -16,14 +16,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who in this JVM holds one file. The JVM holds the kernel's lock as long as anybody in it holds the file; its readers
- * share one. Guarded by the file.
+ * The holders of one file in this JVM. The JVM holds the kernel's lock as long as one of them holds the file; readers share
+ * one kernel lock. Guarded by the file's guard.
  *
- * <p>An answer of null means that the path leads to another file now: nothing was done, start over with that one.
+ * <p>A result of null means that the path now leads to another file: nothing was done, and the caller starts over.
  */
 final class Holds {
 
-    /** A holder elsewhere is converting: the conflict may be over in an instant. */
+    /** Another process is converting its hold: the conflict may be over in an instant. */
     static final Response.Conflicted GAVE_WAY = new Response.Conflicted(Duration.ofMillis(1));
 
     static final Response.Refused REFUSED = new Response.Refused();
@@ -55,7 +55,7 @@ final class Holds {
         return grants.size() == 1;
     }
 
-    /** Whether one more, in the given mode, gets on with those in this JVM. */
+    /** Returns whether the holders in this JVM admit one more in the given mode. */
     boolean admit(LockMode mode) {
         if (grants.isEmpty()) {
             return true;
@@ -63,24 +63,25 @@ final class Holds {
         return mode == LockMode.SHARED && grants.values().iterator().next().mode() == LockMode.SHARED;
     }
 
-    /** Why there is nothing of what a key claims to hold; empty if it is as claimed. */
+    /** Returns why the key does not hold what it claims; empty if it does. */
     Optional<Response.Lost> lost(Key.Held claimed, @Nullable Grant own) {
         if (own == null) {
             return Optional.of(grants.isEmpty() ? RELEASED : TAKEN_OVER);
         }
-        // An exclusive hold that was demoted, or released and taken anew, with the same key is not the one claimed.
+        // The claim of an exclusive hold that was demoted, or released and acquired again, with the same key is not
+        // true.
         boolean asClaimed = claimed.mode() == LockMode.SHARED
                 || (own.mode() == LockMode.EXCLUSIVE
                         && own.answer().fencingToken().equals(claimed.fencingToken()));
         return asClaimed ? Optional.empty() : Optional.of(RELEASED);
     }
 
-    /** The answer to a holder whose file is gone from its path, and its hold with it. */
+    /** Returns the response to a holder whose path no longer leads to its file. */
     static @Nullable Response fileGone(Optional<Key.Held> claimed) {
         return claimed.isPresent() ? FILE_GONE : null;
     }
 
-    /** Takes for one who holds nothing and whom this JVM admits. */
+    /** Acquires for an owner that holds nothing and that the holders in this JVM admit. */
     @Nullable Response take(Owner owner, ResourceFile name, LockMode mode) throws IOException {
         try {
             long fencingToken = kernel.tryTake(mode);
@@ -99,7 +100,7 @@ final class Holds {
         }
     }
 
-    /** Promotes without waiting; the shared hold stays if that cannot be. */
+    /** Promotes without waiting; keeps the shared hold if that fails. */
     Response promoteNow(Owner owner, Grant own, RetryIntent retryIntent) throws IOException {
         if (!isOnlyOne()) {
             return Response.Conflicted.NO_HINT;
@@ -114,7 +115,7 @@ final class Holds {
         }
     }
 
-    /** Promotes the only holder in this JVM, in a conversion that has begun. */
+    /** Promotes the only holder in this JVM, within a conversion. */
     Response promote(Owner owner, Grant own) throws IOException {
         try {
             long fencingToken = kernel.tryPromote();
@@ -128,7 +129,7 @@ final class Holds {
 
     Response demote(Owner owner, Grant own) throws IOException {
         if (!kernel.beginConversion()) {
-            throw new IOException("something else than Latchkey has locked it: it cannot be demoted");
+            throw new IOException("cannot demote: a program other than Latchkey has locked the file");
         }
         try {
             kernel.demote();
@@ -138,12 +139,16 @@ final class Holds {
         }
     }
 
-    /** Whoever has lost the file in it is told first: until it ends, no other process is admitted exclusively. */
+    /** Notifies holders of a loss first: until the conversion ends, no other process is admitted exclusively. */
     void endConversion() {
-        dropIfLost();
-        kernel.endConversion();
-        // An end that fails closes the file.
-        dropIfLost();
+        try {
+            dropIfLost();
+        } finally {
+            // Also if notifying throws, as when memory runs out: while CONVERSION is locked, nobody can acquire.
+            kernel.endConversion();
+            // If unlocking fails, the file is closed.
+            dropIfLost();
+        }
     }
 
     private Response put(Owner owner, Grant grant) {
@@ -151,14 +156,14 @@ final class Holds {
         return grant.answer();
     }
 
-    /** Gives up; false if nothing was held. */
+    /** Ends the hold; returns false if nothing was held. */
     boolean remove(Owner owner) {
         boolean wasHolder = grants.remove(owner) != null;
         releaseIfUnused();
         return wasHolder;
     }
 
-    /** Ends all that came by a name; their holders know it before the file can be anybody else's. */
+    /** Ends all holds acquired by a name. Their holders are notified before another can hold the file. */
     void loseAll(ResourceFile name, LossReason reason) {
         lose(grant -> grant.name() == name, reason);
         releaseIfUnused();
@@ -176,7 +181,7 @@ final class Holds {
         }
     }
 
-    /** A conversion that failed halfway may have lost what it began with. */
+    /** A conversion that fails halfway may lose the hold it started with. */
     private void dropIfLost() {
         if (!kernel.isHeld()) {
             lose(grant -> true, LossReason.SESSION_LOST);

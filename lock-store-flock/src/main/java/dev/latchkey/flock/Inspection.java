@@ -9,33 +9,33 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Who holds a file, for people. */
+/** Describes the holders of a file. */
 record Inspection(ResourceFile name, ProcLocks procLocks) {
 
     private static final long OWN_PID = ProcessHandle.current().pid();
 
     List<Holder> holders() throws IOException {
-        FileView sight = name.file().look();
+        FileView view = name.file().look();
         List<Holder> holders = new ArrayList<>();
-        for (Response.Granted own : sight.own()) {
+        for (Response.Granted own : view.own()) {
             holders.add(holder(own.mode(), own.fencingToken(), "pid " + OWN_PID));
         }
         Optional<List<ProcLocks.Holding>> listed = procLocks.holdings(name.path());
         listed.orElse(List.of()).stream()
                 .filter(holding -> holding.pid() != OWN_PID)
-                .map(holding -> holder(holding, sight.last()))
+                .map(holding -> holder(holding, view.last()))
                 .forEach(holders::add);
         if (holders.isEmpty() && (listed.isEmpty() || !PidNamespace.isFirst())) {
             String where = listed.isEmpty() ? "" : " in another PID namespace";
             name.file()
                     .modeElsewhere()
-                    .map(mode -> unlisted(mode, sight.last(), where))
+                    .map(mode -> unlisted(mode, view.last(), where))
                     .ifPresent(holders::add);
         }
         return holders;
     }
 
-    /** One who holds it, and others may with it: that they do is all there is to see. */
+    /** Returns one holder that stands for all: no more is known of them. */
     private static Holder unlisted(LockMode mode, FileRecord.Entry last, String where) {
         return mode == LockMode.EXCLUSIVE
                 ? holder(mode, OptionalLong.of(last.fencingToken()), "pid " + last.pid() + where)

@@ -12,15 +12,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One real file as the kernel sees it: what this JVM as a whole holds on it, through the only channel it has on it.
+ * What this JVM as a whole has locked in one file, through the only channel that it has on it.
  *
  * <ol>
  *   <li>Shared holders read-lock the HOLD byte, the exclusive holder write-locks it.
- *   <li>Java cannot convert a lock, so a conversion lets go of HOLD and takes it again. Before, it write-locks the
- *       CONVERSION byte, which only a holder may, and marks the record; afterwards it unlocks CONVERSION.
- *   <li>Whoever gets HOLD exclusively reads the record anyway. If it finds the mark and CONVERSION locked, it got in
- *       between and gives HOLD back at once. If CONVERSION is free, the mark is of an old conversion and is written over.
- *   <li>The fencing token is in the file before anybody learns that HOLD is taken.
+ *   <li>Java cannot convert a lock, so a conversion unlocks HOLD and locks it again. Before that it write-locks the
+ *       CONVERSION byte, which only a holder may do, and marks the record; afterwards it unlocks CONVERSION.
+ *   <li>A process that locks HOLD exclusively reads the record. If the record is marked and CONVERSION is locked, another
+ *       process is converting, and HOLD is unlocked at once. If CONVERSION is free, the mark is old and is overwritten.
+ *   <li>The fencing token is in the file before the caller learns that it holds the lock.
  * </ol>
  *
  * <p>Only tryLock and release touch the channel on a caller's thread: reading, writing or locking through it on an
@@ -34,10 +34,10 @@ final class KernelLock {
 
     static final long CONVERSION = HOLD + 1;
 
-    /** Instead of a fencing token: somebody else holds the file. */
+    /** Instead of a fencing token: another process holds the file. */
     static final long CONFLICT = 0;
 
-    /** Instead of a fencing token: a holder elsewhere is converting and has let go for a moment only. */
+    /** Instead of a fencing token: another process is converting its hold and has unlocked HOLD only for a moment. */
     static final long GAVE_WAY = -1;
 
     /** Instead of a fencing token: shared holds have none. */
@@ -66,12 +66,12 @@ final class KernelLock {
         return identity;
     }
 
-    /** False after a wait was broken off, which closes the channel. */
+    /** False after a wait was cancelled, which closes the channel. */
     boolean isOpen() {
         return channel.isOpen();
     }
 
-    /** Opens the same file again; false if the path leads to another one. */
+    /** Opens the same file again; returns false if the path leads to another one. */
     boolean reopen(Path path) throws IOException {
         RandomAccessFile again = openFiles.openIf(path, identity);
         if (again == null) {
@@ -145,13 +145,13 @@ final class KernelLock {
         try {
             lock.release();
         } catch (IOException e) {
-            // Closing lets go of it all the same, and of nothing else worth keeping: a lock that cannot be let go of
-            // would be held for ever.
+            // Closing unlocks it too, and nothing else worth keeping. A lock that cannot be unlocked would be held
+            // forever.
             close();
         }
     }
 
-    /** Becomes the only one who may convert; false if another holder is converting or waits to. */
+    /** Locks CONVERSION; returns false if another holder is converting or waits to promote. */
     boolean beginConversion() throws IOException {
         if (conversion == null) {
             conversion = tryLock(CONVERSION, LockMode.EXCLUSIVE);
@@ -171,7 +171,7 @@ final class KernelLock {
         }
     }
 
-    /** Within a conversion, turns shared into exclusive: the fencing token, or CONFLICT with the shared hold back. */
+    /** Promotes within a conversion. Returns the fencing token, or CONFLICT, with the shared hold restored. */
     long tryPromote() throws IOException {
         mark();
         try {
@@ -182,7 +182,7 @@ final class KernelLock {
         }
     }
 
-    /** Within a conversion, turns exclusive into shared. */
+    /** Demotes within a conversion. */
     void demote() throws IOException {
         mark();
         release();
@@ -194,30 +194,30 @@ final class KernelLock {
         record.writeMark(file);
     }
 
-    /** Takes shared unless something is held: a writer that got in sees the mark and gives way, so this is soon over. */
+    /** Locks HOLD shared again, unless it is held: a writer that locked it meanwhile sees the mark and unlocks it. */
     private void regainShared() throws IOException {
         long start = System.nanoTime();
         while (!tryShared()) {
             if (System.nanoTime() - start > LONGEST_GAP_NANOS) {
                 throw new IOException(
-                        "another process took it in the middle of a promotion or demotion and does not give "
-                                + "it back: it is stopped, or no Latchkey; the hold is lost");
+                        "another process locked it during a promotion or demotion and does not unlock it: the "
+                                + "process is stopped, or is not Latchkey; the hold is lost");
             }
             LockSupport.parkNanos(this, GAP_PAUSE_NANOS);
         }
     }
 
-    /** Blocks in the kernel. Not guarded, and never on a caller's thread: an interrupt closes the channel. */
+    /** Blocks in the kernel. Call it without the guard and never on a caller's thread: an interrupt closes the channel. */
     FileLock await(LockMode mode) throws IOException {
         return channel.lock(HOLD, 1, mode == LockMode.SHARED);
     }
 
-    /** Takes over what {@link #await} got. */
+    /** Adopts the lock that {@link #await} returned. */
     void adopt(FileLock awaited) {
         hold = awaited;
     }
 
-    /** Takes it for a moment to see how another process holds it; only while nothing is held here. */
+    /** Tries the lock for a moment to see how another process holds it; only while nothing is held here. */
     Optional<LockMode> modeElsewhere() throws IOException {
         if (probe(LockMode.EXCLUSIVE)) {
             return Optional.empty();
@@ -234,7 +234,7 @@ final class KernelLock {
         return true;
     }
 
-    /** Closes the file and throws if it holds something foreign; for a file just opened, on which nothing is held. */
+    /** Closes the file and throws if it is not a lock file; for a file just opened, on which nothing is held. */
     void check() throws IOException {
         boolean isLockFile = false;
         try {
@@ -247,7 +247,7 @@ final class KernelLock {
         }
     }
 
-    /** Reads the record for people; nobody need hold the file. */
+    /** Reads the record for display; the file need not be held. */
     FileRecord.Entry look() throws IOException {
         record.read(file);
         return record.entry();
@@ -259,7 +259,7 @@ final class KernelLock {
         try {
             file.close();
         } catch (IOException e) {
-            // Nothing was buffered: the descriptor is gone all the same.
+            // Nothing was buffered, and the descriptor is closed in any case.
         }
     }
 
@@ -267,11 +267,11 @@ final class KernelLock {
         try {
             return channel.tryLock(position, 1, mode == LockMode.SHARED);
         } catch (OverlappingFileLockException e) {
-            // Somebody else in this JVM, past the registry: another class loader's copy of this class, or a stranger.
+            // Other code in this JVM has locked it: a copy of this class in another class loader, or foreign code.
             return null;
         } catch (IOException e) {
             throw new IOException(
-                    "the file system does not lock it (" + e.getMessage()
+                    "the file system does not support file locks (" + e.getMessage()
                             + "): choose a directory on a local file system, or mount this one with locks",
                     e);
         }

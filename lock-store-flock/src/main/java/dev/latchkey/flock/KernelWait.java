@@ -16,35 +16,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One wait in the kernel for one file, on a thread of its own: only an interrupt ends it early, and that closes the
- * channel. Guarded by the file.
+ * A blocking wait for the kernel's lock of one file, on a thread of its own. Only an interrupt ends it early, which closes
+ * the channel. Guarded by the file's guard.
  */
 final class KernelWait implements Runnable {
 
     private static final Logger log = LoggerFactory.getLogger(FlockStore.class);
 
-    /** Threads wait here for a second for the next one to wait, and end. */
+    /** Idle threads end after a second. */
     static final Executor THREADS =
             new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), thread());
 
     private final ReentrantLock guard;
     private final KernelLock kernel;
     private final LockMode mode;
-    private final LockEntry room;
+    private final LockEntry entry;
     private @Nullable Thread thread;
     private boolean cancelled;
 
-    private KernelWait(ReentrantLock guard, KernelLock kernel, LockMode mode, LockEntry room) {
+    private KernelWait(ReentrantLock guard, KernelLock kernel, LockMode mode, LockEntry entry) {
         this.guard = guard;
         this.kernel = kernel;
         this.mode = mode;
-        this.room = room;
+        this.entry = entry;
     }
 
-    /** Null if no thread is to be had: then it has not begun. */
+    /** Returns null if no thread can be started; the wait has not begun then. */
     static @Nullable KernelWait begin(
-            Executor threads, ReentrantLock guard, KernelLock kernel, LockMode mode, LockEntry room) {
-        KernelWait wait = new KernelWait(guard, kernel, mode, room);
+            Executor threads, ReentrantLock guard, KernelLock kernel, LockMode mode, LockEntry entry) {
+        KernelWait wait = new KernelWait(guard, kernel, mode, entry);
         try {
             threads.execute(wait);
         } catch (OutOfMemoryError e) {
@@ -70,7 +70,7 @@ final class KernelWait implements Runnable {
         return cancelled;
     }
 
-    /** Ends the wait, without the lock. The room is told when it has ended. */
+    /** Cancels the wait. The entry is notified when the wait has ended. */
     void cancel() {
         if (!cancelled) {
             cancelled = true;
@@ -88,7 +88,7 @@ final class KernelWait implements Runnable {
                 lock = kernel.await(mode);
             }
         } catch (IOException | OverlappingFileLockException e) {
-            log.debug("lock.kernel-wait-ended mode={} problem={}", mode, e.toString());
+            log.debug("lock.kernel_wait_ended mode={} problem={}", mode, e.toString());
         } finally {
             end(lock);
         }
@@ -108,9 +108,9 @@ final class KernelWait implements Runnable {
         guard.lock();
         try {
             thread = null;
-            // A cancellation that came after the lock must not meet whoever waits on this thread next.
+            // A cancellation after the lock was granted must not interrupt the next wait on this thread.
             Thread.interrupted();
-            room.kernelWaitEnded(this, lock);
+            entry.kernelWaitEnded(this, lock);
         } finally {
             guard.unlock();
         }

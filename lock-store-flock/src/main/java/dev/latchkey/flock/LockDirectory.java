@@ -14,7 +14,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** The directory of a store: which file stands for a resource, and who may use it. */
+/** The directory of a store, which maps resources to files. */
 final class LockDirectory {
 
     private static final int LONGEST_PREFIX = 50;
@@ -49,8 +49,8 @@ final class LockDirectory {
     }
 
     /**
-     * Returns the file for a resource: its readable start, and a SHA-256 of all of it, so that no two resources share a
-     * file, also where case does not count and names are short.
+     * Returns the file for a resource: the readable start of its name and a SHA-256 of all of it. No two resources share a
+     * file, also on file systems that ignore case or limit the length of names.
      */
     Path file(String resource) {
         byte[] hash = sha256().digest(resource.getBytes(StandardCharsets.UTF_8));
@@ -72,12 +72,12 @@ final class LockDirectory {
         return prefix.toString();
     }
 
-    /** Tells which file a path leads to, creating it if there is none. */
+    /** Returns the identity of the file that a path leads to, and creates the file if there is none. */
     Object identityOrCreate(Path file) throws IOException {
         try {
             return identity(file);
         } catch (NoSuchFileException e) {
-            // The directory too may have been cleaned away, for instance from under /tmp.
+            // The directory may have been deleted too, for instance below /tmp.
             createIfMissing();
             NewFile.in(directory).create(file);
             return identity(file);
@@ -91,12 +91,12 @@ final class LockDirectory {
         }
     }
 
-    /** Tells which file a path leads to: the same object by equals for the same file under any name. */
+    /** Returns the identity of the file that a path leads to: equal for the same file under any name. */
     static Object identity(Path file) throws IOException {
         BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
         if (!attributes.isRegularFile()) {
             throw new IOException("it is " + (attributes.isDirectory() ? "a directory" : "a special file")
-                    + " where a lock file belongs: remove it, or choose another lock directory");
+                    + " instead of a lock file: remove it, or choose another lock directory");
         }
         Object key = attributes.fileKey();
         return key == null ? file.toRealPath() : key;

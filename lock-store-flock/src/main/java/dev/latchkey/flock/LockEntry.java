@@ -16,22 +16,22 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those in this JVM who hold one file and who wait for it; guarded by the file.
+ * The holders of one file in this JVM, and the queue of those that wait for it. Guarded by the file's guard.
  *
  * <ol>
- *   <li>Nobody overtakes the queue, except a holder that renews, demotes, or promotes as the only one left: the others
- *       would wait for it in vain.
- *   <li>A waiting promoter stands at the head and has begun its conversion, so it is the only one in all processes: a
- *       second one is refused, for each would wait for the other.
- *   <li>Whoever is first when nobody in this JVM holds the file, and another process does, waits in the kernel. This JVM
- *       holds nothing then, so that breaking off the wait, which closes the channel, costs nobody a lock.
- *   <li>A lock goes from one in this JVM to the next at once, but after some in a row the next waits in the kernel too,
- *       where other processes have the same chance.
- *   <li>A promoter cannot wait in the kernel for readers of other processes without giving its shared hold up: it looks
- *       again and again, with growing pauses.
+ *   <li>Only a holder overtakes the queue: to renew, to demote, or to promote as the only holder. The waiters wait for it
+ *       in any case.
+ *   <li>A waiting promoter is at the head of the queue and has begun its conversion, so it is the only one in all
+ *       processes. A second one is refused, because each would wait for the other.
+ *   <li>If another process holds the file and nobody in this JVM does, the head of the queue waits in the kernel. This JVM
+ *       holds nothing then, so cancelling the wait, which closes the channel, loses no lock.
+ *   <li>A released lock passes to the next waiter in this JVM at once. After some such grants in a row, the next waiter
+ *       waits in the kernel, so that other processes get their turn.
+ *   <li>A promoter cannot wait in the kernel for readers of other processes without giving up its shared hold. It polls
+ *       with growing pauses.
  * </ol>
  *
- * <p>An answer of null means to start over: the path leads to another file now, or there is nothing left to promote.
+ * <p>A result of null means to start over: the path now leads to another file, or there is nothing left to promote.
  */
 final class LockEntry {
 
@@ -47,9 +47,9 @@ final class LockEntry {
     private int inARow;
 
     /**
-     * Begins with nobody.
+     * Creates an entry without holders or waiters.
      *
-     * @param threads to wait in the kernel on
+     * @param threads runs the waits in the kernel
      */
     LockEntry(ReentrantLock guard, KernelLock kernel, Executor threads) {
         this.guard = guard;
@@ -98,7 +98,7 @@ final class LockEntry {
                     ? holds.promoteNow(owner, own, request.retryIntent())
                     : holds.demote(owner, own);
         } finally {
-            // Also of a failure: what it began with may be lost by it.
+            // Also after a failure, which may lose the hold it started with.
             serve();
         }
     }
@@ -142,18 +142,18 @@ final class LockEntry {
         return Optional.of(own.answer());
     }
 
-    /** A holder's file is gone. Who waits for it through other stores has to find that too, and nobody else tells them. */
+    /** A holder's file is gone. Waiters of other stores must notice that too, and nothing else wakes them. */
     private void fileGone(ResourceFile name) {
         detach(name);
         serve();
     }
 
-    /** The name leads elsewhere: what was held by it protects nothing any more, and who waits has to start over. */
+    /** The name leads to another file: its holds no longer protect anything, and its waiters start over. */
     private void detach(ResourceFile name) {
         detach(name, LossReason.SESSION_LOST);
     }
 
-    /** Nobody holds or waits by this name any more. */
+    /** Ends all holds and waits of a name. */
     void detach(ResourceFile name, LossReason reason) {
         name.detach();
         holds.loseAll(name, reason);
@@ -162,7 +162,7 @@ final class LockEntry {
         cancelKernelWaitUnlessFor(queue.peekFirst());
     }
 
-    /** Joins the queue; false for a promoter when another one waits already, here or in another process. */
+    /** Joins the queue; returns false for a promoter if another one waits already, here or in another process. */
     boolean enqueue(Waiter waiter) throws IOException {
         Waiter head = queue.peekFirst();
         if (!waiter.isPromoter()) {
@@ -176,17 +176,20 @@ final class LockEntry {
         return true;
     }
 
-    /** The wait is over: a grant to one who no longer wants it is undone, and a promoter is shared again. */
+    /** Ends a wait: undoes a grant that is no longer wanted, and returns a promoter to its shared hold. */
     void leave(Waiter waiter) throws IOException {
         queue.remove(waiter);
         try {
-            if (waiter.isWithdrawn() && waiter.isGranted()) {
-                undo(waiter);
+            try {
+                if (waiter.isWithdrawn() && waiter.isGranted()) {
+                    undo(waiter);
+                }
+            } finally {
+                if (waiter.isPromoter()) {
+                    holds.endConversion();
+                }
             }
         } finally {
-            if (waiter.isPromoter()) {
-                holds.endConversion();
-            }
             cancelKernelWaitUnlessFor(queue.peekFirst());
             while (kernelWait != null && kernelWait.isCancelled()) {
                 kernelWaitOver.awaitUninterruptibly();
@@ -248,7 +251,7 @@ final class LockEntry {
         return response;
     }
 
-    /** Where no thread is to be had for that, the head of the queue looks again by itself. */
+    /** If no thread can be started for that, the head of the queue polls. */
     private void awaitInKernel(Waiter head) {
         kernelWait = KernelWait.begin(threads, guard, kernel, head.mode(), this);
         if (kernelWait == null) {
@@ -260,7 +263,7 @@ final class LockEntry {
     private @Nullable Response promote(Waiter head) throws IOException {
         Grant own = holds.of(head.owner());
         if (own == null && head.request().key().held().isEmpty()) {
-            // Released by another caller with the same key, it has nothing to promote: it waits to take, as any other.
+            // Another caller with the same key has released it: nothing is left to promote, so it waits as any other.
             return null;
         }
         if (own == null || own.mode() == LockMode.EXCLUSIVE || !head.name().leadsToFile()) {
@@ -274,7 +277,7 @@ final class LockEntry {
         return response;
     }
 
-    /** How another process holds the file; to one that waits in the kernel, exclusively. */
+    /** Returns how another process holds the file; exclusively, if this JVM waits in the kernel. */
     Optional<LockMode> modeElsewhere() throws IOException {
         if (kernelWait != null) {
             return Optional.of(LockMode.EXCLUSIVE);
@@ -282,14 +285,14 @@ final class LockEntry {
         return holds.isEmpty() && kernel.isOpen() ? kernel.modeElsewhere() : Optional.empty();
     }
 
-    /** Breaks the wait in the kernel off, unless the first in the queue needs just that one. */
+    /** Cancels the wait in the kernel, unless the head of the queue needs it. */
     private void cancelKernelWaitUnlessFor(@Nullable Waiter head) {
         if (kernelWait != null && (head == null || head.mode() != kernelWait.mode())) {
             kernelWait.cancel();
         }
     }
 
-    /** The wait in the kernel has ended, with the lock or without. */
+    /** Called when the wait in the kernel has ended, with the lock or without. */
     void kernelWaitEnded(KernelWait ended, @Nullable FileLock lock) {
         kernelWait = null;
         inARow = 0;
@@ -303,8 +306,8 @@ final class LockEntry {
                 head.lookSoonAgain();
             }
         } else if (!ended.isCancelled() && head != null) {
-            // The kernel would not let it wait: it takes two processes with a wait each for a deadlock, though other
-            // threads of theirs hold the locks.
+            // The kernel refused the wait as a deadlock: two processes wait for each other, though other threads of
+            // theirs hold the locks.
             head.lookAgainLater();
             return;
         }

@@ -15,33 +15,33 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One real file in this JVM, whatever names and stores lead to it; its guard serialises all that is done with it, and is
- * never held while something blocks in the kernel.
+ * One file in this JVM, whatever names and stores lead to it. Its guard serializes all operations on it, and is never held
+ * while a thread blocks in the kernel.
  *
- * <p>An answer of null means that the name no longer leads here: start over with a new one.
+ * <p>A result of null means that the name no longer leads to this file: the caller starts over with a new name.
  */
 final class LockFile {
 
     private final ReentrantLock guard = new ReentrantLock();
     private final OpenFiles openFiles;
     private final KernelLock kernel;
-    private final LockEntry room;
+    private final LockEntry entry;
     private final List<ResourceFile> names = new ArrayList<>(1);
     private boolean listed;
     private boolean recentlyUsed;
 
-    /** Made for a file that was just opened. */
+    /** Creates the lock file for a file that was just opened. */
     LockFile(OpenFiles openFiles, RandomAccessFile file, Object identity) {
         this.openFiles = openFiles;
         this.kernel = new KernelLock(openFiles, file, identity);
-        this.room = new LockEntry(guard, kernel, KernelWait.THREADS);
+        this.entry = new LockEntry(guard, kernel, KernelWait.THREADS);
     }
 
     Object identity() {
         return kernel.identity();
     }
 
-    /** Closes the file again and throws if it is not a lock file: shared holders do not look into it. */
+    /** Closes the file and throws if it is not a lock file: shared holders do not read it. */
     void check() throws IOException {
         guard.lock();
         try {
@@ -64,7 +64,7 @@ final class LockFile {
     @Nullable Response save(Request request, ResourceFile name) throws IOException {
         guard.lock();
         try {
-            return name.isDetached() ? null : room.save(request, name);
+            return name.isDetached() ? null : entry.save(request, name);
         } finally {
             unlock();
         }
@@ -74,7 +74,7 @@ final class LockFile {
             throws IOException, InterruptedException {
         guard.lockInterruptibly();
         try {
-            Response response = name.isDetached() ? null : room.save(request, name);
+            Response response = name.isDetached() ? null : entry.save(request, name);
             return response instanceof Response.Conflicted ? await(request, name, endNanos, withdrawn) : response;
         } finally {
             unlock();
@@ -83,21 +83,21 @@ final class LockFile {
 
     private @Nullable Response await(Request request, ResourceFile name, long endNanos, CompletionStage<?> withdrawn)
             throws IOException, InterruptedException {
-        Grant own = room.holds().of(name.owner(request.key()));
+        Grant own = entry.holds().of(name.owner(request.key()));
         Waiter waiter = new Waiter(request, name, own, guard.newCondition());
-        if (!room.enqueue(waiter)) {
+        if (!entry.enqueue(waiter)) {
             return Holds.REFUSED;
         }
         withdrawn.thenRun(() -> withdraw(waiter));
         boolean interrupted = true;
         try {
-            waiter.await(room, endNanos);
+            waiter.await(entry, endNanos);
             interrupted = false;
         } finally {
             if (interrupted) {
                 waiter.withdraw();
             }
-            room.leave(waiter);
+            entry.leave(waiter);
         }
         return waiter.outcome();
     }
@@ -114,7 +114,7 @@ final class LockFile {
     boolean delete(Key key, ResourceFile name) throws IOException {
         guard.lock();
         try {
-            return room.delete(name.owner(key), name);
+            return entry.delete(name.owner(key), name);
         } finally {
             unlock();
         }
@@ -123,40 +123,40 @@ final class LockFile {
     Optional<Response.Granted> find(Key key, ResourceFile name) throws IOException {
         guard.lock();
         try {
-            return room.find(name.owner(key), name);
+            return entry.find(name.owner(key), name);
         } finally {
             unlock();
         }
     }
 
-    /** What this JVM knows of those who hold the file. */
+    /** Returns what this JVM knows of the holders of the file. */
     FileView look() throws IOException {
         guard.lock();
         try {
             FileRecord.Entry last = kernel.isOpen() ? kernel.look() : FileRecord.Entry.NONE;
-            return new FileView(room.holds().all().stream().map(Grant::answer).toList(), last);
+            return new FileView(entry.holds().all().stream().map(Grant::answer).toList(), last);
         } finally {
             unlock();
         }
     }
 
-    /** Tries, for a moment, how another process holds the file. */
+    /** Tries the lock for a moment to see how another process holds the file. */
     Optional<LockMode> modeElsewhere() throws IOException {
         guard.lock();
         try {
-            return room.modeElsewhere();
+            return entry.modeElsewhere();
         } finally {
             unlock();
         }
     }
 
-    /** The store is closed: its holds end, and those who wait through it start over and find it closed. */
+    /** The store is closed: its holds end, and its waiters start over and find it closed. */
     void detach(ResourceFile name) {
         guard.lock();
         try {
             if (!name.isDetached()) {
-                room.detach(name, LossReason.STORE_CLOSED);
-                room.serve();
+                entry.detach(name, LossReason.STORE_CLOSED);
+                entry.serve();
             }
         } finally {
             unlock();
@@ -167,7 +167,7 @@ final class LockFile {
     boolean closeIfUnreachable() {
         guard.lock();
         try {
-            return !isReachable() && room.isIdle() && close();
+            return !isReachable() && entry.isIdle() && close();
         } finally {
             guard.unlock();
         }
@@ -178,7 +178,7 @@ final class LockFile {
         guard.lock();
         try {
             listed = false;
-            return room.isIdle() && close();
+            return entry.isIdle() && close();
         } finally {
             guard.unlock();
         }
@@ -212,10 +212,10 @@ final class LockFile {
         return false;
     }
 
-    /** Leaves the guard, and has the file settled if it is no longer used and that is news. */
+    /** Unlocks the guard, and settles the file if it has just become unused. */
     private void unlock() {
         recentlyUsed = true;
-        boolean isNews = room.isIdle() && (!listed || !isReachable());
+        boolean isNews = entry.isIdle() && (!listed || !isReachable());
         if (isNews) {
             listed = true;
         }

@@ -20,11 +20,11 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Makes lock files that are as open as their directory: whoever may create files in it may use its locks.
+ * Creates lock files with the permissions of their directory: a user who may create files in it may use its locks.
  *
- * <p>A file is made under a name that nobody looks for, given its group and its rights, and only then linked to its own
- * name. So nobody ever sees it with other rights: a user who could open it meanwhile might keep its lock for ever, and a
- * process that is killed halfway would leave it as others cannot use it.
+ * <p>A file is created under a temporary name, gets its group and permissions, and is then linked to its own name. So no
+ * process ever sees it with other permissions: a user who could open it meanwhile could keep its lock forever, and a
+ * process that is killed halfway would leave a file that others cannot use.
  */
 final class NewFile {
 
@@ -47,7 +47,7 @@ final class NewFile {
                 Files.createFile(file);
             }
         } catch (FileAlreadyExistsException e) {
-            // Somebody else was faster: that one is as good.
+            // Another process has created it.
         }
     }
 
@@ -66,7 +66,7 @@ final class NewFile {
         }
     }
 
-    /** The kernel does that itself only where the directory has the set-group-ID bit, or on BSD. */
+    /** The kernel does so itself only if the directory has the set-group-ID bit, or on BSD. */
     private void giveTheDirectorysGroup(Path unnamed) throws IOException {
         Object group = Files.getAttribute(directory, "unix:gid");
         if (Files.getAttribute(unnamed, "unix:gid").equals(group)) {
@@ -91,7 +91,7 @@ final class NewFile {
         } catch (FileAlreadyExistsException e) {
             throw e;
         } catch (FileSystemException | UnsupportedOperationException e) {
-            // A file system without hard links, as FAT: its files have the rights it is mounted with.
+            // A file system without hard links, such as FAT: its files have the permissions it is mounted with.
             Files.createFile(file);
         }
     }

@@ -19,17 +19,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All lock files this JVM has open, each once, under whatever names and by whatever stores.
+ * All lock files that this JVM has open, each once, whatever names and stores lead to it.
  *
  * <p>The kernel keeps POSIX locks by process and file, not by channel: closing a second channel of a file would drop the
- * locks taken through the first. So there is one channel per real file, and it is closed only while nobody in this JVM
- * holds the file or waits for it. Until then an unused one stays open, to spare the next cycle the opening.
+ * locks of the first. So there is one channel per file, which is closed only while nobody in this JVM holds the file or
+ * waits for it. Some unused files stay open, so that the next use need not open them.
  *
  * <p>Thread-safe. A file's guard may be taken under this one, never the other way round.
  */
 final class OpenFiles {
 
-    /** Static, for what it keeps track of is the process's: there is one table of locks per process and file. */
+    /** Static, because locks belong to the process. */
     static final OpenFiles OF_THIS_JVM = new OpenFiles();
 
     static final int MOST_UNUSED = 8;
@@ -42,7 +42,7 @@ final class OpenFiles {
 
     private OpenFiles() {}
 
-    /** One more store uses these files. */
+    /** Registers a store. */
     void enter() {
         guard.lock();
         try {
@@ -52,7 +52,7 @@ final class OpenFiles {
         }
     }
 
-    /** A store has been closed: its holds end, and those who wait through it start over and find it closed. */
+    /** Ends the holds of a closed store; its waiters start over and find it closed. */
     void leave(Collection<ResourceFile> names) {
         guard.lock();
         try {
@@ -104,7 +104,7 @@ final class OpenFiles {
         return file;
     }
 
-    /** Opens what a path leads to; null if that is no longer the file it should be. */
+    /** Opens what a path leads to; returns null if that is no longer the expected file. */
     @Nullable RandomAccessFile openIf(Path path, Object identity) throws IOException {
         RandomAccessFile file = openForWriting(path, identity);
         if (file == null) {
@@ -114,10 +114,10 @@ final class OpenFiles {
         try {
             isThatOne = LockDirectory.identity(path).equals(identity);
         } catch (NoSuchFileException e) {
-            // Deleted between the two looks: not that one.
+            // Deleted between the two checks.
         } finally {
             if (!isThatOne) {
-                // It may be another file this JVM has locked: closing it could drop that lock.
+                // It may be another file that this JVM has locked: closing it could drop that lock.
                 strays.add(file);
             }
         }
@@ -141,7 +141,7 @@ final class OpenFiles {
         }
     }
 
-    /** A file that was used is used no more: closes it if no name leads to it, else keeps it open with a few others. */
+    /** Closes a file that is no longer used if no name leads to it; otherwise keeps it open with a few others. */
     void settle(LockFile file) {
         guard.lock();
         try {
@@ -174,7 +174,7 @@ final class OpenFiles {
             try {
                 stray.close();
             } catch (IOException e) {
-                // Nothing was buffered: the descriptor is gone all the same.
+                // Nothing was buffered, and the descriptor is closed in any case.
             }
         }
     }

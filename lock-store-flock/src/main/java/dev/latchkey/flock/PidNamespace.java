@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The PID namespace of this process. Only in the first one does every process of the machine have a number, so that the
- * kernel's lists are complete there.
+ * The PID namespace of this process. Only in the first one does every process of the machine have a PID, so only there are
+ * the kernel's lists complete.
  *
  * @see <a href="https://man7.org/linux/man-pages/man7/pid_namespaces.7.html">pid_namespaces(7)</a>
  */
@@ -17,7 +17,7 @@ final class PidNamespace {
 
     private PidNamespace() {}
 
-    /** False also where that cannot be found out. */
+    /** Returns false also if that is unknown. */
     static boolean isFirst() {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/ns/pid"))

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Linux's list of file locks, which shows who holds what without taking anything.
+ * Linux's list of file locks, which shows the holders without locking anything.
  *
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_locks.5.html">proc_locks(5)</a>
  */
 final class ProcLocks {
 
-    /** One process that holds a file. */
+    /** A process that holds a file. */
     record Holding(LockMode mode, long pid) {}
 
     private final Path list;
@@ -26,7 +26,7 @@ final class ProcLocks {
         this.list = list;
     }
 
-    /** Lists the processes that hold a lock file; empty where there is no such list. */
+    /** Returns the processes that hold a lock file; empty if the system has no such list. */
     Optional<List<Holding>> holdings(Path file) throws IOException {
         if (!Files.isReadable(list)) {
             return Optional.empty();
@@ -45,7 +45,7 @@ final class ProcLocks {
     /** Reads a line as {@code 12: POSIX  ADVISORY  WRITE 4711 fe:00:131 1073741824 1073741824}. */
     private static Optional<Holding> holding(String line, long device, long inode) {
         String[] fields = line.trim().split(" +", -1);
-        // A line of one who waits has an arrow before the type.
+        // A line of a waiter has an arrow before the type.
         if (fields.length < 8 || !fields[1].equals("POSIX") || !fields[6].equals(Long.toString(KernelLock.HOLD))) {
             return Optional.empty();
         }
@@ -58,8 +58,8 @@ final class ProcLocks {
     }
 
     /**
-     * File systems without a block device, as btrfs, overlay and tmpfs, may call themselves one thing here and another in
-     * stat: there the inode has to do.
+     * File systems without a block device, such as btrfs, overlay and tmpfs, may show another device here than in stat:
+     * for them only the inode is compared.
      */
     private static boolean isSameDevice(String[] place, long device) {
         long major = ((device >>> 8) & 0xfff) | ((device >>> 32) & ~0xfffL);

@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** One resource of one store, and the file its path led to when it was opened. Guarded by that file. */
+/** A resource of one store, and the file that its path led to when it was opened. Guarded by the guard of that file. */
 final class ResourceFile {
 
     /**
-     * How long a look at the path counts. Looking each time would cost a third of a cycle and could not help anyway
-     * against a file that is deleted a moment later.
+     * How long a check of the path is valid. Checking each time would cost a third of a cycle, and would not notice a
+     * file that is deleted a moment later anyway.
      */
     static final long LOOK_COUNTS_NANOS = 1_000_000;
 
@@ -44,7 +44,7 @@ final class ResourceFile {
         return file;
     }
 
-    /** Who a key is in this name's store. */
+    /** Returns the owner that a key stands for in this store. */
     Owner owner(Key key) {
         return new Owner(store, key.token());
     }
@@ -53,18 +53,18 @@ final class ResourceFile {
         return detached;
     }
 
-    /** From now on nothing is held or waited for by this name; its store makes another one. */
+    /** From now on this name is not used; its store creates another one. */
     void detach() {
         detached = true;
         store.forget(this);
     }
 
-    /** Tells whether the path still leads to the file, from a look not long ago. */
+    /** Returns whether the path led to the file when it was last checked, a short time ago. */
     boolean leadsToFile() throws IOException {
         return System.nanoTime() - lookedNanos < LOOK_COUNTS_NANOS || leadsToFileNow();
     }
 
-    /** Tells whether the path still leads to the file. */
+    /** Returns whether the path leads to the file. */
     boolean leadsToFileNow() throws IOException {
         long now = System.nanoTime();
         boolean leads = leadsNow();

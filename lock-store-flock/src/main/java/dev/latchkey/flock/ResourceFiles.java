@@ -26,7 +26,7 @@ final class ResourceFiles {
         return directory;
     }
 
-    /** Returns the name, with its file open; it may have been detached meanwhile. */
+    /** Returns the name and opens its file; the name may be detached again by then. */
     ResourceFile get(String resource) throws IOException {
         ResourceFile known = names.get(resource);
         if (closed.get()) {
@@ -35,7 +35,7 @@ final class ResourceFiles {
         return known != null ? known : openFiles.open(this, resource);
     }
 
-    /** Returns the name if its file is open: on no other can this store hold anything. */
+    /** Returns the name if its file is open; otherwise this store holds nothing on it. */
     Optional<ResourceFile> find(String resource) {
         return Optional.ofNullable(names.get(resource));
     }

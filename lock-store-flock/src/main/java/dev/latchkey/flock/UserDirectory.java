@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory for locks of one user.
+ * The lock directory of a user.
  *
  * @see <a href="https://specifications.freedesktop.org/basedir-spec/latest/">XDG Base Directory Specification</a>
  */
@@ -20,7 +20,7 @@ final class UserDirectory {
     private UserDirectory() {}
 
     /**
-     * Returns the user's directory, created for nobody else to look into.
+     * Returns the directory of the user. If it does not exist, creates it with access for the user only.
      *
      * @param userHome from the user database; for a user who is not in it, Java says {@code ?}
      * @throws IllegalArgumentException if it cannot be created, or no home is known by an absolute path
@@ -43,12 +43,12 @@ final class UserDirectory {
     }
 
     private static Path stateHome(UnaryOperator<@Nullable String> environment, String userHome) {
-        // The specification has relative ones ignored.
+        // The specification says to ignore relative paths.
         return absolute(environment.apply("XDG_STATE_HOME"))
                 .or(() -> absolute(environment.apply("HOME"))
                         .or(() -> absolute(userHome))
                         .map(home -> home.resolve(".local").resolve("state")))
-                // Relative to wherever each process is, it would exclude nobody.
+                // A relative path would be another directory for each process.
                 .orElseThrow(() ->
                         new IllegalArgumentException("no lock directory of user " + System.getProperty("user.name")
                                 + ": HOME is not an absolute path, and the user database knows no home. Set HOME,"

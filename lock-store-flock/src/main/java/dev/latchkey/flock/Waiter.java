@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
 
-/** One who waits for a file; guarded by it. */
+/** A caller that waits for a file. Guarded by the file's guard. */
 final class Waiter {
 
     private static final long SHORTEST_PAUSE_NANOS = 100_000;
@@ -27,9 +27,9 @@ final class Waiter {
     private boolean withdrawn;
 
     /**
-     * Makes one who does not wait yet.
+     * Creates a waiter that is not in the queue yet.
      *
-     * @param own what it holds already, if it waits to promote
+     * @param own its hold, if it waits to promote
      */
     Waiter(Request request, ResourceFile name, @Nullable Grant own, Condition changed) {
         this.request = request;
@@ -65,7 +65,7 @@ final class Waiter {
         changed.signal();
     }
 
-    /** The name leads to another file now, or there is nothing left to promote: the wait has to begin anew. */
+    /** The name leads to another file now, or there is nothing left to promote: the call starts over. */
     void startOver() {
         answered = true;
         changed.signal();
@@ -90,7 +90,7 @@ final class Waiter {
         return answer instanceof Response.Granted;
     }
 
-    /** What the wait ended with; null to start over. */
+    /** Returns the result of the wait; null to start over. */
     @Nullable Response outcome() throws IOException {
         if (withdrawn || !answered) {
             return Response.Conflicted.NO_HINT;
@@ -101,7 +101,7 @@ final class Waiter {
         return answer;
     }
 
-    /** Nobody will wake this one: it is to look again by itself, after longer and longer pauses. */
+    /** Nothing will wake this waiter: it polls, with growing pauses. */
     void lookAgainLater() {
         long longer = Math.min(Math.max(SHORTEST_PAUSE_NANOS, 2 * pauseNanos), LONGEST_PAUSE_NANOS);
         pauseNanos = ThreadLocalRandom.current().nextLong(longer / 2, longer);
@@ -109,18 +109,18 @@ final class Waiter {
         changed.signal();
     }
 
-    /** From now on this one is woken. Its pauses go on growing should it have to look again: what it waits for is the same. */
+    /** From now on this waiter is woken. If it polls again, its pauses continue to grow: it waits for the same thing. */
     void lookNoMore() {
         looks = false;
     }
 
-    /** What it waits for has come nearer: it looks as soon again as at first. */
+    /** The lock may be free soon: the next pause is short again. */
     void lookSoonAgain() {
         pauseNanos = 0;
     }
 
     /** Waits for an answer, until the end or a withdrawal. */
-    void await(LockEntry room, long endNanos) throws InterruptedException {
+    void await(LockEntry entry, long endNanos) throws InterruptedException {
         while (!answered && !withdrawn) {
             long left = endNanos - System.nanoTime();
             if (left <= 0) {
@@ -128,7 +128,7 @@ final class Waiter {
             }
             boolean looksInTime = looks && pauseNanos < left;
             if (changed.awaitNanos(looksInTime ? pauseNanos : left) <= 0 && looksInTime && !answered && !withdrawn) {
-                room.serve();
+                entry.serve();
             }
         }
     }

@@ -2,7 +2,6 @@ package dev.latchkey.flock;
 
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
-import static dev.latchkey.testkit.Requests.holding;
 import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,61 +9,28 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
-import dev.latchkey.testkit.SecondProcess;
-import dev.latchkey.testkit.Tally;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** What only shows between processes: the kernel's queue, conversions under a rival's eyes, and what a wait costs. */
+/** What only shows between processes: the queue of the kernel, and the cost of a wait. */
 @Timeout(120)
-class FlockProcessesIT {
-
-    private static final Duration TTL = Duration.ofMinutes(5);
-    private static final Duration LONG_WAIT = Duration.ofSeconds(60);
-
-    @TempDir
-    Path directory;
-
-    private FlockStore store;
-    private SecondProcess other;
-    private RemoteLock remote;
-    private final Key key = Key.of("report");
-
-    @BeforeEach
-    void open() {
-        store = new FlockStore(directory);
-        other = SecondProcess.connect(dsn());
-        remote = other.lock("report", TTL);
-    }
-
-    @AfterEach
-    void close() {
-        other.close();
-        store.close();
-    }
+class FlockProcessesIT extends BesideAnotherProcess {
 
     @Test
     void givenWaitInTheKernel_whenWithdrawn_thenNothingIsLeft() throws Exception {
@@ -150,162 +116,6 @@ class FlockProcessesIT {
 
         assertThat(writer.response()).isInstanceOf(Response.Conflicted.class);
         assertThat(reader.response()).isInstanceOf(Response.Granted.class);
-    }
-
-    @Test
-    void givenAnotherProcessReads_whenPromoted_thenConflictAndBothReadStill() throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        Key reader = holding(key, store.save(shared(key)));
-
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
-
-        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
-        assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.SHARED);
-        assertThat(remote.isAcquired()).isTrue();
-        assertThat(other.lock("report", TTL).tryAcquire()).isFalse();
-        assertThat(remote.release()).isTrue();
-        assertThat(other.lock("report", TTL).tryAcquire()).isFalse();
-        assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Granted.class);
-    }
-
-    @Test
-    void givenAnotherProcessReads_whenPromotionWaits_thenPromotedOnceThatOneReleases() throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        Waiting promotion = Waiting.start(store, exclusive(holding(key, store.save(shared(key)))), LONG_WAIT);
-
-        assertThat(remote.release()).isTrue();
-
-        assertThat(granted(promotion.response()).fencingToken()).isPresent();
-        assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.EXCLUSIVE);
-        assertThat(remote.tryAcquireShared()).isFalse();
-    }
-
-    @Test
-    void givenAnotherProcessReads_whenPromotionWaits_thenItLooksMoreAndMoreSeldom() throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        Key reader = holding(key, store.save(shared(key)));
-        long before = writes();
-
-        Response waited = store.waitAndSave(exclusive(reader), Duration.ofSeconds(2), new CompletableFuture<>());
-
-        // Each look writes the mark: some ten until the pause has grown, then one in 25 to 50 ms.
-        assertThat(waited).isInstanceOf(Response.Conflicted.class);
-        assertThat(writes() - before).isLessThan(200);
-    }
-
-    /** How often this process has called write(2) and its like. */
-    private static long writes() throws IOException {
-        return Files.readAllLines(Path.of("/proc/self/io")).stream()
-                .filter(line -> line.startsWith("syscw: "))
-                .mapToLong(line -> Long.parseLong(line.substring("syscw: ".length())))
-                .sum();
-    }
-
-    @Test
-    void givenPromotionWaitsForAnotherProcess_whenBrokenOff_thenSharedStillAndTheOtherMayPromote() throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        Waiting promotion = Waiting.start(store, exclusive(holding(key, store.save(shared(key)))), LONG_WAIT);
-
-        promotion.thread().interrupt();
-
-        assertThatThrownBy(promotion::response).isInstanceOf(InterruptedException.class);
-        assertThat(KernelView.heldHere(store.fileOf("report"))).containsExactly(LockMode.SHARED);
-        Reply remotePromotion = remote.startAcquire(LONG_WAIT);
-        remotePromotion.awaitWaiting();
-        assertThat(store.delete(key)).isTrue();
-        assertThat(remotePromotion.isYes()).isTrue();
-    }
-
-    @Test
-    void givenPromotionWaitsInAnotherProcess_whenPromotedHere_thenRefusedAtOnceAndSharedStill() throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        Key reader = holding(key, store.save(shared(key)));
-        Reply remotePromotion = remote.startAcquire(LONG_WAIT);
-        remotePromotion.awaitWaiting();
-
-        Response waited = Waiting.start(store, exclusive(reader), LONG_WAIT).response();
-        Response tried = store.save(exclusive(reader));
-
-        assertThat(waited).isInstanceOf(Response.Refused.class);
-        assertThat(tried).isInstanceOf(Response.Conflicted.class);
-        assertThat(store.find(key)).isPresent();
-        assertThat(remotePromotion.isDone()).isFalse();
-        assertThat(store.delete(key)).isTrue();
-        assertThat(remotePromotion.isYes()).isTrue();
-    }
-
-    @Test
-    void givenARivalHammers_whenDemoted_thenNobodyWritesInBetween(@TempDir Path tallyDirectory) throws Exception {
-        Reply hammering = other.increment(new Tally(tallyDirectory), "report", TTL, 100_000);
-        for (int i = 0; i < 200; i++) {
-            Key writer = Key.of("report");
-            Response.Granted written =
-                    granted(store.waitAndSave(exclusive(writer), LONG_WAIT, new CompletableFuture<>()));
-
-            granted(store.save(shared(holding(writer, written))));
-
-            assertThat(lastFencingToken()).isEqualTo(written.fencingToken().orElseThrow());
-            assertThat(store.delete(writer)).isTrue();
-        }
-        assertThat(hammering.isDone()).isFalse();
-    }
-
-    @Test
-    void givenARivalHammers_whenPromotionsAreRefused_thenNobodyWritesInBetween(@TempDir Path tallyDirectory)
-            throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        try (SecondProcess rival = SecondProcess.connect(dsn())) {
-            Key reader = holding(key, store.save(shared(key)));
-            long before = lastFencingToken();
-            Reply hammering = rival.increment(new Tally(tallyDirectory), "report", TTL, 100_000);
-            hammering.awaitWaiting();
-            for (int i = 0; i < 2_000; i++) {
-                assertThat(store.save(exclusive(reader))).isInstanceOf(Response.Conflicted.class);
-            }
-
-            assertThat(lastFencingToken()).isEqualTo(before);
-            assertThat(hammering.isDone()).isFalse();
-        }
-    }
-
-    @Test
-    void givenConvertersAndWriters_whenTheyRunAtOnce_thenTokensGrowAndNobodyStarves(@TempDir Path tallyDirectory)
-            throws Exception {
-        Tally tally = new Tally(tallyDirectory);
-        Reply hammering = other.increment(tally, "report", TTL, 500);
-        long last = 0;
-        for (int i = 0; i < 200; i++) {
-            Key converter = Key.of("report");
-            Key reader = holding(converter, store.waitAndSave(shared(converter), LONG_WAIT, new CompletableFuture<>()));
-            Response promoted = store.waitAndSave(exclusive(reader), LONG_WAIT, new CompletableFuture<>());
-            long token = granted(promoted).fencingToken().orElseThrow();
-            assertThat(token).isGreaterThan(last);
-            tally.increment(granted(promoted).fencingToken());
-            last = token;
-            granted(store.save(shared(holding(reader, promoted))));
-            assertThat(store.delete(converter)).isTrue();
-        }
-
-        assertThat(hammering.text()).isEqualTo("500");
-        assertThat(tally.number()).isEqualTo(700);
-        assertThat(tally.entries().stream().map(entry -> entry.fencingToken().orElseThrow()))
-                .isSorted()
-                .doesNotHaveDuplicates();
-    }
-
-    @Test
-    void givenAConverterIsKilled_whenTheOthersGoOn_thenTheyAreNotHindered() throws Exception {
-        assertThat(remote.tryAcquireShared()).isTrue();
-        granted(store.save(shared(key)));
-        Reply promotion = remote.startAcquire(LONG_WAIT);
-        promotion.awaitWaiting();
-
-        other.kill();
-
-        Response promoted = store.save(exclusive(key));
-        assertThat(promoted).isInstanceOf(Response.Granted.class);
-        assertThat(store.delete(key)).isTrue();
-        assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Granted.class);
     }
 
     /** Threads of two processes that wait crosswise look like a deadlock to the kernel, though other threads hold. */
@@ -414,11 +224,6 @@ class FlockProcessesIT {
         }
     }
 
-    /** Reads the record as the store would; opening the file by another channel would drop the locks held here. */
-    private long lastFencingToken() throws IOException {
-        return store.last("report").fencingToken();
-    }
-
     private static void awaitWaitInTheKernel() {
         Awaitility.await()
                 .pollInterval(Duration.ofMillis(2))
@@ -476,51 +281,6 @@ class FlockProcessesIT {
             return Files.readSymbolicLink(descriptor);
         } catch (IOException e) {
             return descriptor;
-        }
-    }
-
-    private String dsn() {
-        return "flock://" + directory;
-    }
-
-    /** A wait in a thread of its own, which has begun to wait or ended. */
-    private record Waiting(Thread thread, CompletableFuture<Response> result) {
-
-        static final String NAME = "test-waiter";
-
-        static Waiting start(FlockStore store, Request request, Duration maxWait) {
-            return start(store, request, maxWait, new CompletableFuture<>());
-        }
-
-        static Waiting start(FlockStore store, Request request, Duration maxWait, CompletableFuture<Void> withdrawn) {
-            CompletableFuture<Response> result = new CompletableFuture<>();
-            Thread thread = new Thread(
-                    () -> {
-                        try {
-                            result.complete(store.waitAndSave(request, maxWait, withdrawn));
-                        } catch (Exception e) {
-                            result.completeExceptionally(e);
-                        }
-                    },
-                    NAME);
-            thread.setDaemon(true);
-            thread.start();
-            Awaitility.await()
-                    .pollInterval(Duration.ofMillis(1))
-                    .until(() -> result.isDone() || thread.getState() == Thread.State.TIMED_WAITING);
-            return new Waiting(thread, result);
-        }
-
-        boolean isDone() {
-            return result.isDone();
-        }
-
-        Response response() throws Exception {
-            try {
-                return result.get(60, TimeUnit.SECONDS);
-            } catch (ExecutionException e) {
-                throw (Exception) Objects.requireNonNull(e.getCause());
-            }
         }
     }
 }

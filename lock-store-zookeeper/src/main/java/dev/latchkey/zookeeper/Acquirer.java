@@ -11,40 +11,40 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Taking a resource by a key that holds nothing yet.
+ * Acquires a resource for a key that holds nothing yet.
  *
  * <ol>
- *   <li>Who waits is let in by the {@link LocalWaitQueue} of the store.
- *   <li>A node is made at the end of the line, and the line is looked at, in one round trip; see {@link QueueJoin} for when
- *       the look is spared.
- *   <li>Who is first holds; see {@link Granter}.
- *   <li>Who is not waits for the node before it to go, and looks again; who follows an exclusive holder of the same session
- *       is first as soon as that gives up.
+ *   <li>A waiter passes the {@link LocalWaitQueue} of the store.
+ *   <li>A node is created at the end of the queue, and the queue is read, in one round trip. {@link QueueJoin} describes
+ *       when the queue need not be read.
+ *   <li>The first in the queue holds the lock; see {@link Granter}.
+ *   <li>The others wait until the node before them is deleted, and read the queue again. A waiter behind an exclusive
+ *       holder of the same session is granted the lock as soon as that releases it.
  * </ol>
  */
 final class Acquirer {
 
     private final Sessions sessions;
     private final Paths paths;
-    private final Heartbeat pulse;
-    private final Granter granting;
+    private final Heartbeat heartbeat;
+    private final Granter granter;
     private final LocalWaitQueue queue = new LocalWaitQueue();
 
-    /** As long for each store, so that its numbers make no id that is another store's. */
+    /** Of the same length for each store, so that appended numbers never make the id of another store. */
     private final String storeId = String.format(
                     "%16s", new BigInteger(80, new SecureRandom()).toString(Character.MAX_RADIX))
             .replace(' ', '0');
 
     private final AtomicLong numbers = new AtomicLong();
 
-    Acquirer(Sessions sessions, Paths paths, Holds holds, Heartbeat pulse) {
+    Acquirer(Sessions sessions, Paths paths, Holds holds, Heartbeat heartbeat) {
         this.sessions = sessions;
         this.paths = paths;
-        this.pulse = pulse;
-        this.granting = new Granter(sessions, holds);
+        this.heartbeat = heartbeat;
+        this.granter = new Granter(sessions, holds, heartbeat);
     }
 
-    /** Lets those go on who have not joined a line yet, to find that the store is closed. */
+    /** Lets waiters that have not joined a queue yet find that the store is closed. */
     void close() {
         queue.close();
     }
@@ -65,31 +65,31 @@ final class Acquirer {
             if (!sessions.replaces(session)) {
                 throw e;
             }
-            // It may have expired hours ago, with nobody looking: all that was in it is gone.
+            // It may have expired hours ago: nothing of it is left.
             return take(request, session(request.key().resource()));
         }
     }
 
-    /** One that is watched over from now on: without that, this process would seem to stand still. */
+    /** Returns the session, watched by the heartbeat from now on: otherwise this process would seem to stand still. */
     Session session(String resource) {
         Session session = sessions.forUse(resource);
-        pulse.needed(resource);
+        heartbeat.needed(resource);
         return session;
     }
 
     private Response take(Request request, Session session) {
-        session.makeSure(CallTimeout.deaf(session.sureNanos()));
-        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        session.makeSure(CallTimeout.uninterruptible(session.sureNanos()));
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(Failures.ANSWER_NANOS);
         QueueNode place = place(session, request);
         WaitQueue line = place.join(limit);
         if (line.of(place.name()).equals(QueuePosition.FREE)) {
-            return granting.grant(request, place, line.floor(), limit);
+            return granter.grant(request, place, line.floor(), limit);
         }
         place.leave(WaitSignal.LOOK);
         return Response.Conflicted.NO_HINT;
     }
 
-    /** Waits its turn; from the end of the line again when a promoter goes first, and when the session was lost. */
+    /** Waits for the lock; joins the queue again when a promoter goes first, or when the session was lost. */
     Response await(Request request, long endNanos, CompletableFuture<Void> stop) throws InterruptedException {
         LocalWaitQueue.Ticket ticket = queue.enter(paths.of(request.key().resource()));
         try {
@@ -118,7 +118,7 @@ final class Acquirer {
         }
     }
 
-    /** It would begin anew, but its time is over. */
+    /** Returns the response when the time is over before it could join the queue again. */
     private static Response unserved(Request request, Session session) {
         if (session.isLive()) {
             return Response.Conflicted.NO_HINT;
@@ -126,13 +126,13 @@ final class Acquirer {
         throw Failures.sessionEnded(request.key().resource());
     }
 
-    /** Null if it has to begin anew. */
+    /** Returns null if it has to join the queue again. */
     private @Nullable Response await(Request request, QueueNode place, Waiter waiter, long endNanos)
             throws InterruptedException {
         Session session = place.session();
         session.joins(waiter);
         try {
-            // Closed in between, it was not told.
+            // If the store was closed in between, the waiter was not told.
             return sessions.isClosed() ? null : joinAndAwait(request, place, waiter, endNanos);
         } finally {
             session.remove(waiter);
@@ -142,8 +142,8 @@ final class Acquirer {
     private @Nullable Response joinAndAwait(Request request, QueueNode place, Waiter waiter, long endNanos)
             throws InterruptedException {
         Session session = place.session();
-        session.makeSure(CallTimeout.alert(session.sureNanos(), waiter.ended()));
-        CallTimeout<InterruptedException> limit = CallTimeout.alert(joiningNanos(endNanos), waiter.ended());
+        session.makeSure(CallTimeout.interruptible(session.sureNanos(), waiter.ended()));
+        CallTimeout<InterruptedException> limit = CallTimeout.interruptible(joiningNanos(endNanos), waiter.ended());
         WaitQueue line;
         try {
             line = place.join(limit);
@@ -172,10 +172,10 @@ final class Acquirer {
         }
     }
 
-    /** Null if the session was lost between the turn and the hold. */
+    /** Returns null if the session was lost before the hold was granted. */
     private @Nullable Response grant(Request request, QueueNode place, WaitSignal.Next turn, long endNanos) {
         try {
-            return granting.grant(request, place, turn.token(), CallTimeout.deaf(joiningNanos(endNanos)));
+            return granter.grant(request, place, turn.token(), CallTimeout.uninterruptible(joiningNanos(endNanos)));
         } catch (LockStorageException e) {
             if (sessions.isClosed() || place.session().isLive()) {
                 throw e;
@@ -184,12 +184,12 @@ final class Acquirer {
         }
     }
 
-    /** Time for an answer, also for one who has hardly any time to wait. */
+    /** Returns the time to wait for an answer, also if the call has hardly any time left. */
     static long joiningNanos(long endNanos) {
         return Math.min(Failures.ANSWER_NANOS, Math.max(Failures.LEAVING_NANOS, endNanos - System.nanoTime()));
     }
 
-    /** Returns the greatest token of all before it, when it is first; else why it stands there no longer. */
+    /** Returns the greatest earlier token when the node is first in the queue, otherwise why it no longer waits. */
     private WaitSignal awaitTurn(QueueNode place, WaitQueue joined, Waiter waiter, long endNanos)
             throws InterruptedException {
         WaitQueue line = joined;
@@ -206,7 +206,7 @@ final class Acquirer {
             if (!signal.equals(WaitSignal.LOOK)) {
                 return signal;
             }
-            CallTimeout<InterruptedException> limit = CallTimeout.alert(joiningNanos(endNanos), waiter.ended());
+            CallTimeout<InterruptedException> limit = CallTimeout.interruptible(joiningNanos(endNanos), waiter.ended());
             try {
                 line = place.look(limit);
             } catch (LockStorageException e) {
@@ -220,8 +220,9 @@ final class Acquirer {
 
     static WaitSignal await(QueueNode place, NodeName obstacle, WaitQueue line, WaitRound round, long endNanos)
             throws InterruptedException {
-        NodeListeners followed =
-                place.session().neighbours().follow(place.parent() + '/' + obstacle.name(), obstacle, line, round);
+        NodeListeners followed = place.session()
+                .predecessorWatches()
+                .follow(place.parent() + '/' + obstacle.name(), obstacle, line, round);
         try {
             return round.await(endNanos);
         } finally {

@@ -9,9 +9,9 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long one call of a user waits for answers, and whether an interrupt or a withdrawal ends it.
+ * How long a call of a user waits for answers, and whether an interrupt or a withdrawal ends it.
  *
- * @param <X> what an interrupt throws
+ * @param <X> the exception of an interrupt
  */
 abstract class CallTimeout<X extends Exception> {
 
@@ -27,19 +27,19 @@ abstract class CallTimeout<X extends Exception> {
         this.endNanos = System.nanoTime() + nanos;
     }
 
-    /** Whether a limit is as long as any: what is not answered in it is a failure of the servers. */
+    /** Returns whether a limit is as long as any: no answer within it is a failure of the servers. */
     static boolean isPatient(long nanos) {
         return nanos >= Failures.ANSWER_NANOS;
     }
 
-    /** For what must be known: an interrupt is kept for later. */
-    static CallTimeout<RuntimeException> deaf(long nanos) {
-        return new Deaf(nanos);
+    /** For results that must be known: an interrupt only sets the flag. */
+    static CallTimeout<RuntimeException> uninterruptible(long nanos) {
+        return new Uninterruptible(nanos);
     }
 
     /** For a wait: ended by an interrupt, and by the given future. */
-    static CallTimeout<InterruptedException> alert(long nanos, CompletableFuture<?> stop) {
-        return new Alert(nanos, stop);
+    static CallTimeout<InterruptedException> interruptible(long nanos, CompletableFuture<?> stop) {
+        return new Interruptible(nanos, stop);
     }
 
     abstract @Nullable Object get(CompletableFuture<?> one, long nanos) throws TimeoutException, ExecutionException, X;
@@ -62,21 +62,21 @@ abstract class CallTimeout<X extends Exception> {
     }
 
     /**
-     * Whether a call that blocks may be made. Only the client limits its time: if it has lost the connection, or after two
-     * thirds of the session timeout if the server is mute, which is too long for a caller in a hurry.
+     * Returns whether a blocking call is allowed. Only the client limits its time: when it loses the connection, or after two
+     * thirds of the session timeout if the server is silent, which is too long for a short limit.
      */
     final boolean mayBlock() {
         return patient && !Thread.currentThread().isInterrupted();
     }
 
     /**
-     * Asks by a call that blocks, which spares a hand-over between threads; deaf to a withdrawal, and to time.
+     * Makes a blocking call, which needs no second thread; a withdrawal or the limit does not end it.
      *
-     * @return {@link Reply#none()} if an interrupt has left it open what became of it
+     * @return {@link Reply#none()} if an interrupt has left the result unknown
      */
     abstract <T> Reply<T> call(Blocking<T> blocking) throws X;
 
-    /** As {@link #call}, for what may be asked twice, and if a call may not block. */
+    /** As {@link #call}, for requests that may be repeated; asynchronous if a blocking call is not allowed. */
     final <T> Reply<T> ask(Blocking<T> blocking, Supplier<CompletableFuture<Reply<T>>> otherwise) throws X {
         Reply<T> answer = mayBlock() ? call(blocking) : Reply.none();
         return answer.is(Code.OPERATIONTIMEOUT) ? answer(otherwise.get()) : answer;
@@ -87,7 +87,7 @@ abstract class CallTimeout<X extends Exception> {
         Reply<T> call() throws InterruptedException;
     }
 
-    /** Before the same is asked again. */
+    /** Pauses before the same request is repeated. */
     final void pause() throws X {
         await(new CompletableFuture<>(), Math.min(pauseNanos, leftNanos()));
         pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
@@ -102,7 +102,7 @@ abstract class CallTimeout<X extends Exception> {
         try {
             get(one, Math.max(nanos, 0));
         } catch (TimeoutException e) {
-            // Seen by who asks whether it is done.
+            // The caller checks whether it is done.
         } catch (ExecutionException e) {
             throw new IllegalStateException("no answer completes like that", e.getCause());
         }
@@ -112,9 +112,9 @@ abstract class CallTimeout<X extends Exception> {
         return endNanos - System.nanoTime();
     }
 
-    private static final class Deaf extends CallTimeout<RuntimeException> {
+    private static final class Uninterruptible extends CallTimeout<RuntimeException> {
 
-        Deaf(long nanos) {
+        Uninterruptible(long nanos) {
             super(nanos);
         }
 
@@ -148,11 +148,11 @@ abstract class CallTimeout<X extends Exception> {
         }
     }
 
-    private static final class Alert extends CallTimeout<InterruptedException> {
+    private static final class Interruptible extends CallTimeout<InterruptedException> {
 
         private final CompletableFuture<?> stop;
 
-        Alert(long nanos, CompletableFuture<?> stop) {
+        Interruptible(long nanos, CompletableFuture<?> stop) {
             super(nanos);
             this.stop = stop;
         }

@@ -4,28 +4,28 @@ import dev.latchkey.LossReason;
 import java.io.IOException;
 import org.apache.zookeeper.ZooKeeper;
 
-/** Where the clients of a store come from, and what becomes of them. */
+/** The source of the clients of a store. */
 interface Clients {
 
-    /** One to be used from now on; one that has ended if there is no other. */
+    /** Returns a client; one that has ended if there is no other. */
     ZooKeeper next() throws Exception;
 
-    /** What is known of the session of a client that {@link #next} has given when it was called then. */
+    /** Returns what is known of the session of a client that {@link #next} returned when called at the given time. */
     SessionProof proofs(long calledNanos);
 
-    /** The session has ended: another one takes its place. */
+    /** The session has ended, and another one replaces it. */
     void discard(Session session);
 
-    /** Ends what a session carries with the store. */
+    /** Ends a session of a store that is closed. */
     void close(Session session);
 
-    /** Makes a client; throws {@link IllegalArgumentException} for an address that is none. */
+    /** Creates a client; throws {@link IllegalArgumentException} if the address is invalid. */
     @FunctionalInterface
     interface Opener {
         ZooKeeper open() throws IOException;
     }
 
-    /** Clients that the store makes and closes. */
+    /** Clients that the store creates and closes. */
     record Own(Opener opener) implements Clients {
 
         private static final int CLOSING_MILLIS = 2_000;
@@ -68,7 +68,7 @@ interface Clients {
     /** Clients of the caller, who closes them. */
     record Lent(ZooKeeperStore.ClientSource source) implements Clients {
 
-        /** The one and only. */
+        /** A single client. */
         static Clients of(ZooKeeper client) {
             return new Lent(() -> client);
         }
@@ -91,7 +91,7 @@ interface Clients {
         @Override
         public void close(Session session) {
             session.leave(LossReason.STORE_CLOSED);
-            session.sweeper().awaitDone(CallTimeout.deaf(Failures.LEAVING_NANOS));
+            session.sweeper().awaitDone(CallTimeout.uninterruptible(Failures.LEAVING_NANOS));
         }
     }
 }

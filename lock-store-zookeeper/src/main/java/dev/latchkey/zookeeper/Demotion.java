@@ -8,11 +8,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From holding exclusively to sharing: the second node of a promotion is removed, a writer's node gets a mark. Nobody gets in
- * between.
+ * Demotes an exclusive hold: deletes the second node of a promotion, or marks a writer's node. No other client is granted the
+ * lock exclusively in between.
  *
- * <p>Whose servers do not answer shares from then on, whatever they think. They are asked in the background until they answer, for
- * those who may share now wait for that, however long it is held.
+ * <p>If the servers do not answer, the hold is shared from then on. The request is repeated in the background until they
+ * answer, because other readers wait for it.
  */
 final class Demotion {
 
@@ -21,7 +21,7 @@ final class Demotion {
     private final QueueNode place;
     private final @Nullable QueueNode promotion;
 
-    /** Begins; with the change of the hold locked. */
+    /** Call it with the change of the hold locked. */
     Demotion(Holds holds, Hold hold) {
         this.holds = holds;
         this.hold = hold;
@@ -30,7 +30,7 @@ final class Demotion {
     }
 
     Response now() {
-        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(Failures.ANSWER_NANOS);
         Reply<Void> done = limit.answer(ask());
         boolean inDoubt = done.isLost();
         while (done.isLost() && !limit.isOver() && hold.isLive()) {
@@ -76,13 +76,13 @@ final class Demotion {
         if (promotion == null) {
             repeat();
         } else {
-            // Who follows it in this store is told by a watch from now on, as everybody else.
+            // Its followers in this store use a watch from now on, as all others.
             promotion.ended(WaitSignal.LOOK);
             place.session().sweeper().sweep(promotion);
         }
     }
 
-    /** Until it is known that the mark is there, or the hold has ended: what is left of it then is swept up. */
+    /** Repeats the request until the mark is known to exist, or the hold has ended. */
     private void repeat() {
         var unused = ask().thenAccept(done -> {
             if (done.isOk() || done.is(Code.NODEEXISTS)) {

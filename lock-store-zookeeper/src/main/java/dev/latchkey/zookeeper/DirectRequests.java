@@ -11,8 +11,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * As {@link Requests}, for callers that wait for the answer anyway: the thread that reads it from the connection hands it to
- * them, without the event thread in between. An interrupt leaves open what became of the request. See {@link CallTimeout#call}.
+ * Blocking requests: the answer goes from the thread that reads the connection directly to the caller, without the event
+ * thread in between. After an interrupt the result is unknown; see {@link CallTimeout#call}.
  */
 final class DirectRequests {
 

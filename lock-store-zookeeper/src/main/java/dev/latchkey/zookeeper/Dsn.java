@@ -15,10 +15,10 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.PathUtils;
 
 /**
- * What a DSN says.
+ * A parsed DSN.
  *
- * @param connectString for the client: hosts with ports, and the chroot
- * @param credentials user and password as digest authentication takes them
+ * @param connectString the connect string of the client: hosts with ports, and the chroot
+ * @param credentials user and password in the form of digest authentication
  */
 record Dsn(String connectString, Optional<String> credentials, int sessionTimeoutMillis, String root) {
 
@@ -40,7 +40,7 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
     static Dsn parse(String text) {
         Matcher matcher = DSN.matcher(text);
         if (!matcher.matches()) {
-            // Not repeated: it may hold a password.
+            // The text is not repeated: it may contain a password.
             throw new IllegalArgumentException("not a DSN of ZooKeeper: " + RIGHT);
         }
         String hosts = Arrays.stream(matcher.group("hosts").split(",", -1))
@@ -111,7 +111,7 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
     }
 
     private ZooKeeper connect() throws IOException {
-        // The pulse asks what the client would tell.
+        // Otherwise a blocking call would wait for two thirds of the session timeout.
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(
                 ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT,

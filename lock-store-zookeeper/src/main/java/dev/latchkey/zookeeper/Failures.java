@@ -5,13 +5,13 @@ import dev.latchkey.LockStorageException.Failure;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
-/** What went wrong, in words. */
+/** Creates the exceptions of this store. */
 final class Failures {
 
-    /** How long a call that ought not to wait may wait for the servers. */
+    /** How long a call that does not wait for the lock may wait for the servers. */
     static final long ANSWER_NANOS = 10_000_000_000L;
 
-    /** How long one who leaves a line waits until it is out, before that is left to the background. */
+    /** How long a call that leaves a queue waits for the deletion, before the background takes over. */
     static final long LEAVING_NANOS = 2_000_000_000L;
 
     private Failures() {}
@@ -26,7 +26,8 @@ final class Failures {
         if (answer.is(KeeperException.Code.NOAUTH)) {
             return new LockStorageException(
                     resource,
-                    what + ": the session may not; it needs the permissions create, delete, read and write there",
+                    what
+                            + ": permission denied; the session needs the permissions create, delete, read and write there",
                     cause(answer),
                     Failure.DENIED);
         }
@@ -37,20 +38,20 @@ final class Failures {
         return KeeperException.create(answer.code());
     }
 
-    /** Nothing was sent if the client never had a session; what it would send later is withdrawn. */
+    /** Nothing was sent if the client never had a session: queued requests are withdrawn. */
     static LockStorageException unanswered(String resource, ZooKeeper client) {
         return new LockStorageException(
                 resource,
                 "no ZooKeeper server answered in time; the client is " + client.getState()
-                        + ". Its log says which servers it tries",
+                        + ". The log of the client shows which servers it tries",
                 null,
                 client.getSessionId() == 0 ? Failure.NOT_SENT : Failure.IN_DOUBT);
     }
 
-    /** Of one who has asked nothing itself. */
+    /** For a waiter that has sent no request itself. */
     static LockStorageException unansweredBefore(String resource, LockStorageException failure) {
         return new LockStorageException(
-                resource, "those who wait before it in this process failed", failure, failure.failure());
+                resource, "the waiters before it in this process failed", failure, failure.failure());
     }
 
     static LockStorageException sessionEnded(String resource) {
@@ -60,9 +61,8 @@ final class Failures {
     static LockStorageException clientEnded(String resource) {
         return new LockStorageException(
                 resource,
-                "the session of the given ZooKeeper client has ended, and no other can be opened with it: make a new client"
-                        + " and a new store, or give the store something that supplies another client then, or have the"
-                        + " store make its clients itself",
+                "the session of the given ZooKeeper client has ended, and the client cannot open another one: make a new client"
+                        + " and a new store, or build the store with a supplier of clients, or with a DSN",
                 null,
                 Failure.NOT_SENT);
     }
@@ -73,7 +73,10 @@ final class Failures {
 
     static LockStorageException noThread(String resource, OutOfMemoryError cause) {
         return new LockStorageException(
-                resource, "no thread to watch over the session with: " + cause.getMessage(), cause, Failure.NOT_SENT);
+                resource,
+                "cannot start the thread that watches the session: " + cause.getMessage(),
+                cause,
+                Failure.NOT_SENT);
     }
 
     static LockStorageException noChroot(String resource, String path) {
@@ -88,9 +91,9 @@ final class Failures {
     static LockStorageException usedUp(String resource, String parent) {
         return new LockStorageException(
                 resource,
-                "the places in line at " + parent
-                        + " are used up, for ZooKeeper counts no further. They begin anew once"
-                        + " nobody has held or wanted the lock for about a minute",
+                "the numbers of the queue at " + parent
+                        + " are used up. They start again when nobody has held the lock or waited for it for about"
+                        + " a minute",
                 null);
     }
 

@@ -1,29 +1,29 @@
 package dev.latchkey.zookeeper;
 
 /**
- * For how long this process may have stood still lately, by a thread that says again and again that it runs: as long as that
- * the client cannot have said that its session is there. Thread-safe.
+ * How long this process may have stood still recently, measured by a thread that reports at regular intervals. While a
+ * process stands still, its client sends no pings. Thread-safe.
  */
 final class Freezes {
 
-    /** So many, each at least so small a part of the session timeout, make up more than a whole one. */
+    /** Each is at least a thirty-second of the session timeout, so together they cover more than one timeout. */
     private static final int LOOKS = 36;
 
     private final long[] gaps = new long[LOOKS];
     private int looks;
     private long lookedNanos;
 
-    /** Begins then, which is to be before the session does: what came before that is not known. */
+    /** Starts at a time that must be before the start of the session. */
     Freezes(long nanos) {
         this.lookedNanos = nanos;
     }
 
-    /** How often {@link #look} is to be called. */
+    /** Returns the interval at which to call {@link #look}. */
     static long lookNanos(long timeoutNanos) {
         return timeoutNanos / 16;
     }
 
-    /** This process runs. Calls that come much too soon do not count: they would push others out. */
+    /** Reports that this process runs. Calls that come much too soon are ignored: they would replace older gaps. */
     synchronized void look(long nowNanos, long timeoutNanos) {
         long gap = nowNanos - lookedNanos;
         if (gap >= lookNanos(timeoutNanos) / 2) {
@@ -32,7 +32,7 @@ final class Freezes {
         }
     }
 
-    /** The longest time within a session timeout in which nobody has looked: no freeze was longer. */
+    /** Returns the longest gap between reports within a session timeout: no freeze was longer. */
     synchronized long longestNanos(long nowNanos) {
         long longest = nowNanos - lookedNanos;
         for (long gap : gaps) {

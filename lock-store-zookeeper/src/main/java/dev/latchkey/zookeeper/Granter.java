@@ -9,21 +9,23 @@ import java.util.OptionalLong;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What becomes of who is first in line: a hold. Its fencing token is the number of the transaction that made its node, unless
- * a promotion has overtaken it and the floor of the line is higher: then it raises the floor by a transaction more, which is
- * its token.
+ * Grants the lock to the first in the queue. The fencing token is the number of the transaction that created the node. If a
+ * promotion has overtaken the node and raised the floor of the queue above it, one more transaction raises the floor, and
+ * is the token.
  */
 final class Granter {
 
     private final Sessions sessions;
     private final Holds holds;
+    private final Heartbeat heartbeat;
 
-    Granter(Sessions sessions, Holds holds) {
+    Granter(Sessions sessions, Holds holds, Heartbeat heartbeat) {
         this.sessions = sessions;
         this.holds = holds;
+        this.heartbeat = heartbeat;
     }
 
-    /** Holds from now on; gives the place up if it cannot. */
+    /** Grants the hold; removes the node if that fails. */
     Response grant(Request request, QueueNode place, long floor, CallTimeout<RuntimeException> limit) {
         Session session = place.session();
         Key key = request.key();
@@ -31,6 +33,7 @@ final class Granter {
         if (request.mode() == LockMode.EXCLUSIVE) {
             token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
         }
+        session.proveIfOver(limit);
         Hold hold = new Hold(key, place, request.mode(), token);
         Hold all = holds.put(hold);
         if (all != hold) {
@@ -38,6 +41,7 @@ final class Granter {
             return all.mode() == request.mode() ? all.answer() : Response.Conflicted.NO_HINT;
         }
         boolean carried = session.carry(hold);
+        heartbeat.carries(session);
         if (!carried || sessions.isClosed()) {
             holds.loseTo(hold, LossReason.SESSION_LOST);
             throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());

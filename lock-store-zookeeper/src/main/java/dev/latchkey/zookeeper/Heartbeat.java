@@ -8,21 +8,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the session known to live while something depends on it, and gives up what it carries when it is not. Otherwise it
- * asks nothing, but notices whether this process stands still.
+ * The thread that proves the session while something depends on it, and ends its holds when the session may be over. While
+ * nothing depends on the session it sends nothing, but notices whether this process stands still.
  */
 final class Heartbeat implements Runnable {
 
     private static final Logger log = LoggerFactory.getLogger(ZooKeeperStore.class);
 
     private static final long AFTER_FAILURE_NANOS = 100_000_000;
+    private static final long NEVER_NANOS = Long.MAX_VALUE / 4;
 
     private final Sessions sessions;
     private final ThreadFactory threads;
     private volatile @Nullable Thread thread;
     private volatile boolean closed;
 
-    /** What the last beat has failed with, and nobody was told of yet. Used by the thread alone. */
+    /** When the thread looks again at the latest; while it looks, a time after every end. */
+    private volatile long nextLookNanos = System.nanoTime() + NEVER_NANOS;
+
+    /** The failure of the last beat, until it is logged. Used by the thread alone. */
     private @Nullable Throwable failure;
 
     Heartbeat(Sessions sessions) {
@@ -35,15 +39,15 @@ final class Heartbeat implements Runnable {
     }
 
     private static Thread thread(Runnable task) {
-        Thread thread = new Thread(null, task, "latchkey-zookeeper-pulse", 0, false);
+        Thread thread = new Thread(null, task, "latchkey-zookeeper-heartbeat", 0, false);
         thread.setDaemon(true);
         return thread;
     }
 
     /**
-     * To be called before something comes to depend on the session.
+     * Starts the thread if necessary. Call it before something comes to depend on the session.
      *
-     * @throws LockStorageException if no thread is to be had: nobody would be told of the end of what depends on it
+     * @throws LockStorageException if no thread can be started: no holder would be told of the end of the session
      */
     void needed(String resource) {
         if (thread == null) {
@@ -58,9 +62,16 @@ final class Heartbeat implements Runnable {
     private synchronized void start() {
         if (thread == null && !closed) {
             Thread started = threads.newThread(this);
-            // If none can be started there is none, and the next who needs one tries again.
+            // Assigned only once it runs, so that the next call tries again if this one fails.
             started.start();
             thread = started;
+        }
+    }
+
+    /** Wakes the thread if the session of a new hold may end before the thread looks again. */
+    void carries(Session session) {
+        if (session.endNanos() - nextLookNanos < 0) {
+            LockSupport.unpark(thread);
         }
     }
 
@@ -72,12 +83,16 @@ final class Heartbeat implements Runnable {
     @Override
     public void run() {
         while (!closed) {
+            // Before the session is looked at, so that a hold which this look misses wakes the thread.
+            nextLookNanos = System.nanoTime() + NEVER_NANOS;
             Session session = sessions.known();
-            LockSupport.parkNanos(this, session == null ? AFTER_FAILURE_NANOS : beat(session));
+            long pauseNanos = session == null ? AFTER_FAILURE_NANOS : beat(session);
+            nextLookNanos = System.nanoTime() + pauseNanos;
+            LockSupport.parkNanos(this, pauseNanos);
         }
     }
 
-    /** Whatever the client throws, memory that runs out as well: without this thread no holder would learn of a loss. */
+    /** Survives whatever the client throws, also when memory runs out: without this thread no holder is told of a loss. */
     private long beat(Session session) {
         tellOfFailure(session);
         try {
@@ -88,7 +103,7 @@ final class Heartbeat implements Runnable {
         }
     }
 
-    /** Not where it was caught, for telling may fail in turn; and whether it does, the beat is what counts. */
+    /** Logs the failure of the last beat. Not where it was caught, because logging may fail as well. */
     private void tellOfFailure(Session session) {
         Throwable before = failure;
         failure = null;
@@ -96,9 +111,9 @@ final class Heartbeat implements Runnable {
             return;
         }
         try {
-            log.warn("lock.beat-failed session=0x{} problem={}", Long.toHexString(session.id()), before.toString());
+            log.warn("lock.beat_failed session=0x{} problem={}", Long.toHexString(session.id()), before.toString());
         } catch (RuntimeException | Error e) {
-            // Nobody can be told.
+            // It cannot be logged.
         }
     }
 }

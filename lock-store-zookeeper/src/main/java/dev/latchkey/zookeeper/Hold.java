@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** One key's hold: the node in line that carries it, and what was added to that since. Thread-safe. */
+/** The hold of one key: the node in the queue that carries it, and the nodes that were added since. Thread-safe. */
 final class Hold {
 
     private final Key key;
@@ -20,7 +20,7 @@ final class Hold {
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Lease lease;
 
-    /** Held while the mode is changed by a request that is answered at once; never while waiting. */
+    /** Held while a request that does not wait changes the mode. */
     private final ReentrantLock change = new ReentrantLock();
 
     private LockMode mode;
@@ -31,7 +31,7 @@ final class Hold {
     private boolean inDoubt;
     private boolean ended;
 
-    /** Why it has ended, if the holder is still to be told of that. */
+    /** Why it has ended, until the holder is told. */
     private @Nullable LossReason untold;
 
     Hold(Key key, QueueNode place, LockMode mode, OptionalLong token) {
@@ -67,12 +67,12 @@ final class Hold {
         return !ended;
     }
 
-    /** Whether its session has not been over since it was granted, by the clock. */
+    /** Returns whether its session cannot have ended since the grant, by the clock. */
     boolean mayLive() {
         return lease.isLive().getAsBoolean();
     }
 
-    /** A claim of an exclusive hold that was demoted, or released and taken anew, is not true of this one. */
+    /** Returns whether a claim is true. That of an exclusive hold that was demoted, or released and acquired again, is not. */
     synchronized boolean isAsClaimed(Key.Held claimed) {
         return claimed.mode() == LockMode.SHARED
                 || (mode == LockMode.EXCLUSIVE && token.equals(claimed.fencingToken()));
@@ -82,12 +82,12 @@ final class Hold {
         return new Response.Granted(mode, token, lease);
     }
 
-    /** A new id for another node of this hold. */
+    /** Returns a new id for another node of this hold. */
     synchronized String nextPromotionId() {
         return place.id() + '.' + Integer.toString(promotions++, Character.MAX_RADIX);
     }
 
-    /** Somebody waits to promote it, to be told when it ends; false if it has ended. */
+    /** Registers a waiter that promotes it, which is told when the hold ends; returns false if it has ended. */
     synchronized boolean beginPromotion(Waiter waiter) {
         promoter = waiter;
         return !ended;
@@ -97,7 +97,7 @@ final class Hold {
         promoter = null;
     }
 
-    /** False if it has ended, or was promoted before. */
+    /** Returns false if it has ended, or was promoted before. */
     synchronized boolean promoted(QueueNode second) {
         if (ended || mode == LockMode.EXCLUSIVE) {
             return false;
@@ -118,7 +118,7 @@ final class Hold {
         token = OptionalLong.empty();
     }
 
-    /** Nodes of it may be there, or not, that it does not know of. */
+    /** The servers may have nodes of it that it does not know of. */
     synchronized void putInDoubt() {
         inDoubt = true;
     }
@@ -127,7 +127,7 @@ final class Hold {
         return inDoubt || place.isInDoubt();
     }
 
-    /** Every node of it. */
+    /** Returns the paths of all its nodes. */
     synchronized List<String> paths() {
         List<String> paths = new ArrayList<>(3);
         if (promotion != null) {
@@ -140,14 +140,14 @@ final class Hold {
         return paths;
     }
 
-    /** What those who follow it are told when it is released. */
+    /** Returns what its followers are told when it is released. */
     synchronized WaitSignal farewell() {
         return mode == LockMode.EXCLUSIVE && token.isPresent()
                 ? new WaitSignal.Next(token.getAsLong())
                 : WaitSignal.LOOK;
     }
 
-    /** False if it has ended before. */
+    /** Ends it; returns false if it has ended before. */
     synchronized boolean end() {
         if (ended) {
             return false;
@@ -159,14 +159,14 @@ final class Hold {
         return true;
     }
 
-    /** The holder is to be told by {@link #tellOfLoss}. */
+    /** Ends it. The holder is then told by {@link #tellOfLoss}. */
     synchronized void endAsLost(LossReason reason) {
         if (end()) {
             untold = reason;
         }
     }
 
-    /** Tells the holder that it has ended; false if there is no such news, or another thread tells. */
+    /** Tells the holder of a loss; returns false if there is none, or if another thread tells. */
     boolean tellOfLoss() {
         LossReason reason = takeUntold();
         if (reason == null) {
@@ -183,7 +183,7 @@ final class Hold {
         return reason;
     }
 
-    /** Ends it and tells the holder; false if that was done before. */
+    /** Ends it and tells the holder; returns false if that was done before. */
     boolean lose(LossReason reason) {
         endAsLost(reason);
         return tellOfLoss();
@@ -193,7 +193,7 @@ final class Hold {
         CompletableFuture<Void> unused = lost.thenRun(action);
     }
 
-    /** Its nodes are being removed, or not relied on any more. */
+    /** Its nodes are being removed, or no longer count. */
     void endPlaces(WaitSignal toFollowers) {
         QueueNode second = promotion();
         if (second != null) {
@@ -202,7 +202,7 @@ final class Hold {
         place.ended(toFollowers);
     }
 
-    /** Its nodes are there no longer. */
+    /** The servers have removed its nodes. */
     void gonePlaces() {
         QueueNode second = promotion();
         if (second != null) {

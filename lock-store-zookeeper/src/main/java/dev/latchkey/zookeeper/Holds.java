@@ -13,12 +13,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-/** What is held through this store, and what its holders do with it. */
+/** The holds of this store, and what their holders do with them. */
 final class Holds {
 
     private final Map<Key, Hold> holds = new ConcurrentHashMap<>();
 
-    /** Null if the key holds nothing. */
+    /** Returns null if the key holds nothing. */
     @Nullable Hold of(Key key) {
         Hold hold = holds.get(key);
         return hold == null || !hold.isLive() ? null : hold;
@@ -28,7 +28,7 @@ final class Holds {
         return holds.size();
     }
 
-    /** Returns the key's hold: the given one, or one that a second caller with the same key was granted just before. */
+    /** Returns the hold of the key: the given one, or one that another caller with the same key has just been granted. */
     Hold put(Hold hold) {
         Hold all = holds.merge(hold.key(), hold, (before, after) -> before.isLive() ? before : after);
         hold.whenLost(() -> holds.remove(hold.key(), hold));
@@ -52,7 +52,7 @@ final class Holds {
         Session session = hold.place().session();
         session.drop(hold);
         List<String> paths = hold.paths();
-        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(Failures.ANSWER_NANOS);
         Reply<Void> deleted = delete(hold, paths, limit);
         boolean repeated = deleted.isLost();
         while (deleted.isLost() && !limit.isOver()) {
@@ -72,7 +72,7 @@ final class Holds {
                             hold.place().zxid());
         }
         if (deleted.isOk() || deleted.is(Code.NONODE) || deleted.isSessionEnd()) {
-            // Nobody else knows the name: if it has gone after a lost answer, that answer was yes.
+            // Nobody else knows the name: if the node is gone after a lost answer, that request removed it.
             return deleted.isOk() || (repeated && deleted.is(Code.NONODE));
         }
         String resource = hold.key().resource();
@@ -85,7 +85,7 @@ final class Holds {
         Requests requests = hold.place().session().requests();
         if (paths.size() > 1 || !hold.place().followers().isEmpty() || !limit.mayBlock()) {
             CompletableFuture<Reply<Void>> deleting = requests.delete(paths);
-            // The next of this store need not wait for the answer: nobody else can get in before it.
+            // The next waiter of this store need not wait for the answer: nobody else can be granted before it.
             hold.endPlaces(hold.farewell());
             return limit.answer(deleting);
         }
@@ -93,14 +93,14 @@ final class Holds {
         return limit.call(() -> hold.place().session().directRequests().delete(paths.get(0)));
     }
 
-    /** Asks the servers. */
+    /** Asks the servers whether the key holds. */
     Optional<Response.Granted> find(Key key) {
         Hold hold = of(key);
         if (hold == null || !hold.place().session().isLive()) {
             return Optional.empty();
         }
         Session session = hold.place().session();
-        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(Failures.ANSWER_NANOS);
         QueueNode decisive = Optional.ofNullable(hold.promotion()).orElse(hold.place());
         Reply<Stat> stat;
         do {
@@ -128,7 +128,7 @@ final class Holds {
         throw Failures.of(key.resource(), stat, "looking at " + decisive.path());
     }
 
-    /** Somebody has removed its node. */
+    /** Ends a hold whose node was removed by others, or whose session is over. */
     void loseTo(Hold hold, LossReason reason) {
         holds.remove(hold.key(), hold);
         hold.place().session().drop(hold);
@@ -137,7 +137,7 @@ final class Holds {
         }
     }
 
-    /** Shares from now on what was held exclusively; nobody gets in between. */
+    /** Demotes; no other client is granted the lock exclusively in between. */
     Response demote(Hold hold) {
         hold.change().lock();
         try {

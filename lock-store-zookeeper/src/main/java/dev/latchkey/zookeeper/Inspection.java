@@ -10,13 +10,13 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 
-/** Who holds a resource, as the line shows it. */
+/** Describes the holders of a resource, as the queue shows them. */
 final class Inspection {
 
     private Inspection() {}
 
     static List<Holder> holders(String resource, String parent, Session session) {
-        CallTimeout<RuntimeException> limit = CallTimeout.deaf(Failures.ANSWER_NANOS);
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(Failures.ANSWER_NANOS);
         Reply<Requests.Children> children = limit.answer(session.requests().childrenNow(parent));
         while (children.isLost() && !limit.isOver()) {
             limit.pause();

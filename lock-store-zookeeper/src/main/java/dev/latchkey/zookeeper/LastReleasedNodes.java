@@ -4,11 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The last node of this session in each line that nobody was before, and that has gone. The servers number all that is made
- * in a line. So whoever gets the next number after it has nobody before itself, and need not look.
+ * For each queue, the last node of this session that was first in it and has been deleted. The servers number all nodes that
+ * are created in a queue, so a node that gets the next number is first, and the queue need not be read.
  *
- * <p>Unless the servers have removed the line in between, and others have made it anew and as many nodes in it. That would
- * take a transaction for each, and the numbers of the transactions show that there were not so many. Thread-safe.
+ * <p>That would be wrong if the servers had removed the queue in between, and others had created as many nodes in a new one.
+ * Each of those would take a transaction, and the numbers of the transactions rule that out. Thread-safe.
  */
 final class LastReleasedNodes {
 
@@ -17,9 +17,9 @@ final class LastReleasedNodes {
     /**
      * The last node.
      *
-     * @param isTrodden the last one that was made after another had the next number: the next one may have it too
+     * @param isLikelyNext whether the last node that was created after another had the next number: the next may, too
      */
-    private record Step(int number, long zxid, boolean isTrodden) {}
+    private record Step(int number, long zxid, boolean isLikelyNext) {}
 
     private final Map<String, Step> steps = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -30,18 +30,18 @@ final class LastReleasedNodes {
 
     synchronized void gone(String parent, int number, long zxid) {
         Step before = steps.get(parent);
-        steps.put(parent, new Step(number, zxid, before != null && before.isTrodden()));
+        steps.put(parent, new Step(number, zxid, before != null && before.isLikelyNext()));
     }
 
-    /** Whether it is worth while to make a node before looking. */
-    synchronized boolean isTrodden(String parent) {
+    /** Returns whether it is worth creating a node before the queue is read. */
+    synchronized boolean isLikelyNext(String parent) {
         Step step = steps.get(parent);
-        return step != null && step.isTrodden();
+        return step != null && step.isLikelyNext();
     }
 
     /**
-     * The number of the next node if nobody comes in between; -1 if nothing is known. To be asked before that is made: one
-     * that was there when the last went has nobody before it either, but the last may have had a greater token by then.
+     * Returns the number of the next node if no other comes in between; -1 if nothing is known. Call it before the node is
+     * created: a node that existed when the last one was deleted is first too, but the last may have had a greater token.
      */
     synchronized int next(String parent) {
         Step step = steps.get(parent);
@@ -49,10 +49,10 @@ final class LastReleasedNodes {
     }
 
     /**
-     * Whether it is known that nobody is before a new node.
+     * Returns whether it is known that no node is before a new one.
      *
-     * @param number of the node
-     * @param zxid of the transaction that made it
+     * @param number the number of the node
+     * @param zxid the number of the transaction that created it
      */
     synchronized boolean leadsTo(String parent, int number, long zxid) {
         Step step = steps.get(parent);
@@ -60,7 +60,7 @@ final class LastReleasedNodes {
             return false;
         }
         boolean isNext = number == step.number() + 1 && zxid - step.zxid() <= number + 1L;
-        if (isNext != step.isTrodden()) {
+        if (isNext != step.isLikelyNext()) {
             steps.put(parent, new Step(step.number(), step.zxid(), isNext));
         }
         return isNext;

@@ -12,26 +12,26 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Those of one store who wait, in order of arrival, of whom only the first few of each line stand in the servers' line: so
- * that this stays short however many threads wait here, and who joins it reads a short list. More than one, so that the next
- * stands there already when one is done.
+ * The waiters of one store, in order of arrival. For each lock only the first few are in the servers' queue, which therefore
+ * stays short, and fast to read, however many threads wait here. More than one, so that the next is already there when the
+ * first is done.
  */
 final class LocalWaitQueue {
 
-    /** How many wait in the servers' line at once, of each lock. */
+    /** How many waiters of each lock are in the servers' queue at once. */
     static final int PLACES = 16;
 
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Entrance> entrances = new HashMap<>();
     private boolean closed;
 
-    /** Those who wait for one lock: in the servers' line, and before it. */
+    /** The waiters for one lock: inside and outside of the servers' queue. */
     private static final class Entrance {
         private final Set<Ticket> outside = new LinkedHashSet<>();
         private int inside;
     }
 
-    /** Takes a place at the end. */
+    /** Joins the end of the local queue. */
     Ticket enter(String parent) {
         guard.lock();
         try {
@@ -54,7 +54,7 @@ final class LocalWaitQueue {
         }
     }
 
-    /** Lets everybody in, now and from now on. */
+    /** Admits all waiters, now and from now on. */
     void close() {
         guard.lock();
         try {
@@ -65,7 +65,7 @@ final class LocalWaitQueue {
         }
     }
 
-    /** One who waits. */
+    /** A waiter. */
     final class Ticket {
 
         private final String parent;
@@ -78,10 +78,10 @@ final class LocalWaitQueue {
         }
 
         /**
-         * Waits until it may stand in the servers' line.
+         * Waits until it may join the servers' queue.
          *
-         * @return false if its time was over before, or it was withdrawn
-         * @throws LockStorageException if one who was let in before had no answer from the servers
+         * @return false if the time is over, or the call was withdrawn
+         * @throws LockStorageException if a waiter that was admitted before had no answer from the servers
          */
         boolean await(String resource, long endNanos, CompletableFuture<Void> stop) throws InterruptedException {
             try {
@@ -97,7 +97,7 @@ final class LocalWaitQueue {
             }
         }
 
-        /** It had no answer from the servers: nor would those have who come after it, one after the other. */
+        /** Fails the waiters behind it, because it had no answer from the servers and they would have none either. */
         void failed(LockStorageException failure) {
             guard.lock();
             try {
@@ -108,7 +108,7 @@ final class LocalWaitQueue {
             }
         }
 
-        /** Waits no longer: it holds, or has given up. */
+        /** Leaves: it holds, or has given up. */
         void leave() {
             guard.lock();
             try {

@@ -2,15 +2,15 @@ package dev.latchkey.zookeeper;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a node in line stands for. */
+/** What a node in a queue stands for. */
 enum NodeKind {
-    /** One who holds exclusively or waits to. */
+    /** Holds exclusively, or waits to. */
     WRITER('x'),
-    /** One who shares or waits to. */
+    /** Holds shared, or waits to. */
     READER('r'),
-    /** One who shares and waits to hold exclusively, or does. */
+    /** Holds shared and waits to be promoted, or is promoted. */
     PROMOTER('p'),
-    /** As a promoter, but of one who does not wait: it never keeps another one from waiting. */
+    /** As a promoter, but does not wait: it never makes another promoter be refused. */
     TRIAL('t');
 
     private final char letter;

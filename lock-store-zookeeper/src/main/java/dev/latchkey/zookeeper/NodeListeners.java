@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Those who wait for something to happen to one node. */
+/** The waiters that follow one node. */
 final class NodeListeners {
 
     private final Set<WaitRound> all = ConcurrentHashMap.newKeySet();
@@ -30,7 +30,7 @@ final class NodeListeners {
         all.forEach(follower -> follower.tell(signal));
     }
 
-    /** Nothing comes after this: whoever begins to follow later hears it at once. */
+    /** Tells the last signal: whoever follows later is told at once. */
     void tellLast(WaitSignal signal) {
         last = signal;
         tell(signal);

@@ -5,26 +5,26 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node in line, by its name: {@code id-x-0000000042}. The id is one of a kind, so that a node is found again when the
- * answer to its creation was lost; the number, given by the servers, is its place. A promotion's id is that of the node
- * that shares, a dot, and a number of its own.
+ * The name of a node in a queue: {@code id-x-0000000042}. The id is unique, so that a node can be found again when the answer
+ * to its creation was lost. The servers assign the number. The id of a promotion is the id of the shared node, a dot, and a
+ * number.
  *
- * @param name as it is
- * @param id who made it
- * @param kind what it stands for
- * @param number its place: those with smaller ones come first
+ * @param name the whole name
+ * @param id the unique id
+ * @param kind what the node stands for
+ * @param number its position: nodes with smaller numbers come first
  */
 record NodeName(String name, String id, NodeKind kind, int number) {
 
     /**
-     * Where numbers end for a lock: the servers count in 31 bits, and repeat the last one for ever. Far enough before the
-     * end for all who try in the minute or two until the servers have removed the unused parent.
+     * The last number that is used. The servers count in 31 bits, and then repeat the last number forever. The distance is
+     * enough for all attempts in the minute or two until the servers remove the unused parent.
      */
     static final int LAST_NUMBER = Integer.MAX_VALUE - 10_000_000;
 
     private static final Pattern NAME = Pattern.compile("([0-9a-z]+(?:\\.[0-9a-z]+)?)-([a-z])-([0-9]{10})");
 
-    /** Null for what is no node in line. */
+    /** Returns null for a name that is not of a node in a queue. */
     static @Nullable NodeName parse(String name) {
         Matcher matcher = NAME.matcher(name);
         if (!matcher.matches()) {
@@ -37,17 +37,17 @@ record NodeName(String name, String id, NodeKind kind, int number) {
                 : new NodeName(name, matcher.group(1), kind, (int) number);
     }
 
-    /** What the name of a new node begins with. */
+    /** Returns the beginning of the name of a new node. */
     static String prefix(String id, NodeKind kind) {
         return id + '-' + kind.letter() + '-';
     }
 
-    /** The mark beside a writer's node that says that it only shares by now. */
+    /** Returns the name of the mark that says that a writer's node has been demoted. */
     static String demotionMark(String id) {
         return id + "-d";
     }
 
-    /** The id of the node that shares, of a promotion. */
+    /** Returns the id of the shared node of a promotion. */
     String baseId() {
         int dot = id.indexOf('.');
         return dot < 0 ? id : id.substring(0, dot);

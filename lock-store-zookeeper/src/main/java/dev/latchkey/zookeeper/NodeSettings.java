@@ -4,9 +4,9 @@ import java.util.List;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * How nodes are made.
+ * How nodes are created.
  *
- * @param paths where
+ * @param paths their paths
  * @param acl who may use them
  */
 record NodeSettings(Paths paths, List<ACL> acl) {}

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.apache.zookeeper.common.PathUtils;
 
 /**
- * Where the line of a resource is: below the root, under the resource itself if it is short and plain, else under its
- * plain beginning, a tilde and its SHA-256. No plain name has a tilde, so no two resources share a line.
+ * Maps resources to the paths of their queues. The node below the root is named like the resource if that is short and plain,
+ * otherwise by its plain beginning, a tilde and its SHA-256. Plain names have no tilde, so no two resources share a queue.
  */
 final class Paths {
 
@@ -25,7 +25,7 @@ final class Paths {
 
     private final String root;
 
-    /** A hash is a good part of what a cycle costs this process. */
+    /** Computing a hash is a large part of the cost of a cycle in this process. */
     private final Map<String, String> known = new ConcurrentHashMap<>();
 
     Paths(String root) {

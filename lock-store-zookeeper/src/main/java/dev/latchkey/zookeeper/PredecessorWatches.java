@@ -11,19 +11,19 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
 /**
- * Tells those in line what happens to the node before them: of a node of this session without asking anybody, of any other
- * by one watch, however many follow it.
+ * Tells waiters what happens to the node before them: directly for a node of this session, and by a single watch for any
+ * other node, however many follow it.
  */
 final class PredecessorWatches {
 
-    /** What a writer's node holds once it only shares. */
+    /** The data of a writer's node that has been demoted. */
     static final byte[] DEMOTED = {'d'};
 
     private final Requests requests;
     private final Map<String, QueueNode> places = new ConcurrentHashMap<>();
     private final Map<String, Watched> watches = new ConcurrentHashMap<>();
 
-    /** The ids of writers' places that are given up here, while the servers have not said that the nodes are gone. */
+    /** The ids of writers of this session whose deletion the servers have not confirmed yet. */
     private final Set<String> leaving = ConcurrentHashMap.newKeySet();
 
     PredecessorWatches(Requests requests) {
@@ -34,7 +34,7 @@ final class PredecessorWatches {
         places.put(place.path(), place);
     }
 
-    /** Its deletion is on its way: those of this store who follow it may hold already, whatever a line shows. */
+    /** Its deletion has been sent: its followers in this store may hold already, whatever the queue shows. */
     void leaves(QueueNode place) {
         if (place.kind() == NodeKind.WRITER) {
             leaving.add(place.id());
@@ -42,7 +42,7 @@ final class PredecessorWatches {
         places.remove(place.path());
     }
 
-    /** No node of that id is there any more, or will ever be told of. */
+    /** All nodes of that id are deleted. */
     void gone(String id) {
         leaving.remove(id);
     }
@@ -52,11 +52,11 @@ final class PredecessorWatches {
     }
 
     /**
-     * Has somebody told when it is worth while to look again.
+     * Tells a follower when to read the queue again.
      *
-     * @param path of the node that keeps it waiting
-     * @param line in which it was found
-     * @return where to take it away from when it has been told or does not wait any more
+     * @param path the path of the node that it waits for
+     * @param line the queue in which that was found
+     * @return the listeners to remove the follower from when it has been told or no longer waits
      */
     NodeListeners follow(String path, NodeName obstacle, WaitQueue line, WaitRound follower) {
         boolean demotionIsKnown = line.isDemoted(obstacle);
@@ -78,7 +78,7 @@ final class PredecessorWatches {
         return watched.followers;
     }
 
-    /** A node that somebody else made. */
+    /** A node of another session. */
     private final class Watched implements Watcher {
 
         private final String path;
@@ -108,7 +108,7 @@ final class PredecessorWatches {
 
         @Override
         public void process(WatchedEvent event) {
-            // The state of the connection is told as well; the watch outlasts it.
+            // Events of the connection come here too; the watch outlasts them.
             if (event.getType() != EventType.None) {
                 watches.remove(path, this);
                 found.complete(Reply.of(Code.NONODE.intValue(), null));

@@ -7,8 +7,7 @@ import dev.latchkey.spi.Response;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * From sharing to holding exclusively, by a second node; the first stays, and with it the shared hold, whatever comes of
- * it.
+ * Promotes a shared hold by a second node. The first node stays, and with it the shared hold, whatever the result.
  */
 final class Promotion {
 
@@ -32,7 +31,7 @@ final class Promotion {
                 return hold.isLive() ? hold.answer() : RELEASED;
             }
             QueueNode place = place(NodeKind.TRIAL);
-            WaitQueue line = place.join(CallTimeout.deaf(Failures.ANSWER_NANOS));
+            WaitQueue line = place.join(CallTimeout.uninterruptible(Failures.ANSWER_NANOS));
             return settle(place, line.of(place.name()));
         } finally {
             hold.change().unlock();
@@ -48,7 +47,8 @@ final class Promotion {
         }
         Session session = hold.place().session();
         session.add(waiter);
-        CallTimeout<InterruptedException> limit = CallTimeout.alert(Acquirer.joiningNanos(endNanos), waiter.ended());
+        CallTimeout<InterruptedException> limit =
+                CallTimeout.interruptible(Acquirer.joiningNanos(endNanos), waiter.ended());
         try {
             QueueNode place = place(NodeKind.PROMOTER);
             WaitQueue line = place.join(limit);
@@ -80,7 +80,7 @@ final class Promotion {
                     over = true;
                     return verdict;
                 }
-                line = place.look(CallTimeout.alert(Acquirer.joiningNanos(endNanos), waiter.ended()));
+                line = place.look(CallTimeout.interruptible(Acquirer.joiningNanos(endNanos), waiter.ended()));
             }
         } finally {
             if (!over) {

@@ -12,11 +12,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Getting a place in line: its node is made, and the line is looked at; both requests are sent before an answer is awaited.
- * Where nobody but this session was lately, the number of the node alone is likely to tell that nobody is before it, and the
- * look is spared.
+ * Joins the queue: creates the node and reads the queue, and sends both requests before it waits for an answer. If only
+ * this session has used the queue recently, the number of the node is likely to show that it is first, and the queue is
+ * not read.
  *
- * @param <X> what an interrupt throws
+ * @param <X> the exception of an interrupt
  */
 final class QueueJoin<X extends Exception> {
 
@@ -40,7 +40,7 @@ final class QueueJoin<X extends Exception> {
         Requests requests = session.requests();
         Set<String> leaving = place.leaving();
         do {
-            boolean likelyAlone = session.lastReleased().isTrodden(parent);
+            boolean likelyAlone = session.lastReleased().isLikelyNext(parent);
             next = session.lastReleased().next(parent);
             create(likelyAlone);
             if (likelyAlone && isAlone(limit.answer(creation))) {
@@ -75,7 +75,7 @@ final class QueueJoin<X extends Exception> {
         if (place.kind().isPromotion()) {
             creation = requests.joinAndRaiseFloor(parent, prefix);
         } else if (likelyAlone && limit.mayBlock()) {
-            // What an interrupt leaves behind.
+            // Stays if the call is interrupted.
             creation = CompletableFuture.completedFuture(UNKNOWN);
             creation = CompletableFuture.completedFuture(
                     limit.call(() -> session.directRequests().join(parent, prefix)));
@@ -104,7 +104,7 @@ final class QueueJoin<X extends Exception> {
         return line;
     }
 
-    /** Makes what is missing above the node, from the top down. */
+    /** Creates the missing parents of the node, from the top down. */
     private void makeParents() throws X {
         List<String> paths = new ArrayList<>();
         for (int slash = parent.indexOf('/', 1); slash > 0; slash = parent.indexOf('/', slash + 1)) {
@@ -119,7 +119,8 @@ final class QueueJoin<X extends Exception> {
             if (i == 0 && made.is(Code.NONODE)) {
                 throw Failures.noChroot(place.resource(), paths.get(i));
             }
-            // Who may not create a node is told that also when it is there: only the last one shows what is missing.
+            // A session without the permission to create gets NOAUTH also for an existing node: only the last one
+            // counts.
             refused = made.is(Code.NOAUTH) && !refused.is(Code.NOAUTH) ? made : refused;
             if (i == paths.size() - 1 && !made.isOk() && !made.is(Code.NODEEXISTS) && refused.is(Code.NOAUTH)) {
                 throw Failures.of(place.resource(), refused, "creating " + paths.get(i));
@@ -127,11 +128,11 @@ final class QueueJoin<X extends Exception> {
         }
     }
 
-    /** The answer was lost. Null if the node was not made. */
+    /** Looks for the node after its answer was lost. Returns null if it was not created. */
     private @Nullable WaitQueue findAfterLoss(Set<String> leaving) throws X {
         while (!limit.isOver()) {
             limit.pause();
-            // What the lost connection carried comes before this, or is refused by the leader.
+            // Requests of the lost connection are carried out before this one, or the leader rejects them.
             Reply<Children> children = limit.answer(session.requests().childrenNow(parent));
             if (children.isOk()) {
                 WaitQueue line = QueueNode.line(children.value(), leaving);
@@ -156,9 +157,9 @@ final class QueueJoin<X extends Exception> {
         return null;
     }
 
-    /** Undoes a creation whose answer may still be on its way. */
+    /** Undoes a creation that may not have been answered yet. */
     void withdraw() {
-        CallTimeout<RuntimeException> leaving = CallTimeout.deaf(Failures.LEAVING_NANOS);
+        CallTimeout<RuntimeException> leaving = CallTimeout.uninterruptible(Failures.LEAVING_NANOS);
         Reply<Created> made = leaving.answer(creation);
         boolean left = made.isOk()
                 ? !leaving.answer(session.requests()

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** One node in the line of a resource. Used by one thread at a time until it is in line. */
+/** A node in the queue of a resource. Used by one thread at a time until it is in the queue. */
 final class QueueNode {
 
     private final Session session;
@@ -64,12 +64,12 @@ final class QueueNode {
         return parent + '/' + name();
     }
 
-    /** Its number in line. */
+    /** Returns its number in the queue. */
     int number() {
         return number;
     }
 
-    /** The number of the transaction that made it. */
+    /** Returns the number of the transaction that created it. */
     long zxid() {
         return node().zxid();
     }
@@ -82,7 +82,7 @@ final class QueueNode {
         return parent + '/' + NodeName.demotionMark(id);
     }
 
-    /** An answer was lost while it was made: more of it may be there than is known. */
+    /** Returns whether an answer was lost while it was created: the servers may have another node of it. */
     boolean isInDoubt() {
         return inDoubt;
     }
@@ -97,8 +97,8 @@ final class QueueNode {
     }
 
     /**
-     * Makes the node, and looks at the line. What stays in doubt is cleared up before this returns, or is swept up in the
-     * background when it throws.
+     * Creates the node and reads the queue. If answers are lost, finds out what happened before this returns; if it throws,
+     * the background removes what may have been created.
      */
     <X extends Exception> WaitQueue join(CallTimeout<X> limit) throws X {
         QueueJoin<X> joining = new QueueJoin<>(this, limit);
@@ -106,7 +106,7 @@ final class QueueNode {
         try {
             WaitQueue line = joining.join();
             first = line.isFirst(name());
-            session.neighbours().add(this);
+            session.predecessorWatches().add(this);
             inLine = true;
             return line;
         } finally {
@@ -125,24 +125,24 @@ final class QueueNode {
         inDoubt = true;
     }
 
-    /** Nobody was before it when it joined. */
+    /** Returns whether no node was before it when it joined. */
     boolean isFirst() {
         return first;
     }
 
     /**
-     * What a promotion must look through; to be asked before the line is looked at, since what goes in between is in the
-     * line and in here no more.
+     * Returns the writers that a promotion ignores. Call it before the queue is read: a writer that leaves in between may
+     * be in the queue, but no longer in here.
      */
     Set<String> leaving() {
-        return kind.isPromotion() ? session.neighbours().leaving() : Set.of();
+        return kind.isPromotion() ? session.predecessorWatches().leaving() : Set.of();
     }
 
     static WaitQueue line(Children children, Set<String> leaving) {
         return new WaitQueue(children.names(), children.stat().getMzxid(), leaving);
     }
 
-    /** Looks at the line again. */
+    /** Reads the queue again. */
     <X extends Exception> WaitQueue look(CallTimeout<X> limit) throws X {
         Set<String> leaving = leaving();
         Reply<Children> children = limit.answer(session.requests().children(parent));
@@ -161,12 +161,13 @@ final class QueueNode {
                 : Failures.of(resource, children, "looking at the line at " + parent);
     }
 
-    /** Gives the place up. Returns when it is gone, or will be by itself. */
+    /** Leaves the queue. Returns when the node is deleted, or the background deletes it. */
     void leave(WaitSignal toFollowers) {
         List<String> paths = List.of(path());
         CompletableFuture<Reply<Void>> deleting = session.requests().delete(paths);
         ended(toFollowers);
-        Reply<Void> deleted = CallTimeout.deaf(Failures.LEAVING_NANOS).answer(deleting);
+        Reply<Void> deleted =
+                CallTimeout.uninterruptible(Failures.LEAVING_NANOS).answer(deleting);
         if (deleted.isLost() || inDoubt) {
             session.sweeper().sweep(this);
         } else {
@@ -174,15 +175,15 @@ final class QueueNode {
         }
     }
 
-    /** Its deletion has been sent, or it is not relied on any more. */
+    /** Its deletion has been sent, or it no longer counts. */
     void ended(WaitSignal toFollowers) {
-        // Before the followers are told, who may hold from then on.
-        session.neighbours().leaves(this);
+        // Before the followers are told, because they may hold from then on.
+        session.predecessorWatches().leaves(this);
         followers.tellLast(toFollowers);
     }
 
-    /** The servers have said that it is there no longer. */
+    /** The servers have confirmed its deletion. */
     void gone() {
-        session.neighbours().gone(id);
+        session.predecessorWatches().gone(id);
     }
 }

@@ -1,25 +1,25 @@
 package dev.latchkey.zookeeper;
 
-/** What a look at the line means for one who stands in it. */
+/** What the queue means for one node in it. */
 sealed interface QueuePosition {
 
-    /** Nobody before it keeps it from holding. */
+    /** It may hold. */
     record Free() implements QueuePosition {}
 
     /**
      * It waits.
      *
-     * @param obstacle the node whose end or change is worth another look
+     * @param obstacle the node after whose deletion or change the queue is to be read again
      */
     record Behind(NodeName obstacle) implements QueuePosition {}
 
-    /** A promoter that came later goes first, and waits for this node: it has to stand behind it. */
+    /** A promoter that came later goes first, and waits for this node: this node has to join again behind it. */
     record StepBack() implements QueuePosition {}
 
-    /** Another one waits to promote already: each would wait for the other. */
+    /** Another holder already waits to promote: each would wait for the other. */
     record Refused() implements QueuePosition {}
 
-    /** Its own node is not there. */
+    /** Its own node is missing. */
     record Gone() implements QueuePosition {}
 
     /** See {@link Free}. */

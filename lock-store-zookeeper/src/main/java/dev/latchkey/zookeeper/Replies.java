@@ -3,24 +3,24 @@ package dev.latchkey.zookeeper;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** What the client says of a request, and what that says of the session. */
+/** Turns results of the client into replies, and draws conclusions about the session. */
 final class Replies {
 
     private final LongConsumer proof;
     private final Runnable end;
 
     /**
-     * Begins.
+     * Creates replies for one session.
      *
-     * @param proof told when a request was sent that a quorum has carried out: the session lived then
-     * @param end told when the session has ended
+     * @param proof called with the time when a request was sent that a quorum has committed
+     * @param end called when the session has ended
      */
     Replies(LongConsumer proof, Runnable end) {
         this.proof = proof;
         this.end = end;
     }
 
-    /** Of a request that changes something, and so needs a quorum, also to be refused for what is there or is not. */
+    /** For a request that writes, which needs a quorum, also to be refused because a node exists or is missing. */
     <T> Reply<T> written(int code, long sentNanos, @Nullable T value) {
         Reply<T> answer = read(code, value);
         if (answer.isCommitted()) {
@@ -29,7 +29,7 @@ final class Replies {
         return answer;
     }
 
-    /** Of a request that any server answers by itself. */
+    /** For a request that any server answers by itself. */
     <T> Reply<T> read(int code, @Nullable T value) {
         Reply<T> answer = Reply.of(code, value);
         if (answer.isSessionEnd()) {

@@ -5,10 +5,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of a request.
+ * The result of a request.
  *
- * @param code what the servers said, or why they said nothing
- * @param orNull what was asked for, if they said {@link Code#OK}
+ * @param code the answer of the servers, or why there is none
+ * @param orNull the value if the code is {@link Code#OK}
  */
 record Reply<T>(Code code, @Nullable T orNull) {
 
@@ -33,7 +33,7 @@ record Reply<T>(Code code, @Nullable T orNull) {
         return code == other;
     }
 
-    /** Whether it took effect is not known. */
+    /** Returns whether it is unknown if the request took effect. */
     boolean isLost() {
         return switch (code) {
             case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT, SESSIONMOVED -> true;
@@ -41,7 +41,7 @@ record Reply<T>(Code code, @Nullable T orNull) {
         };
     }
 
-    /** Of a change: whether a quorum has agreed on it, or on that it cannot be. */
+    /** For a write: returns whether a quorum has committed it, or its refusal. */
     boolean isCommitted() {
         return switch (code) {
             case OK, NONODE, NODEEXISTS, NOTEMPTY -> true;
@@ -49,7 +49,7 @@ record Reply<T>(Code code, @Nullable T orNull) {
         };
     }
 
-    /** The session, and every node of it, is gone, or was never let in. */
+    /** Returns whether the session has ended, or was never accepted. */
     boolean isSessionEnd() {
         return code == Code.SESSIONEXPIRED || code == Code.AUTHFAILED;
     }

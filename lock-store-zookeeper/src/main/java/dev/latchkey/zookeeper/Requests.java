@@ -11,8 +11,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * What is asked of the servers in one session. Sent at once and answered in order: what is sent first has happened when
- * the next is answered. Answers come by the client's event thread.
+ * The asynchronous requests of one session. They are sent at once and answered in order: when a request is answered, all
+ * earlier ones have been carried out. Answers come on the client's event thread.
  */
 final class Requests {
 
@@ -49,7 +49,7 @@ final class Requests {
         this.answers = answers;
     }
 
-    /** Makes a node at the end of a line. */
+    /** Creates a node at the end of a queue. */
     CompletableFuture<Reply<Created>> join(String parent, String prefix) {
         CompletableFuture<Reply<Created>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
@@ -64,7 +64,7 @@ final class Requests {
         return answer;
     }
 
-    /** As {@link #join}, and in the same transaction raises the floor of the line to it. */
+    /** As {@link #join}, and raises the floor of the queue to it in the same transaction. */
     CompletableFuture<Reply<Created>> joinAndRaiseFloor(String parent, String prefix) {
         CompletableFuture<Reply<Created>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
@@ -85,7 +85,7 @@ final class Requests {
                 path, ((OpResult.SetDataResult) results.get(1)).getStat().getMzxid());
     }
 
-    /** Makes a node that is removed by the servers once it has had children and has none. */
+    /** Creates a container, which the servers remove when its last child is gone. */
     CompletableFuture<Reply<Void>> makeParent(String path) {
         CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
@@ -110,20 +110,20 @@ final class Requests {
         return answer;
     }
 
-    /** As the leader knows them, not only the server of this session. */
+    /** Returns the children as the leader knows them. */
     CompletableFuture<Reply<Children>> childrenNow(String parent) {
         CompletableFuture<Reply<Void>> unused = sync(parent);
         return children(parent);
     }
 
-    /** Has the server of this session catch up with its leader. */
+    /** Makes the server of this session catch up with its leader. */
     CompletableFuture<Reply<Void>> sync(String path) {
         CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         client.sync(path, (code, asked, context) -> answer.complete(answers.read(code, null)), null);
         return answer;
     }
 
-    /** Has a quorum agree on a transaction that changes nothing and wakes no watch. */
+    /** Commits a transaction that changes nothing and triggers no watch. */
     CompletableFuture<Reply<Void>> commit(String path) {
         return all(List.of(Op.check(path, ANY_VERSION)));
     }
@@ -134,7 +134,7 @@ final class Requests {
         return answer;
     }
 
-    /** Has a watcher told of the next change or the end of a node; returns what is in it. */
+    /** Sets a watch for the next change or the deletion of a node; returns its data. */
     CompletableFuture<Reply<byte[]>> watch(String path, Watcher watcher) {
         CompletableFuture<Reply<byte[]>> answer = new CompletableFuture<>();
         client.getData(
@@ -142,7 +142,7 @@ final class Requests {
         return answer;
     }
 
-    /** Writes nothing new; the number of the transaction is what counts. */
+    /** Writes nothing new, for the number of the transaction. */
     CompletableFuture<Reply<Stat>> touch(String path) {
         CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
@@ -155,13 +155,13 @@ final class Requests {
         return answer;
     }
 
-    /** Makes a mark and has those told that watch a node, in one transaction. */
+    /** Creates a mark and triggers the watches of a node, in one transaction. */
     CompletableFuture<Reply<Void>> mark(String markPath, String watched, byte[] data) {
         return all(List.of(
                 Op.create(markPath, NOTHING, acl, CreateMode.EPHEMERAL), Op.setData(watched, data, ANY_VERSION)));
     }
 
-    /** Removes nodes, all of them or, if one is not there, none. */
+    /** Deletes nodes: all of them, or none if one is missing. */
     CompletableFuture<Reply<Void>> delete(List<String> paths) {
         if (paths.size() > 1) {
             return all(paths.stream().map(path -> Op.delete(path, ANY_VERSION)).toList());

@@ -10,16 +10,16 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session with the servers, and what depends on it.
+ * A session with the servers, and the holds and waiters that depend on it.
  *
- * <p>The leader ends a session when it has not heard of it for the session timeout. What the session carries is given up
- * when that may have come, which {@link SessionProof} tells. Only a request that a quorum of the servers has carried out proves
- * anything: a server may be cut off from its leader, and a leader that was deposed, and does not know it yet, answers by
- * itself whatever needs no quorum, a {@code sync} as well.
+ * <p>The leader ends a session when it has not heard from it for the session timeout. The store ends the holds of a session
+ * when that may have happened, which {@link SessionProof} computes. Only a request that a quorum has committed proves the
+ * session: a server may be cut off from its leader, and a deposed leader that does not know it yet answers by itself
+ * everything that needs no quorum, even a {@code sync}.
  */
 final class Session {
 
-    /** A client that has no connection yet knows no timeout. */
+    /** For a client that has not been connected yet, and knows no timeout. */
     private static final long LEAST_IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
     private final ZooKeeper client;
@@ -27,16 +27,16 @@ final class Session {
     private final Requests requests;
     private final DirectRequests directRequests;
     private final Sweeper sweeper;
-    private final PredecessorWatches neighbours;
-    private final LastReleasedNodes trail = new LastReleasedNodes();
+    private final PredecessorWatches predecessorWatches;
+    private final LastReleasedNodes lastReleased = new LastReleasedNodes();
     private final Set<Hold> holds = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> joiners = ConcurrentHashMap.newKeySet();
     private final Set<Waiter> waiters = ConcurrentHashMap.newKeySet();
-    private final SessionProof proofs;
+    private final SessionProof proof;
     private final Freezes freezes;
     private final SessionTimeout timeout;
 
-    /** Guards that the end is looked at, and what it takes is taken, in one step: what is carried after that is spared. */
+    /** Makes it one step to see the end and to end the holds: holds that are carried after that are spared. */
     private final Object ending = new Object();
 
     private volatile Term term = new Term();
@@ -44,17 +44,17 @@ final class Session {
     private long beatNanos;
     private volatile boolean ended;
 
-    Session(ZooKeeper client, NodeSettings settings, SessionProof proofs, Freezes freezes) {
+    Session(ZooKeeper client, NodeSettings settings, SessionProof proof, Freezes freezes) {
         this.client = client;
-        this.proofs = proofs;
+        this.proof = proof;
         this.freezes = freezes;
         this.timeout = new SessionTimeout(client);
         this.root = settings.paths().root();
         Replies answers = new Replies(this::prove, this::end);
         this.requests = new Requests(client, settings.acl(), answers);
         this.directRequests = new DirectRequests(client, settings.acl(), answers);
-        this.neighbours = new PredecessorWatches(requests);
-        this.sweeper = new Sweeper(requests, neighbours);
+        this.predecessorWatches = new PredecessorWatches(requests);
+        this.sweeper = new Sweeper(requests, predecessorWatches);
     }
 
     Requests requests() {
@@ -69,12 +69,12 @@ final class Session {
         return sweeper;
     }
 
-    PredecessorWatches neighbours() {
-        return neighbours;
+    PredecessorWatches predecessorWatches() {
+        return predecessorWatches;
     }
 
     LastReleasedNodes lastReleased() {
-        return trail;
+        return lastReleased;
     }
 
     ZooKeeper client() {
@@ -88,61 +88,73 @@ final class Session {
     private void prove(long sentNanos) {
         long frozen = freezes.longestNanos(System.nanoTime());
         synchronized (ending) {
-            if (proofs.addUnlessOver(sentNanos, timeoutNanos(), frozen)) {
+            if (proof.addUnlessOver(sentNanos, timeoutNanos(), frozen)) {
                 return;
             }
-            // First, so that who is carried too late to be ended here sees it: see carry.
+            // First, so that a hold which is carried too late to be ended here sees it: see carry.
             term.isOver = true;
             term = new Term();
             endAll(LossReason.SESSION_LOST);
-            proofs.add(sentNanos, System.nanoTime(), timeoutNanos(), frozen);
+            proof.add(sentNanos, System.nanoTime(), timeoutNanos(), frozen);
         }
         tellOfLosses();
     }
 
     /**
-     * Has it proven that the servers will keep it for a while, unless that can be presumed. It cannot after this process has
-     * stood still: then it takes a quarter of the session timeout. If no server answers, that is left to what is asked next.
+     * Proves that the servers will keep the session for a while, unless that is known. It is not known after this process has
+     * stood still; the proof then takes a quarter of the session timeout. If no server answers, the next request fails.
      */
     <X extends Exception> void makeSure(CallTimeout<X> limit) throws X {
         while (!isEnded() && !limit.isOver() && isInDoubt()) {
             if (!limit.answer(requests.commit(root)).isCommitted()) {
                 limit.pause();
             } else if (isInDoubt()) {
-                limit.pauseUntil(proofs.dueNanos(timeoutNanos()));
+                limit.pauseUntil(proof.dueNanos(timeoutNanos()));
             }
         }
     }
 
-    /** For how long {@link #makeSure} may try. */
+    /**
+     * Proves the session again if it may be over, as when an answer took longer than half of the session timeout. If it was
+     * not over, its nodes are still there.
+     */
+    void proveIfOver(CallTimeout<RuntimeException> limit) {
+        while (!isEnded() && !limit.isOver() && !isLiveNow()) {
+            if (!limit.answer(requests.commit(root)).isCommitted()) {
+                limit.pause();
+            }
+        }
+    }
+
+    /** Returns how long {@link #makeSure} may try. */
     long sureNanos() {
         return timeoutNanos() / 4 + Failures.LEAVING_NANOS;
     }
 
-    /** Not of a client that was never connected: it knows no timeout, and its first connection tells whether the session is there. */
+    /** Returns false for a client that was never connected: its first connection shows whether the session exists. */
     private boolean isInDoubt() {
         long now = System.nanoTime();
-        return timeout.isKnown() && proofs.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
+        return timeout.isKnown() && proof.isTooLittle(now, timeoutNanos(), freezes.longestNanos(now));
     }
 
-    /** Its client is of no more use. */
+    /** Returns whether its client can no longer be used. */
     boolean isEnded() {
         return ended || !client.getState().isAlive();
     }
 
-    /** Ended in a way that another one of the same kind may do better. */
+    /** Returns whether it has ended, and another session may succeed. */
     boolean hasExpired() {
         return isEnded() && client.getState() != ZooKeeper.States.AUTH_FAILED;
     }
 
-    /** Whether the servers cannot have ended it yet; what it carries is lost as soon as they may have. */
+    /** Returns whether the servers cannot have ended it yet; if they may have, ends all its holds. */
     boolean isLive() {
         if (isLiveNow()) {
             return true;
         }
         synchronized (ending) {
             if (isLiveNow()) {
-                // Proven in between, which has ended all that was carried before.
+                // Proven in between, which has ended all earlier holds.
                 return true;
             }
             endAll(LossReason.SESSION_LOST);
@@ -156,9 +168,8 @@ final class Session {
     }
 
     /**
-     * Whether the servers cannot have ended it yet by the clock, for who holds and looks: it gives up nothing. Of an end that is
-     * known here the holds are told, with its reason. False for ever once it was, for the holds of that time, whatever is
-     * proven later.
+     * Returns a check for holders, by the clock: whether the servers cannot have ended the session yet. It ends nothing.
+     * Once it has returned false, it stays false for the holds of that time, even if the session is proven later.
      */
     BooleanSupplier mayLive() {
         return term;
@@ -168,9 +179,9 @@ final class Session {
         return System.nanoTime() - endNanos() < 0;
     }
 
-    /** When the servers may end it at the earliest, by what is known. */
+    /** Returns when the servers may end it at the earliest. */
     long endNanos() {
-        return proofs.endNanos(timeoutNanos());
+        return proof.endNanos(timeoutNanos());
     }
 
     private long timeoutNanos() {
@@ -182,13 +193,13 @@ final class Session {
         lose(LossReason.SESSION_LOST);
     }
 
-    /** Ends it for this store; its client is about to be closed. */
+    /** Ends it for this store, whose client is closed next. */
     void close(LossReason reason) {
         ended = true;
         leave(reason);
     }
 
-    /** Everything it carries is no longer known to be held or in line, and is removed as soon as that is possible. */
+    /** Ends all its holds and waits; their nodes are removed as soon as possible. */
     void lose(LossReason reason) {
         synchronized (ending) {
             endAll(reason);
@@ -196,13 +207,13 @@ final class Session {
         tellOfLosses();
     }
 
-    /** Calls nobody back; with {@link #ending} locked. */
+    /** Call it with {@link #ending} locked: it runs no callbacks. */
     private void endAll(LossReason reason) {
         holds.forEach(hold -> hold.endAsLost(reason));
         waiters.forEach(waiter -> waiter.end(WaitSignal.SESSION_LOST));
     }
 
-    /** Calls the holders back: without a lock. */
+    /** Runs the callbacks of the holders. Call it without a lock. */
     private void tellOfLosses() {
         holds.forEach(hold -> {
             if (hold.tellOfLoss()) {
@@ -214,17 +225,16 @@ final class Session {
         });
     }
 
-    /** As {@link #lose}, at the end of the store: also for those who are just joining a line. */
+    /** As {@link #lose}, when the store closes: also ends waiters that are just joining a queue. */
     void leave(LossReason reason) {
         joiners.forEach(waiter -> waiter.end(WaitSignal.SESSION_LOST));
         lose(reason);
     }
 
-    /** False if it has just been lost. */
+    /** Adds a hold; returns false if the session may have ended since the grant. */
     boolean carry(Hold hold) {
         holds.add(hold);
-        // Looked at in this order: an end either has found the hold, or has come before, to what the hold was granted
-        // in.
+        // In this order: an end has either found the hold, or has come before and is seen by the checks.
         return isLive() && hold.isLive() && hold.mayLive();
     }
 
@@ -232,7 +242,7 @@ final class Session {
         holds.remove(hold);
     }
 
-    /** One who gets in line now: its place does not depend on this session before it has one. */
+    /** Adds a waiter that is joining the queue: it does not depend on this session before it has a node. */
     void joins(Waiter waiter) {
         joiners.add(waiter);
     }
@@ -247,21 +257,21 @@ final class Session {
         waiters.remove(waiter);
     }
 
-    /** How many wait in line. */
+    /** Returns the number of waiters in queues. */
     int waiting() {
         return waiters.size();
     }
 
-    /** Nothing depends on it. */
+    /** Returns whether nothing depends on it. */
     boolean isIdle() {
         return holds.isEmpty() && waiters.isEmpty();
     }
 
     /**
-     * Has a quorum prove that it lives, if that is due. More often than the client would say that it is there: it then
-     * sends nothing else.
+     * Proves the session by a quorum if that is due. This is more often than the client would ping, so the client sends no
+     * pings.
      *
-     * @return after how many nanoseconds at the latest this is to be called again
+     * @return the number of nanoseconds after which to call it again at the latest
      */
     long beat() {
         long timeoutNanos = timeoutNanos();
@@ -270,30 +280,29 @@ final class Session {
         if (isIdle()) {
             return Math.max(lookNanos, LEAST_IDLE_NANOS);
         }
-        // One who tells may have been interrupted by an error, as where memory runs out, or be kept by a holder's
-        // callback.
+        // A thread that tells may have failed, as when memory runs out, or be blocked in a holder's callback.
         tellOfLosses();
-        // A client that was closed by its owner says nothing.
+        // A client that was closed by its owner reports nothing.
         boolean live = isLive();
-        long dueNanos = proofs.dueNanos(timeoutNanos) - System.nanoTime();
+        long dueNanos = proof.beatNanos(timeoutNanos) - System.nanoTime();
         if (dueNanos <= 0) {
             askForProof(timeoutNanos);
         }
         long soonest = dueNanos > 0 ? Math.min(dueNanos, lookNanos) : lookNanos;
-        // No later than the end, of which nobody else tells the holders.
-        return live ? Math.min(soonest, proofs.endNanos(timeoutNanos) - System.nanoTime()) : soonest;
+        // No later than the end: nothing else tells the holders.
+        return live ? Math.min(soonest, proof.endNanos(timeoutNanos) - System.nanoTime()) : soonest;
     }
 
     private void askForProof(long timeoutNanos) {
         long now = System.nanoTime();
-        // The client calls back once: what that throws, as where memory runs out, loses the answer for good.
+        // The client calls back once: if the callback throws, as when memory runs out, the answer is lost.
         if (beat == null || beat.isDone() || now - beatNanos >= timeoutNanos / 4) {
             beatNanos = now;
             beat = requests.commit(root);
         }
     }
 
-    /** From one end to the next: what was over once stays so. */
+    /** The time from one end to the next: once it is over, it stays over. */
     private final class Term implements BooleanSupplier {
 
         private volatile boolean isOver;

@@ -1,23 +1,23 @@
 package dev.latchkey.zookeeper;
 
 /**
- * Until when a session is known to live, by the requests of it that a quorum of the servers has carried out.
+ * Computes until when a session is known to live, from its requests that a quorum has committed.
  *
- * <p>Of each it is known when it was sent and answered. The leader has not necessarily heard of the session then: the
- * server of the client tells it twice a tick, which is once in a quarter of the session timeout at the least, for no server
- * grants less than two ticks. So when a request was sent at least a quarter of the timeout after another one had been
- * answered, and was carried out, the leader has heard of that other one, and keeps the session for a whole timeout from when
- * that was sent. A quarter counted from there would prove nothing: both may have been on their way for long, and have come
- * to the server at one moment. As long as there is no such pair, after a pause in which only the client's own pings went
- * out, half of the timeout is sure, less what this process may have stood still: those come once in a third of it, or more
- * often, and with a timeout of three ticks their news takes a sixth more. Thread-safe.
+ * <p>A commit alone does not prove that the leader has heard from the session: the client's server reports sessions to it
+ * twice a tick, which is at least once per quarter of the session timeout, since no server grants less than two ticks. If a
+ * request was sent at least a quarter of the timeout after another one had been answered, and was committed, the leader has
+ * heard of the earlier one, and keeps the session for a whole timeout from when that was sent. The quarter counts from the
+ * answer: both may have been delayed, and have come to the server at one moment. Before there is such a pair, after a pause
+ * in which only the client's pings were sent, half of the timeout is certain, less the time that this process may have
+ * stood still: pings are sent at least once per third of the timeout, and with a timeout of three ticks the report takes
+ * another sixth. Thread-safe.
  */
 final class SessionProof {
 
     /** Longer than any session timeout. */
     private static final long LONG_AGO_NANOS = Long.MAX_VALUE / 4;
 
-    /** When the newest was sent, less what may have been missing before. */
+    /** When the newest request was sent, less the freeze before it. */
     private long newest;
 
     private long earlier;
@@ -31,17 +31,17 @@ final class SessionProof {
         this.heard = nanos;
     }
 
-    /** Of a session that did not exist yet then: the leader heard of it, for the first time, later. */
+    /** For a session that was created after the given time. */
     static SessionProof ofNewSession(long beforeNanos) {
         return new SessionProof(beforeNanos);
     }
 
-    /** Of a session of which nothing is known. */
+    /** For a session of which nothing is known. */
     static SessionProof none() {
         return new SessionProof(System.nanoTime() - LONG_AGO_NANOS);
     }
 
-    /** A request was carried out that was sent and answered then; the process may have stood still for as long before. */
+    /** Adds a committed request, with the longest time that the process may have stood still before. */
     synchronized void add(long sentNanos, long answeredNanos, long timeoutNanos, long frozenNanos) {
         if (sentNanos - frozenNanos - newest > 0) {
             newest = sentNanos - frozenNanos;
@@ -54,8 +54,8 @@ final class SessionProof {
     }
 
     /**
-     * Adds one that is answered now, unless the servers may have ended the session by now, which somebody may have seen: then
-     * nothing is added, and what the session carries is to be given up before it is.
+     * Adds a request that is answered now, and returns true. If the servers may have ended the session by now, adds nothing
+     * and returns false: the caller ends the holds of the session first.
      */
     synchronized boolean addUnlessOver(long sentNanos, long timeoutNanos, long frozenNanos) {
         long now = System.nanoTime();
@@ -67,8 +67,8 @@ final class SessionProof {
     }
 
     /**
-     * Whether what is known, and what a request would prove that is sent now, may be over before another one a quarter later
-     * is answered.
+     * Returns whether neither what is known nor a request that is sent now proves the session for long enough to send
+     * another request a quarter of the timeout later.
      */
     synchronized boolean isTooLittle(long nowNanos, long timeoutNanos, long frozenNanos) {
         long needed = nowNanos + timeoutNanos / 4 + timeoutNanos / 16;
@@ -76,14 +76,24 @@ final class SessionProof {
         return heard + timeoutNanos - needed < 0 && likely - needed < 0;
     }
 
-    /** When the servers may end the session at the earliest. */
+    /** Returns when the servers may end the session at the earliest. */
     synchronized long endNanos(long timeoutNanos) {
         long known = heard + timeoutNanos;
         long likely = newest + timeoutNanos / 2;
         return known - likely > 0 ? known : likely;
     }
 
-    /** When the next request is due, a quarter after that which counts was answered. */
+    /**
+     * Returns when to prove the session again: when the next request is due, but before the end. The end comes first if an
+     * answer took more than a quarter of the timeout.
+     */
+    synchronized long beatNanos(long timeoutNanos) {
+        long dueNanos = dueNanos(timeoutNanos);
+        long latest = endNanos(timeoutNanos) - timeoutNanos / 8;
+        return dueNanos - latest < 0 ? dueNanos : latest;
+    }
+
+    /** Returns when the next request is due: a quarter of the timeout after the last one that counts was answered. */
     synchronized long dueNanos(long timeoutNanos) {
         return earlierAnswered + timeoutNanos / 4;
     }

@@ -5,13 +5,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * After how long without news the servers end a session: the least that any of them has granted to it. Each server has
- * limits of its own. One that grants more on a reconnect may be a deposed leader, while the others count by what was
- * granted before. Thread-safe.
+ * The timeout of a session: the least that any server has granted to it. Each server has limits of its own. A server that
+ * grants more on a reconnect may be a deposed leader, while the others still use the earlier timeout. Thread-safe.
  */
 final class SessionTimeout {
 
-    /** Of a client without a connection so far, or whose session has ended: it knows none. */
+    /** For a client that has not been connected yet, or whose session has ended: it knows no timeout. */
     private static final int UNKNOWN_MILLIS = 100;
 
     private final ZooKeeper client;
@@ -31,7 +30,7 @@ final class SessionTimeout {
         return TimeUnit.MILLISECONDS.toNanos(Math.max(least, UNKNOWN_MILLIS));
     }
 
-    /** Holders ask often: nothing is written unless it is less. */
+    /** Called often, so it writes only if the timeout is less. */
     private int least(int granted) {
         int least = leastMillis.get();
         return granted < least ? leastMillis.accumulateAndGet(granted, Math::min) : least;

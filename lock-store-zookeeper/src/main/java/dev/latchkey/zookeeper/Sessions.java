@@ -3,10 +3,10 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.LossReason;
 import org.jspecify.annotations.Nullable;
 
-/** The session of a store: one at a time, and when that has ended another one, if another client is to be had. */
+/** The session of a store: one at a time. When it has ended, another one follows if there is another client. */
 final class Sessions {
 
-    /** How long the owner of a client that has ended may take to have another one. */
+    /** How long the owner of a client that has ended may take to provide another one. */
     private static final long REPLACING_NANOS = 1_000_000_000;
 
     private final NodeSettings settings;
@@ -23,18 +23,18 @@ final class Sessions {
         return closed;
     }
 
-    /** The session if there is one. */
+    /** Returns the session, or null if there is none yet. */
     @Nullable Session known() {
         return current;
     }
 
-    /** A session that has not ended; opened if need be, without waiting for a server. */
+    /** Returns a session that has not ended; opens one if necessary, without waiting for a server. */
     Session forUse(String resource) {
         Session session = current;
         return session != null && !session.isEnded() && !closed ? session : open(resource);
     }
 
-    /** Whether one that has expired may be followed by another. */
+    /** Returns whether a session has expired and another one may follow. */
     boolean replaces(Session session) {
         return !closed && session.hasExpired();
     }
@@ -56,9 +56,9 @@ final class Sessions {
         return opened;
     }
 
-    /** Its owner may be about to replace one that has just ended. */
+    /** Returns the next session. The owner of a client may just be replacing one that has ended. */
     private Session next(String resource) {
-        CallTimeout<RuntimeException> limit = CallTimeout.deaf(REPLACING_NANOS);
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(REPLACING_NANOS);
         Session session = supplied(resource);
         while (session.isEnded() && !limit.isOver()) {
             limit.pause();
@@ -70,7 +70,7 @@ final class Sessions {
         return session;
     }
 
-    /** An interrupt is kept for later. */
+    /** Restores the interrupt flag. */
     private Session supplied(String resource) {
         boolean interrupted = Thread.interrupted();
         // The servers may know the session before the client is here, and this process may stand still in between.
@@ -89,7 +89,7 @@ final class Sessions {
         }
     }
 
-    /** Ends what is held and waited for here; a client of the caller goes on. */
+    /** Ends the holds and waits of this store. A client of the caller stays open. */
     synchronized void close() {
         if (closed) {
             return;

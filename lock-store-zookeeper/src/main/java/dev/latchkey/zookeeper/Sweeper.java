@@ -9,27 +9,27 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Removes, in the background, nodes that may have been left behind while the servers could not be asked. Asks until they
- * answer, or the session has ended, and its nodes with it; whether anything else depends on the session does not matter.
+ * Deletes nodes in the background that may have been left behind while the servers did not answer. Repeats until they answer
+ * or the session ends, whether or not anything else depends on the session.
  */
 final class Sweeper {
 
-    /** Whatever one has left in a line. */
+    /** All nodes of one id in a queue. */
     private record Chore(String parent, String id) {}
 
     /**
-     * For what asks the servers without waiting for them. On the JVM's own timer: its common pool may be full of threads that
-     * wait for what a sweep would let them have.
+     * Runs requests later, which do not wait for answers. On the JVM's timer: the threads of the common pool may all wait for
+     * locks that a sweep would free.
      */
     static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS, Runnable::run);
 
     private final Requests requests;
-    private final PredecessorWatches neighbours;
+    private final PredecessorWatches predecessorWatches;
     private final Map<Chore, CompletableFuture<Reply<Void>>> chores = new ConcurrentHashMap<>();
 
-    Sweeper(Requests requests, PredecessorWatches neighbours) {
+    Sweeper(Requests requests, PredecessorWatches predecessorWatches) {
         this.requests = requests;
-        this.neighbours = neighbours;
+        this.predecessorWatches = predecessorWatches;
     }
 
     void sweep(QueueNode place) {
@@ -38,7 +38,7 @@ final class Sweeper {
         begin(chore);
     }
 
-    /** Returns when nothing is left, or at the limit, and goes on in the background. */
+    /** Returns when nothing is left, or at the limit, and continues in the background. */
     void sweepUp(QueueNode place, CallTimeout<RuntimeException> limit) {
         Chore chore = new Chore(place.parent(), place.id());
         CompletableFuture<Reply<Void>> done = new CompletableFuture<>();
@@ -48,7 +48,7 @@ final class Sweeper {
     }
 
     private void done(Chore chore) {
-        neighbours.gone(chore.id());
+        predecessorWatches.gone(chore.id());
         CompletableFuture<Reply<Void>> done = chores.remove(chore);
         if (done != null) {
             done.complete(Reply.of(Code.OK.intValue(), null));
@@ -91,7 +91,7 @@ final class Sweeper {
         if (last.isLost()) {
             LATER.execute(() -> begin(chore));
         } else {
-            // Removed; or there is no parent, no session, or no permission any more.
+            // Deleted; or the parent, the session or the permission is gone.
             done(chore);
         }
     }

@@ -9,21 +9,21 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Those who stand in line for one resource, as a server saw them at one moment, and the rules:
+ * The queue of one resource, as a server saw it at one moment, and its rules:
  *
  * <ol>
- *   <li>A writer holds when nobody is before it.
- *   <li>A reader holds when no writer is before it, and nobody promotes or waits to. One that finds a promoter behind
- *       itself steps back behind it, for the promoter cannot know whether it reads already.
- *   <li>A promoter keeps its place and adds a second node. It holds exclusively when no reader that came before that node
- *       may hold: those with a writer before them do not, for the writer waits for the promoter itself; unless that
- *       writer is one of this store that has given up, which readers of this store know before its node has gone.
- *   <li>Of two that wait to promote, the later is refused.
- *   <li>A writer's node with the mark of a demotion is a reader's.
+ *   <li>A writer holds when no node is before it.
+ *   <li>A reader holds when no writer is before it, and no promoter is in the queue. A reader that finds a promoter behind
+ *       itself joins again behind it, because the promoter cannot know whether the reader holds already.
+ *   <li>A promoter keeps its node and adds a second one. It holds exclusively when no reader before the second node may
+ *       hold. Readers with a writer before them do not hold, because the writer waits for the promoter itself; except if
+ *       the writer is of this store and has released, which readers of this store know before its node is deleted.
+ *   <li>If two wait to promote, the later one is refused.
+ *   <li>A writer's node with the mark of a demotion counts as a reader's.
  * </ol>
  *
- * <p>A server may be behind the others, but shows all changes in one order: a reader that holds by an older view stands in
- * every view that has the promoter.
+ * <p>A server may be behind the others, but shows all changes in one order: a reader that holds by an older view is in every
+ * view that has the promoter.
  */
 final class WaitQueue {
 
@@ -34,17 +34,17 @@ final class WaitQueue {
     private final long floor;
 
     /**
-     * Reads a line.
+     * Creates a queue.
      *
-     * @param names of the nodes, in any order
-     * @param floor no exclusive hold before had a greater token, but those of nodes still in line
+     * @param names the names of the nodes, in any order
+     * @param floor no earlier exclusive hold had a greater token, except those of nodes still in the queue
      */
     WaitQueue(Collection<String> names, long floor) {
         this(names, floor, Set.of());
     }
 
     /**
-     * Reads a line.
+     * Creates a queue.
      *
      * @param leaving ids of writers of this store that have given up while their nodes may be there: readers of this store
      *     behind them may hold already, so a promotion looks through them
@@ -68,7 +68,7 @@ final class WaitQueue {
         return floor;
     }
 
-    /** Whether nobody is before a node. */
+    /** Returns whether no node is before the given one. */
     boolean isFirst(String name) {
         NodeName own = NodeName.parse(name);
         return own != null && all().stream().noneMatch(other -> other.isBefore(own));
@@ -78,7 +78,7 @@ final class WaitQueue {
         return all().stream().filter(entry -> entry.id().equals(id)).findFirst();
     }
 
-    /** Every node of one id. */
+    /** Returns the names of all nodes of one id. */
     List<String> namesOf(String id) {
         return names.stream()
                 .filter(name -> name.startsWith(id + '-') || name.startsWith(id + '.'))
@@ -164,7 +164,7 @@ final class WaitQueue {
         return entries.stream().filter(entry -> entry.isBefore(before)).reduce((one, later) -> later);
     }
 
-    /** Those who hold, as far as the line shows: of a promotion its second node. */
+    /** Returns the nodes that hold, as far as the queue shows; for a promotion its second node. */
     List<NodeName> holders() {
         Optional<NodeName> promoted = promotions.stream()
                 .filter(promotion -> ofPromotion(promotion).equals(QueuePosition.FREE))

@@ -5,7 +5,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** One pause of one who waits, until the first signal. */
+/** One pause of a waiter, until the first signal. */
 final class WaitRound {
 
     private final CompletableFuture<WaitSignal> told = new CompletableFuture<>();
@@ -14,7 +14,7 @@ final class WaitRound {
         told.complete(signal);
     }
 
-    /** {@link WaitSignal#STOP} if there is none in time. */
+    /** Returns {@link WaitSignal#STOP} if there is none in time. */
     WaitSignal await(long endNanos) throws InterruptedException {
         try {
             return told.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);

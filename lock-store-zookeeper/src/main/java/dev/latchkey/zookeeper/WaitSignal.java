@@ -1,22 +1,22 @@
 package dev.latchkey.zookeeper;
 
-/** What wakes one who waits. */
+/** What wakes a waiter. */
 sealed interface WaitSignal {
 
-    /** Something has changed: the line is worth another look. */
+    /** Something has changed: read the queue again. */
     record Look() implements WaitSignal {}
 
     /**
-     * The one before, of the same store, held exclusively and gave up: the next is first, without a look.
+     * An exclusive holder of the same store has released: the next is first, and need not read the queue.
      *
-     * @param token the greatest of all before
+     * @param token the greatest earlier token
      */
     record Next(long token) implements WaitSignal {}
 
-    /** The session is gone, or not known to live. */
+    /** The session has ended, or may have. */
     record SessionLost() implements WaitSignal {}
 
-    /** Nobody wants it any more. */
+    /** The wait was withdrawn, or its time is over. */
     record Stop() implements WaitSignal {}
 
     /** See {@link Look}. */

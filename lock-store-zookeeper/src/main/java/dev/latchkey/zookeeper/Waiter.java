@@ -2,23 +2,23 @@ package dev.latchkey.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
 
-/** One call that waits, round after round. Any thread may end it. */
+/** A call that waits, in rounds. Any thread may end it. */
 final class Waiter {
 
     private final CompletableFuture<WaitSignal> ended = new CompletableFuture<>();
     private volatile WaitRound round = new WaitRound();
 
-    /** Completes when it waits no longer, whatever happens in the line. */
+    /** Completes when the wait has ended, whatever happens in the queue. */
     CompletableFuture<WaitSignal> ended() {
         return ended;
     }
 
-    /** Whether it was withdrawn. */
+    /** Returns whether it was withdrawn. */
     boolean isStopped() {
         return ended.isDone() && ended.join().equals(WaitSignal.STOP);
     }
 
-    /** Begins a round, before the line is looked at: what happens from now on is not missed. */
+    /** Starts a round. Call it before the queue is read, so that no later change is missed. */
     WaitRound newRound() {
         WaitRound fresh = new WaitRound();
         round = fresh;

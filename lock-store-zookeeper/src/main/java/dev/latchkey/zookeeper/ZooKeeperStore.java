@@ -48,8 +48,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     private final Paths paths;
     private final Sessions sessions;
     private final Holds holds = new Holds();
-    private final Heartbeat pulse;
-    private final Acquirer taking;
+    private final Heartbeat heartbeat;
+    private final Acquirer acquirer;
 
     /**
      * Creates a store that uses a client of the caller, with nodes below {@code /latchkey} that everybody may use.
@@ -64,8 +64,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     private ZooKeeperStore(Builder builder) {
         this.paths = new Paths(builder.root);
         this.sessions = new Sessions(builder.clients, new NodeSettings(paths, builder.acl));
-        this.pulse = new Heartbeat(sessions);
-        this.taking = new Acquirer(sessions, paths, holds, pulse);
+        this.heartbeat = new Heartbeat(sessions);
+        this.acquirer = new Acquirer(sessions, paths, holds, heartbeat);
     }
 
     /**
@@ -112,7 +112,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         checkOpen(request.key());
         Hold own = holds.of(request.key());
         if (own == null) {
-            return claimsNothing(request) ? taking.take(request) : lost(LossReason.RELEASED_ELSEWHERE);
+            return claimsNothing(request) ? acquirer.take(request) : lost(LossReason.RELEASED_ELSEWHERE);
         }
         return mayPromote(request, own) ? new Promotion(holds, own).attempt() : renew(request, own);
     }
@@ -134,7 +134,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         }
         CompletableFuture<Void> stop = new CompletableFuture<>();
         var unused = withdrawn.whenComplete((ignored, failure) -> stop.complete(null));
-        return own == null ? taking.await(request, endNanos, stop) : new Promotion(holds, own).await(endNanos, stop);
+        return own == null ? acquirer.await(request, endNanos, stop) : new Promotion(holds, own).await(endNanos, stop);
     }
 
     private static boolean claimsNothing(Request request) {
@@ -190,7 +190,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
      */
     @Override
     public List<Holder> holders(String resource) {
-        return Inspection.holders(resource, paths.of(resource), taking.session(resource));
+        return Inspection.holders(resource, paths.of(resource), acquirer.session(resource));
     }
 
     @Override
@@ -205,8 +205,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
     @Override
     public void close() {
         sessions.close();
-        taking.close();
-        pulse.close();
+        acquirer.close();
+        heartbeat.close();
     }
 
     Sessions sessions() {

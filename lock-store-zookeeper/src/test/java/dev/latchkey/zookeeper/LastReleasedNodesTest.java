@@ -13,17 +13,17 @@ class LastReleasedNodesTest {
     @Test
     void givenNothingWent_thenNothingIsKnown() {
         assertThat(trail.leadsTo(LINE, 1, 101)).isFalse();
-        assertThat(trail.isTrodden(LINE)).isFalse();
+        assertThat(trail.isLikelyNext(LINE)).isFalse();
     }
 
     @Test
     void givenANodeWent_whenTheNextHasTheNextNumber_thenNobodyIsBeforeItAndTheOneAfterNeedNotLook() {
         trail.gone(LINE, 0, 100);
 
-        assertThat(trail.isTrodden(LINE)).isFalse();
+        assertThat(trail.isLikelyNext(LINE)).isFalse();
         assertThat(trail.leadsTo(LINE, 1, 102)).isTrue();
         trail.gone(LINE, 1, 102);
-        assertThat(trail.isTrodden(LINE)).isTrue();
+        assertThat(trail.isLikelyNext(LINE)).isTrue();
     }
 
     @Test
@@ -44,7 +44,7 @@ class LastReleasedNodesTest {
         assertThat(trail.leadsTo(LINE, 7, 106)).isFalse();
 
         trail.gone(LINE, 7, 106);
-        assertThat(trail.isTrodden(LINE)).isFalse();
+        assertThat(trail.isLikelyNext(LINE)).isFalse();
         assertThat(trail.leadsTo(LINE, 8, 108)).isTrue();
     }
 

@@ -6,16 +6,21 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.Requests;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class SessionLossTest {
 
+    private static final Duration LIMIT = Duration.ofSeconds(40);
     private static final int HOUR_MILLIS = 3_600_000;
     private static final NodeSettings SETTINGS =
             new NodeSettings(new Paths(ZooKeeperStore.DEFAULT_ROOT), ZooDefs.Ids.OPEN_ACL_UNSAFE);
@@ -100,6 +106,85 @@ class SessionLossTest {
         assertThat(session.carry(hold)).isFalse();
     }
 
+    /** The thread that tells looks seldom while nothing depends on the session, here after almost four minutes. */
+    @Test
+    void givenNothingWasHeld_whenGrantedShortlyBeforeTheEnd_thenTheHolderIsToldAtTheEnd() throws Exception {
+        SessionProof proofs = SessionProof.none();
+        Sessions sessions = new Sessions(new OfOneSession(client, proofs), SETTINGS);
+        Session session = sessions.forUse("report");
+        List<Thread> started = new CopyOnWriteArrayList<>();
+        Heartbeat heartbeat = new Heartbeat(sessions, task -> {
+            started.add(new Thread(task));
+            return started.get(0);
+        });
+        try {
+            heartbeat.needed("report");
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> started.get(0).getState().equals(Thread.State.TIMED_WAITING));
+            long timeout = TimeUnit.MILLISECONDS.toNanos(HOUR_MILLIS);
+            long now = System.nanoTime();
+            proofs.add(now, now, timeout, timeout / 2 - TimeUnit.SECONDS.toNanos(5));
+            client.isMute = true;
+            Response granted = new Granter(sessions, new Holds(), heartbeat)
+                    .grant(Requests.shared(Key.of("report")), place(session), 0, CallTimeout.uninterruptible(0));
+
+            assertThat(((Response.Granted) granted).lease().lost().orElseThrow().toCompletableFuture())
+                    .succeedsWithin(LIMIT)
+                    .isEqualTo(LossReason.SESSION_LOST);
+        } finally {
+            heartbeat.close();
+        }
+    }
+
+    /** The next proof was due a quarter after the answer, which was after the end. */
+    @Test
+    void givenTheFirstAnswerTookLong_whenBeaten_thenTheSessionIsProvenBeforeItsEnd() throws Exception {
+        long timeout = TimeUnit.MILLISECONDS.toNanos(HOUR_MILLIS);
+        SessionProof proofs = SessionProof.none();
+        Session session = new Session(client, SETTINGS, proofs, new Freezes(System.nanoTime()));
+        long now = System.nanoTime();
+        proofs.add(now - timeout * 7 / 16, now, timeout, 0);
+        carried(session);
+
+        session.beat();
+
+        assertThat(session.endNanos() - now).isGreaterThan(timeout / 4);
+    }
+
+    /** The session is still there, and with it the node: only the answer took longer than what one answer proves. */
+    @Test
+    void givenTheAnswerTookLongerThanItProves_whenGranted_thenTheSessionIsProvenAndItHolds() {
+        SessionProof proofs = SessionProof.none();
+        Sessions sessions = new Sessions(new OfOneSession(client, proofs), SETTINGS);
+        Session session = sessions.forUse("report");
+        assertThat(session.isLive()).isFalse();
+
+        Response granted = new Granter(sessions, new Holds(), new Heartbeat(sessions))
+                .grant(
+                        Requests.shared(Key.of("report")),
+                        place(session),
+                        0,
+                        CallTimeout.uninterruptible(LIMIT.toNanos()));
+
+        assertThat(((Response.Granted) granted).lease().isLive().getAsBoolean()).isTrue();
+    }
+
+    /** A client whose session is known as given. */
+    private record OfOneSession(ZooKeeper next, SessionProof known) implements Clients {
+
+        @Override
+        public SessionProof proofs(long calledNanos) {
+            return known;
+        }
+
+        @Override
+        public void discard(Session session) {}
+
+        @Override
+        public void close(Session session) {}
+    }
+
     private Session heardOf(long millisAgo) {
         long heard = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(millisAgo);
         return new Session(client, SETTINGS, SessionProof.ofNewSession(heard), new Freezes(System.nanoTime()));
@@ -117,15 +202,16 @@ class SessionLossTest {
 
     private static QueueNode place(Session session) {
         QueueNode place = new QueueNode(session, "report", "/latchkey/report", "id", NodeKind.READER);
-        place.made(new Requests.Created("node", 1), 1);
+        place.made(new dev.latchkey.zookeeper.Requests.Created("node", 1), 1);
         return place;
     }
 
-    /** With no server: agrees to every transaction. */
+    /** With no server: agrees to every transaction, until it is mute. */
     @SuppressWarnings("try") // The client's close() throws InterruptedException.
     private static final class Agreeable extends ZooKeeper {
 
         volatile int grantedMillis = HOUR_MILLIS;
+        volatile boolean isMute;
 
         Agreeable() throws IOException {
             super("127.0.0.1:1", HOUR_MILLIS, event -> {});
@@ -138,7 +224,9 @@ class SessionLossTest {
 
         @Override
         public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
-            callback.processResult(0, "/", context, List.of());
+            if (!isMute) {
+                callback.processResult(0, "/", context, List.of());
+            }
         }
     }
 }

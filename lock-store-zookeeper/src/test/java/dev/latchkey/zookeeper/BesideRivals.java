@@ -1,0 +1,49 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.BackgroundCall;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** As its superclass, and rivals with a connection of their own. */
+abstract class BesideRivals extends BehindAProxy {
+
+    static final String SHORT_SESSION = "?sessionTimeout=6000";
+
+    ZooKeeperStore direct;
+    LockFactory rivals;
+
+    BesideRivals() {
+        super(SHORT_SESSION);
+    }
+
+    @BeforeEach
+    void connectRivals() {
+        direct = Stores.open(server.address(), SHORT_SESSION);
+        rivals = new LockFactory(direct);
+        assertThat(locks.createLock("warm-up").tryAcquire()).isTrue();
+    }
+
+    @AfterEach
+    void endRivals() {
+        rivals.close();
+        direct.close();
+    }
+
+    BackgroundCall<Lock> waiting(LockFactory factory, String resource, int lengthThen) throws Exception {
+        BackgroundCall<Lock> call = BackgroundCall.start(factory.createLock(resource, TTL)::acquire);
+        awaitLine(resource, lengthThen);
+        call.awaitWaiting();
+        return call;
+    }
+
+    void awaitLine(String resource, int length) {
+        Awaitility.await()
+                .atMost(LIMIT)
+                .untilAsserted(() -> assertThat(nodes.line(resource)).hasSize(length));
+    }
+}
