@@ -72,6 +72,10 @@ final class Statements {
         return dialect;
     }
 
+    TableName table() {
+        return table;
+    }
+
     AcquireStatement acquire() {
         return acquire;
     }
