@@ -5,7 +5,6 @@ import dev.latchkey.LockStorageException.Failure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -70,9 +69,19 @@ final class Database {
 
     /** Works with the interrupt flag set, and keeps it. */
     <T> T call(String resource, Repeat repeat, Work<T> work) {
-        return Uninterruptibles.call(() -> forgetsInterrupts()
-                ? apart(resource, repeat, work)
-                : VirtualThreads.spare(() -> retrying(resource, repeat, work)));
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (forgetsInterrupts()) {
+                return apart(resource, repeat, work);
+            }
+            return VirtualThreads.isVirtual()
+                    ? VirtualThreads.spare(() -> retrying(resource, repeat, work))
+                    : retrying(resource, repeat, work);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Its driver has no limit for a server that does not answer, either. */
@@ -126,8 +135,12 @@ final class Database {
     private <T> @Nullable T tryOnce(Work<T> work) throws SQLException, NoConnectionException {
         Known now = known();
         try (OwnConnection own = new OwnConnection(connections.get(), now.defaults(), now.dialect())) {
-            return Connections.use(own.get(), with -> Optional.ofNullable(work.on(with, now.statements())))
-                    .orElse(null);
+            try {
+                return work.on(own.get(), now.statements());
+            } catch (RuntimeException | Error e) {
+                Connections.abort(own.get());
+                throw e;
+            }
         }
     }
 
