@@ -191,7 +191,7 @@ final class Database {
         PoolDefaults defaults = PoolDefaults.of(connection);
         dialect.severalClocks(connection)
                 .ifPresent(which -> log.warn(
-                        "lock.several-clocks database={} problem={}: two can hold at once if the clocks of its"
+                        "lock.several_clocks_found database={} problem={}: two can hold at once if the clocks of its"
                                 + " servers differ. Let all who lock write to one server",
                         dialect.name(),
                         which));

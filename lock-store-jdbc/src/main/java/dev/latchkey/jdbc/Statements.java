@@ -198,7 +198,7 @@ final class Statements {
         try {
             statement.setQueryTimeout(seconds);
         } catch (SQLException e) {
-            log.debug("lock.limit-not-restored sqlState={}", e.getSQLState());
+            log.debug("lock.limit_not_restored sqlState={}", e.getSQLState());
         }
     }
 }
