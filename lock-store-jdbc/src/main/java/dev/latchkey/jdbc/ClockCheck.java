@@ -22,7 +22,7 @@ final class ClockCheck {
         long ahead = row.writer().map(Row.Writer::acquiredAt).orElse(0L) - row.now();
         if (ahead > TOLERANCE_MICROS && told.compareAndSet(false, true)) {
             log.warn(
-                    "lock.clocks-differ resource={} aheadMillis={} problem=a hold was taken later than it is now: the"
+                    "lock.clocks_differ resource={} aheadMillis={} problem=a hold was taken later than it is now: the"
                             + " database's clock was set back, or (SQLite, embedded H2 and HSQLDB) the clocks of the"
                             + " processes that use it differ. Two can hold at once then",
                     resource,

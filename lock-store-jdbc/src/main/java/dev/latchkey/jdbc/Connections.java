@@ -97,7 +97,7 @@ final class Connections {
         try (connection) {
             connection.abort(Runnable::run);
         } catch (SQLException | RuntimeException e) {
-            log.debug("lock.connection-aborted problem={}", e.toString());
+            log.debug("lock.connection_aborted problem={}", e.toString());
         }
     }
 
@@ -129,7 +129,7 @@ final class Connections {
                     }
                     boolean wasKept = Thread.interrupted();
                     interrupts++;
-                    log.debug("lock.pool-interrupted flagKept={}", wasKept);
+                    log.debug("lock.pool_interrupted flagKept={}", wasKept);
                 }
             }
         } finally {

@@ -5,7 +5,6 @@ import dev.latchkey.LockStorageException.Failure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -48,7 +47,12 @@ final class Database {
     }
 
     /** What is known once the first connection was had, and the table is there. */
-    record Known(Dialect dialect, Statements statements, PoolDefaults defaults) {}
+    record Known(Dialect dialect, Statements statements, PoolDefaults defaults) {
+
+        Known with(TableName table) {
+            return new Known(dialect, new Statements(dialect, table), defaults);
+        }
+    }
 
     private final Connections connections;
     private final TableName table;
@@ -67,9 +71,19 @@ final class Database {
 
     /** Works with the interrupt flag set, and keeps it. */
     <T> T call(String resource, Repeat repeat, Work<T> work) {
-        return Uninterruptibles.call(() -> forgetsInterrupts()
-                ? apart(resource, repeat, work)
-                : VirtualThreads.spare(() -> retrying(resource, repeat, work)));
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (forgetsInterrupts()) {
+                return apart(resource, repeat, work);
+            }
+            return VirtualThreads.isVirtual()
+                    ? VirtualThreads.spare(() -> retrying(resource, repeat, work))
+                    : retrying(resource, repeat, work);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Its driver has no limit for a server that does not answer, either. */
@@ -101,12 +115,14 @@ final class Database {
                 // What an earlier attempt has sent may have been done.
                 throw e.failure(resource, attempt == 0 ? Failure.NOT_SENT : Failure.IN_DOUBT);
             } catch (SQLException e) {
-                boolean isMissing = isMissingTable(e) && tableOwner == Schema.Owner.STORE && !tableWasMissing;
+                boolean isMissing = isMissingTable(e);
                 if (isMissing) {
-                    tableWasMissing = true;
                     known.set(null);
+                }
+                if (isMissing && tableOwner == Schema.Owner.STORE && !tableWasMissing) {
+                    tableWasMissing = true;
                 } else if (isLast || !(isTransient(e) || mayRepeat(e, repeat, attempt))) {
-                    throw isMissingTable(e) ? Failures.missing(resource, table, e) : Failures.failure(resource, e);
+                    throw isMissing ? Failures.missing(resource, table, e) : Failures.failure(resource, e);
                 }
             } catch (LockStorageException e) {
                 throw e;
@@ -121,8 +137,12 @@ final class Database {
     private <T> @Nullable T tryOnce(Work<T> work) throws SQLException, NoConnectionException {
         Known now = known();
         try (OwnConnection own = new OwnConnection(connections.get(), now.defaults(), now.dialect())) {
-            return Connections.use(own.get(), with -> Optional.ofNullable(work.on(with, now.statements())))
-                    .orElse(null);
+            try {
+                return work.on(own.get(), now.statements());
+            } catch (RuntimeException | Error e) {
+                Connections.abort(own.get());
+                throw e;
+            }
         }
     }
 
@@ -137,12 +157,29 @@ final class Database {
         if (before != null) {
             return before;
         }
-        Known found = look();
-        if (tableOwner == Schema.Owner.STORE) {
-            createTable(found);
-        }
+        Known found = withTable(look());
         known.set(found);
         return found;
+    }
+
+    /** Has the table there, and names the place where it is: an application may make a connection look elsewhere later. */
+    private Known withTable(Known found) throws SQLException, NoConnectionException {
+        if (table.schema().isPresent() && tableOwner == Schema.Owner.APPLICATION) {
+            return found;
+        }
+        try (OwnConnection own = new OwnConnection(connections.get(), found.defaults(), found.dialect())) {
+            return Connections.use(own.get(), connection -> {
+                if (tableOwner == Schema.Owner.STORE) {
+                    create(connection, Schema.ofLocks(found.dialect(), table));
+                }
+                return placed(connection, found);
+            });
+        }
+    }
+
+    private static Known placed(Connection connection, Known found) throws SQLException {
+        TableName table = found.statements().table();
+        return table.isLookedUp() ? found.with(table.in(found.dialect().place(connection, table))) : found;
     }
 
     private Known look() throws SQLException, NoConnectionException {
@@ -156,7 +193,7 @@ final class Database {
         PoolDefaults defaults = PoolDefaults.of(connection);
         dialect.severalClocks(connection)
                 .ifPresent(which -> log.warn(
-                        "lock.several-clocks database={} problem={}: two can hold at once if the clocks of its"
+                        "lock.several_clocks_found database={} problem={}: two can hold at once if the clocks of its"
                                 + " servers differ. Let all who lock write to one server",
                         dialect.name(),
                         which));
@@ -195,11 +232,12 @@ final class Database {
 
     private void createTable(Known database) throws SQLException, NoConnectionException {
         try (OwnConnection own = new OwnConnection(connections.get(), database.defaults(), database.dialect())) {
-            Schema schema = Schema.ofLocks(database.dialect(), table);
-            boolean unused = Connections.use(own.get(), connection -> {
-                create(connection, schema);
-                return true;
-            });
+            known.set(Connections.use(own.get(), connection -> {
+                create(
+                        connection,
+                        Schema.ofLocks(database.dialect(), database.statements().table()));
+                return placed(connection, database);
+            }));
         }
     }
 
@@ -208,7 +246,7 @@ final class Database {
      * would get a table of its own, in which every lock is free.
      */
     void create(Connection connection, Schema schema) throws SQLException {
-        if (table.schema().isEmpty()) {
+        if (schema.table().isLookedUp()) {
             String here = "catalog " + connection.getCatalog() + ", schema " + connection.getSchema();
             @Nullable String first = place.compareAndExchange(null, here);
             if (first != null && !first.equals(here) && !schema.isThere(connection)) {

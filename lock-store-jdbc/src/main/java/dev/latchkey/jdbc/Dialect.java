@@ -174,6 +174,14 @@ interface Dialect {
         return false;
     }
 
+    /**
+     * Tells in which schema or database this connection finds a table, quoted as in a statement. Empty: there is no such
+     * table, or each connection looks for itself.
+     */
+    default Optional<String> place(Connection connection, TableName name) throws SQLException {
+        return Optional.empty();
+    }
+
     /** Creates the table if it is not there, whoever else does the same at this moment. */
     default void create(Connection connection, String definition) throws SQLException {
         try (Statement statement = connection.createStatement()) {

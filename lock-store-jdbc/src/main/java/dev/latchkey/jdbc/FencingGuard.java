@@ -47,7 +47,7 @@ public final class FencingGuard {
     /**
      * Checks that no transaction has presented a greater token, and stores this token when the caller's transaction
      * commits. Transactions that present another token for the same resource wait for the commit. Takes one statement,
-     * except the first time.
+     * except the first time. A rollback to an earlier savepoint undoes the check: call it again then.
      *
      * @param connection a connection in a transaction of the caller, to the database with the data
      * @param resource the name of what the lock protects

@@ -76,7 +76,7 @@ public final class JdbcStore
         Pruning pruning = new Pruning(builder.retention);
         this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
         this.holds = new Holds(database, pruning);
-        this.indexes = new StateIndexes(database, table.ofIndexes(), builder.owner);
+        this.indexes = new StateIndexes(database, builder.owner);
         this.batches = new Batches(database, indexes, pruning);
         this.listener = new NotificationListener(database.connections(), builder.table);
         this.wakeups = new ReleaseSubscriptions("latchkey-jdbc-listener", listener);
@@ -192,7 +192,7 @@ public final class JdbcStore
      * Makes the caller's transaction fail unless the key still holds the lock exclusively, and prevents everybody else
      * from acquiring the resource until that transaction ends. The writes of the transaction are then protected by more
      * than a lease. In the meantime, nobody can refresh or release the hold either, so call this method right before the
-     * commit.
+     * commit. A rollback to an earlier savepoint undoes the guard: call it again then.
      *
      * @param connection a connection in a transaction of the caller, to the database of this store
      * @param key the key with its hold, as {@link dev.latchkey.Lock#key()} returns it
@@ -246,7 +246,8 @@ public final class JdbcStore
         }
 
         /**
-         * Sets the schema of the table, which must exist. The default is the initial schema of the connections.
+         * Sets the schema of the table, which must exist. The default is the schema in which the first connection finds or
+         * creates the table.
          *
          * @param name a letter or {@code _}, then up to 47 more letters, digits or {@code _}
          * @return this

@@ -104,12 +104,23 @@ interface MySqlFamily extends Dialect {
     /** What others call a schema is a catalog to their drivers. */
     @Override
     default boolean hasTable(Connection connection, TableName name) throws SQLException {
+        if (name.place().isPresent()) {
+            return finds(connection, name);
+        }
         DatabaseMetaData metaData = connection.getMetaData();
         String database = name.schema().orElse(connection.getCatalog());
         String table = name.table().replace("_", metaData.getSearchStringEscape() + "_");
         try (ResultSet tables = metaData.getTables(database, null, table, null)) {
             return tables.next();
         }
+    }
+
+    @Override
+    default Optional<String> place(Connection connection, TableName name) throws SQLException {
+        String database = connection.getCatalog();
+        return database != null && hasTable(connection, name)
+                ? Optional.of("`" + database.replace("`", "``") + "`")
+                : Optional.empty();
     }
 
     /** Those of Galera, and of MySQL's group replication, where it takes writes at all its servers. */

@@ -67,7 +67,7 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
         restUntilNanos = System.nanoTime() + REST_NANOS;
         rests = true;
         log.info(
-                "lock.listener-gave-way problem=the pool had no connection to spare: who waits asks again by itself for"
+                "lock.listener_yielded problem=the pool had no connection to spare: who waits asks again by itself for"
                         + " {} s. To be told of releases, it needs one more",
                 Duration.ofNanos(REST_NANOS).toSeconds());
     }
@@ -76,7 +76,7 @@ final class NotificationListener implements ReleaseSubscriptions.Source {
     void awaitEnd() {
         try {
             boolean ended = end.await(LONGEST_END.toNanos(), TimeUnit.NANOSECONDS);
-            log.debug("lock.listener-ended inTime={}", ended);
+            log.debug("lock.listener_ended inTime={}", ended);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -57,7 +57,7 @@ final class OwnConnection implements AutoCloseable {
             boolean unused = Connections.use(connection, this::restore);
         } catch (SQLException e) {
             // What was asked for is done: a connection that cannot be given back in order does not undo it.
-            log.warn("lock.connection-not-restored sqlState={}", e.getSQLState());
+            log.warn("lock.connection_not_restored sqlState={}", e.getSQLState());
         }
     }
 

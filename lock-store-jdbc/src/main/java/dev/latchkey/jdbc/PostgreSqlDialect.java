@@ -169,6 +169,19 @@ final class PostgreSqlDialect implements Dialect {
         }
     }
 
+    @Override
+    public Optional<String> place(Connection connection, TableName name) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement("""
+                SELECT quote_ident(nspname)
+                FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                WHERE pg_class.oid = to_regclass(?)""")) {
+            statement.setString(1, name.qualified());
+            try (ResultSet found = statement.executeQuery()) {
+                return found.next() ? Optional.of(found.getString(1)) : Optional.empty();
+            }
+        }
+    }
+
     /** {@code IF NOT EXISTS} alone fails for all but one of those who create it at once. */
     @Override
     public void create(Connection connection, String definition) throws SQLException {

@@ -41,13 +41,13 @@ final class Pruning {
         try {
             long clock = statements.read(connection, Row.NOBODY).now();
             int rows = statements.prune(connection, clock - retention.toNanos() / 1_000, BATCH);
-            log.debug("lock.pruned rows={}", rows);
+            log.debug("lock.rows_pruned rows={}", rows);
             if (rows == BATCH) {
                 // There may be more, for the release after this one.
                 dueNanos.set(System.nanoTime());
             }
         } catch (SQLException e) {
-            log.warn("lock.not-pruned sqlState={} problem={}", e.getSQLState(), e.getMessage());
+            log.warn("lock.pruning_failed sqlState={} problem={}", e.getSQLState(), e.getMessage());
         }
     }
 }

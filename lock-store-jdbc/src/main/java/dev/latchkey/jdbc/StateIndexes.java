@@ -34,13 +34,11 @@ final class StateIndexes {
             "SELECT resource, exclusive_index, shared_index FROM latchkey_index WHERE resource IN (%s)";
 
     private final Database database;
-    private final TableName table;
     private final Schema.Owner owner;
     private final AtomicReference<@Nullable Statements> createdFor = new AtomicReference<>();
 
-    StateIndexes(Database database, TableName table, Schema.Owner owner) {
+    StateIndexes(Database database, Schema.Owner owner) {
         this.database = database;
-        this.table = table;
         this.owner = owner;
     }
 
@@ -61,7 +59,7 @@ final class StateIndexes {
         resources.forEach(resource -> names.put(ResourceName.of(resource), resource));
         Map<String, StateIndex> found = new HashMap<>();
         for (InList part : InList.parts(names.keySet())) {
-            try (PreparedStatement prepared = part.prepare(READ, statements.dialect(), table, connection);
+            try (PreparedStatement prepared = part.prepare(READ, statements.dialect(), table(statements), connection);
                     ResultSet rows = prepared.executeQuery()) {
                 while (rows.next()) {
                     found.put(names.get(rows.getString(1)), new StateIndex(rows.getLong(2), rows.getLong(3)));
@@ -83,16 +81,16 @@ final class StateIndexes {
         Set<String> there = new HashSet<>();
         boolean unused = database.call(raised.keySet().iterator().next(), Repeat.HARMLESS, (connection, statements) -> {
             createIfNew(connection, statements);
-            return raise(connection, statements.dialect(), ordered, there);
+            return raise(connection, statements, ordered, there);
         });
     }
 
     /** Empty hands (null): somebody else has inserted one of the rows first. */
     private @Nullable Boolean raise(
-            Connection connection, Dialect dialect, Map<String, StateIndex> ordered, Set<String> there)
+            Connection connection, Statements statements, Map<String, StateIndex> ordered, Set<String> there)
             throws SQLException {
-        Sql raise = Sql.of(RAISE, dialect, table);
-        Sql insert = Sql.of(INSERT, dialect, table);
+        Sql raise = Sql.of(RAISE, statements.dialect(), table(statements));
+        Sql insert = Sql.of(INSERT, statements.dialect(), table(statements));
         List<String> inserted = new ArrayList<>();
         try {
             return Transaction.run(connection, () -> {
@@ -111,7 +109,7 @@ final class StateIndexes {
         } catch (SQLException e) {
             boolean isThere = !inserted.isEmpty()
                     && !Failures.isBroken(e)
-                    && isThere(connection, dialect, inserted.get(inserted.size() - 1));
+                    && isThere(connection, statements, inserted.get(inserted.size() - 1));
             if (isThere) {
                 there.add(inserted.get(inserted.size() - 1));
                 return null;
@@ -120,11 +118,16 @@ final class StateIndexes {
         }
     }
 
-    private boolean isThere(Connection connection, Dialect dialect, String name) throws SQLException {
-        try (PreparedStatement prepared = new InList(List.of(name)).prepare(READ, dialect, table, connection);
+    private boolean isThere(Connection connection, Statements statements, String name) throws SQLException {
+        try (PreparedStatement prepared =
+                        new InList(List.of(name)).prepare(READ, statements.dialect(), table(statements), connection);
                 ResultSet row = prepared.executeQuery()) {
             return row.next();
         }
+    }
+
+    private static TableName table(Statements statements) {
+        return statements.table().ofIndexes();
     }
 
     /** Only who keeps indexes gets the table. */
@@ -133,7 +136,7 @@ final class StateIndexes {
             return;
         }
         if (owner == Schema.Owner.STORE) {
-            database.create(connection, Schema.ofIndexes(statements.dialect(), table));
+            database.create(connection, Schema.ofIndexes(statements.dialect(), table(statements)));
         }
         createdFor.set(statements);
     }

@@ -73,6 +73,10 @@ final class Statements {
         return dialect;
     }
 
+    TableName table() {
+        return table;
+    }
+
     AcquireStatement acquire() {
         return acquire;
     }
@@ -195,7 +199,7 @@ final class Statements {
         try {
             statement.setQueryTimeout(seconds);
         } catch (SQLException e) {
-            log.debug("lock.limit-not-restored sqlState={}", e.getSQLState());
+            log.debug("lock.limit_not_restored sqlState={}", e.getSQLState());
         }
     }
 }

@@ -26,7 +26,7 @@ final class VirtualThreads {
         }
     }
 
-    private static boolean isVirtual() {
+    static boolean isVirtual() {
         if (IS_VIRTUAL == null) {
             return false;
         }

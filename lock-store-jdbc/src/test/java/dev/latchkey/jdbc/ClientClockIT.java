@@ -85,7 +85,7 @@ class ClientClockIT {
         } finally {
             System.setErr(before);
         }
-        assertThat(printed.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.clocks-differ");
+        assertThat(printed.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.clocks_differ");
     }
 
     @ParameterizedTest

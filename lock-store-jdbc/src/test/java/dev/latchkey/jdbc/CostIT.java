@@ -52,7 +52,9 @@ class CostIT {
 
             Map<String, Long> run =
                     run(server, before).collect(Collectors.groupingBy(statement -> statement, Collectors.counting()));
-            assertThat(run).isEqualTo(Map.of("INSERT INTO latchkey_lock AS held", 100L, "UPDATE latchkey_lock", 100L));
+            assertThat(run)
+                    .isEqualTo(Map.of(
+                            "INSERT INTO public.latchkey_lock AS held", 100L, "UPDATE public.latchkey_lock", 100L));
         }
     }
 

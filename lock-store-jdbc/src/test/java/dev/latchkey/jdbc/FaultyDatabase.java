@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -9,7 +10,11 @@ import java.sql.Statement;
 /** A database server of a test's own, which things can be done to. */
 interface FaultyDatabase extends AutoCloseable {
 
-    ServerAddress address();
+    OwnServer server();
+
+    default ServerAddress address() {
+        return server().address();
+    }
 
     /** The DSN of this server, reached by another way. */
     String dsn(ServerAddress address);
@@ -38,12 +43,18 @@ interface FaultyDatabase extends AutoCloseable {
     /** How many statements that begin so the server is working at now, or has waiting for a row. */
     long running(String beginning) throws SQLException;
 
-    void kill();
+    default void kill() {
+        server().kill();
+    }
 
-    void restart();
+    default void restart() {
+        server().restart();
+    }
 
     @Override
-    void close();
+    default void close() {
+        server().close();
+    }
 
     default void execute(String... statements) throws SQLException {
         try (Connection connection = connect();

@@ -25,11 +25,6 @@ class MariaDbFaultIT implements DatabaseFaults {
     private record OnMariaDb(MariaDbServer server) implements FaultyDatabase {
 
         @Override
-        public ServerAddress address() {
-            return server.address();
-        }
-
-        @Override
         public String dsn(ServerAddress address) {
             return "mariadb://root@" + address + "/test?sslMode=disable";
         }
@@ -94,21 +89,6 @@ class MariaDbFaultIT implements DatabaseFaults {
         @Override
         public long running(String beginning) throws SQLException {
             return count("SELECT count(*) FROM information_schema.processlist WHERE info LIKE '" + beginning + "%'");
-        }
-
-        @Override
-        public void kill() {
-            server.kill();
-        }
-
-        @Override
-        public void restart() {
-            server.restart();
-        }
-
-        @Override
-        public void close() {
-            server.close();
         }
     }
 

@@ -76,7 +76,7 @@ class MariaDbModesIT {
         }
         assertThat(printed.toString(StandardCharsets.UTF_8)
                         .lines()
-                        .filter(line -> line.contains("lock.several-clocks")))
+                        .filter(line -> line.contains("lock.several_clocks_found")))
                 .hasSize(warned ? 1 : 0)
                 .allMatch(line -> line.contains("wsrep_on=ON"));
     }

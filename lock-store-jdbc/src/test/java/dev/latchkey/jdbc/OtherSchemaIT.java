@@ -67,7 +67,75 @@ class OtherSchemaIT {
         try (HikariDataSource pool = server.pool()) {
             JdbcStore store = JdbcStore.builder(pool).table("tenants_lock").build();
             run(pool, server.creation);
+            Key holder = Key.of("report");
+            granted(store.save(exclusive(holder)));
+            run(pool, server.change);
+
+            assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
+            assertThat(store.delete(holder)).isTrue();
+
+            run(pool, server.end);
+        }
+    }
+
+    /** As where a migration of the application is run for each tenant. */
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenTheTableIsInBothPlaces_whenAConnectionLooksElsewhere_thenTheSameLocksAreThere(Server server)
+            throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            run(pool, server.creation);
+            JdbcStore.builder(pool).table("migrated_lock").build().createTable();
+            JdbcStore.builder(pool)
+                    .schema("tenant")
+                    .table("migrated_lock")
+                    .build()
+                    .createTable();
+            JdbcStore store = JdbcStore.builder(pool)
+                    .table("migrated_lock")
+                    .existingTable()
+                    .build();
+            Key holder = Key.of("report");
+            granted(store.save(exclusive(holder)));
+            run(pool, server.change);
+
+            assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
+            assertThat(store.delete(holder)).isTrue();
+
+            run(pool, server.end);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenAnExistingTable_whenItIsCreatedByAConnectionThatLooksElsewhere_thenNotASecondTime(Server server)
+            throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            run(pool, server.creation);
+            JdbcStore.builder(pool).table("known_lock").build().createTable();
+            JdbcStore store =
+                    JdbcStore.builder(pool).table("known_lock").existingTable().build();
             granted(store.save(exclusive(Key.of("report"))));
+            run(pool, server.change);
+
+            store.createTable();
+
+            assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
+            assertThatThrownBy(() -> run(pool, "SELECT * FROM tenant.known_lock"))
+                    .isInstanceOf(SQLException.class);
+            run(pool, server.end);
+        }
+    }
+
+    /** The table is gone, and nothing says any more where it was. */
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenADroppedTable_whenAConnectionLooksElsewhere_thenItIsNotMadeThere(Server server) throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            JdbcStore store = JdbcStore.builder(pool).table("dropped_lock").build();
+            run(pool, server.creation);
+            granted(store.save(exclusive(Key.of("report"))));
+            run(pool, "DROP TABLE dropped_lock");
             run(pool, server.change);
 
             assertThatThrownBy(() -> store.save(exclusive(Key.of("report"))))

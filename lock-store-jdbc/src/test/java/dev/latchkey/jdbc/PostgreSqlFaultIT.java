@@ -32,11 +32,6 @@ class PostgreSqlFaultIT implements DatabaseFaults {
     private record OnPostgreSql(PostgresServer server) implements FaultyDatabase {
 
         @Override
-        public ServerAddress address() {
-            return server.address();
-        }
-
-        @Override
         public String dsn(ServerAddress address) {
             return PostgresServer.dsn(address);
         }
@@ -81,21 +76,6 @@ class PostgreSqlFaultIT implements DatabaseFaults {
         public long running(String beginning) throws SQLException {
             return count(
                     "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '" + beginning + "%'");
-        }
-
-        @Override
-        public void kill() {
-            server.kill();
-        }
-
-        @Override
-        public void restart() {
-            server.restart();
-        }
-
-        @Override
-        public void close() {
-            server.close();
         }
     }
 

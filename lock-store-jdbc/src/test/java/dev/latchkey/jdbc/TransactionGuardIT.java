@@ -26,6 +26,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -230,6 +231,38 @@ class TransactionGuardIT {
             connection.rollback();
             guard.check(connection, stock, 7);
             connection.rollback();
+        }
+    }
+
+    /** What a savepoint undoes, it undoes of the guard as well. */
+    @ParameterizedTest
+    @EnumSource
+    void givenCheckedAfterASavepoint_whenThatIsUndone_thenOnlyACheckAgainKeepsSmallerTokensOut(On database)
+            throws Exception {
+        FencingGuard guard = new FencingGuard("fence_of_tests");
+        String stock = "stock " + UUID.randomUUID();
+        try (Connection connection = DriverManager.getConnection(database.url())) {
+            guard.createTable(connection);
+        }
+        try (Connection connection = database.transaction();
+                Connection another = database.transaction()) {
+            guard.check(connection, stock, 1);
+            Savepoint savepoint = connection.setSavepoint();
+            guard.check(connection, stock, 20);
+            connection.rollback(savepoint);
+            connection.commit();
+
+            guard.check(another, stock, 10);
+            another.rollback();
+
+            savepoint = connection.setSavepoint();
+            guard.check(connection, stock, 20);
+            connection.rollback(savepoint);
+            guard.check(connection, stock, 20);
+            connection.commit();
+
+            assertThatThrownBy(() -> guard.check(another, stock, 10)).isInstanceOf(LockLostException.class);
+            another.rollback();
         }
     }
 

@@ -14,7 +14,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -37,9 +36,9 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
         clock.meet(key.resource());
         if (key.held().isEmpty() && request.mode() == LockMode.EXCLUSIVE) {
             long since = System.nanoTime();
-            ItemState held = ItemState.heldBy(
-                    new ItemState.Writer(OwnerHash.of(key), seconds, holding(key.resource(), seconds)));
-            if (items(key.resource()).add(held)) {
+            ServerTime time = clock.now(key.resource());
+            ItemState held = ItemState.heldBy(new ItemState.Writer(OwnerHash.of(key), seconds, time.lasting(seconds)));
+            if (items(key.resource()).add(held, time)) {
                 return new Response.Granted(
                         LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.timed(since, request.ttl()));
             }
@@ -54,46 +53,54 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     }
 
     private Response decide(Request request, Function<Rules, Decision<Response>> rule) {
+        String resource = request.key().resource();
         return change(
-                request.key().resource(),
-                (look, since) -> rule.apply(new Rules(
-                        look.live(),
-                        request,
-                        since,
-                        seconds -> holding(request.key().resource(), seconds))));
+                resource,
+                look -> clock.now(resource),
+                attempt -> rule.apply(new Rules(attempt.look().live(), request, attempt.sinceNanos(), attempt.time())));
     }
 
     /** The rest of the readers is stored again, for as long as before. */
     boolean delete(Key key) {
         clock.meet(key.resource());
-        return change(key.resource(), (look, since) -> Rules.delete(look.listed(), key));
+        return change(
+                key.resource(),
+                // What nobody holds any more is over by any clock.
+                look -> look.listed().readers().size() > 1 ? clock.now(key.resource()) : ServerTime.UNKNOWN,
+                attempt -> Rules.delete(attempt.look().listed(), key));
     }
 
-    private <T> T change(String resource, BiFunction<ItemSnapshot, Long, Decision<T>> rule) {
-        return turns.inTurn(resource, () -> changeNow(resource, rule));
+    /** One try: what was found, when it was asked for, and the server's time for what is stored. */
+    private record Attempt(ItemSnapshot look, long sinceNanos, ServerTime time) {}
+
+    private <T> T change(
+            String resource, Function<ItemSnapshot, ServerTime> time, Function<Attempt, Decision<T>> rule) {
+        return turns.inTurn(resource, () -> changeNow(resource, time, rule));
     }
 
-    private <T> T changeNow(String resource, BiFunction<ItemSnapshot, Long, Decision<T>> rule) {
+    private <T> T changeNow(
+            String resource, Function<ItemSnapshot, ServerTime> time, Function<Attempt, Decision<T>> rule) {
         Items items = items(resource);
         long end = System.nanoTime() + RETRY_NANOS;
-        for (int response = 0; ; response++) {
+        for (int number = 0; ; number++) {
             long since = System.nanoTime();
             ItemSnapshot look = items.look();
-            Decision<T> decision = rule.apply(look, since);
-            if (items.write(look, decision, seconds -> holding(resource, seconds))) {
+            Attempt attempt = new Attempt(look, since, time.apply(look));
+            Decision<T> decision = rule.apply(attempt);
+            if (items.write(look, decision, attempt.time())) {
                 return decision.answer();
             }
             if (System.nanoTime() - end > 0) {
                 throw new LockStorageException(
                         resource, "others changed it again and again, for " + Duration.ofNanos(RETRY_NANOS), null);
             }
-            pause(response);
+            pause(number);
         }
     }
 
     /** Others are in other stores: pauses that differ and grow let one of them through. */
-    private static void pause(int response) {
-        long bound = Math.min(LONGEST_PAUSE_NANOS, 500_000L << Math.min(response, 10));
+    private static void pause(int attempt) {
+        long bound = Math.min(LONGEST_PAUSE_NANOS, 500_000L << Math.min(attempt, 10));
         LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound + 1));
     }
 
@@ -129,10 +136,6 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     }
 
     private Items items(String resource) {
-        return new Items(link, clock, resource, ItemName.of(prefix, resource));
-    }
-
-    private HoldRecord holding(String resource, int seconds) {
-        return new HoldRecord(clock.endIn(resource, seconds), ThisProcess.description());
+        return new Items(link, resource, ItemName.of(prefix, resource));
     }
 }

@@ -10,11 +10,11 @@ import net.spy.memcached.CASValue;
 import net.spy.memcached.internal.OperationFuture;
 
 /** The items of one resource on the server. */
-record Items(ServerCalls link, ServerClock clock, String resource, ItemName name) {
+record Items(ServerCalls link, String resource, ItemName name) {
 
     /** Stores what the resource becomes if there is no item of it; false: there is one. */
-    boolean add(ItemState state) {
-        return add(name.text(), state.seconds(), state.written());
+    boolean add(ItemState state, ServerTime time) {
+        return add(name.text(), time.expiry(state.seconds()), state.written());
     }
 
     ItemSnapshot look() {
@@ -47,10 +47,10 @@ record Items(ServerCalls link, ServerClock clock, String resource, ItemName name
     }
 
     /** Makes a decision true; false: the item is not what was looked at, and nothing was decided. */
-    boolean write(ItemSnapshot look, Decision<?> decision, HoldRecords holdings) {
+    boolean write(ItemSnapshot look, Decision<?> decision, ServerTime time) {
         boolean written = decision.signs().entrySet().stream()
-                        .allMatch(one -> store(look, one.getKey(), one.getValue(), holdings))
-                && decision.state().map(state -> change(look, state)).orElse(true);
+                        .allMatch(one -> store(look, one.getKey(), one.getValue(), time))
+                && decision.state().map(state -> change(look, state, time)).orElse(true);
         if (written) {
             decision.obsolete().forEach(sign -> link.ask(resource, client -> client.delete(name.of(sign))));
         }
@@ -58,34 +58,33 @@ record Items(ServerCalls link, ServerClock clock, String resource, ItemName name
     }
 
     /** In no case by a set: one that comes late would shorten what a later request stored, and one without memory delete it. */
-    private boolean store(ItemSnapshot look, MarkerItem sign, int seconds, HoldRecords holdings) {
+    private boolean store(ItemSnapshot look, MarkerItem sign, int seconds, ServerTime time) {
         String item = name.of(sign);
-        String value = holdings.lasting(seconds).written();
+        String value = time.lasting(seconds).written();
+        int expiry = time.expiry(seconds);
         ItemSnapshot.Found found = look.signs().get(sign);
         return found == null
-                ? add(item, seconds, value) || replaceLeft(item, seconds, value)
-                : replace(item, found.version(), seconds, value);
+                ? add(item, expiry, value) || replaceLeft(item, expiry, value)
+                : replace(item, found.version(), expiry, value);
     }
 
     /** Stores over a sign that nothing lists: it is left of a hold before, or of a promotion. */
-    private boolean replaceLeft(String item, int seconds, String value) {
+    private boolean replaceLeft(String item, int expiry, String value) {
         CASValue<String> left = link.ask(resource, client -> client.asyncGets(item, PlainText.PLAIN));
-        return left != null && replace(item, left.getCas(), seconds, value);
+        return left != null && replace(item, left.getCas(), expiry, value);
     }
 
-    private boolean change(ItemSnapshot look, ItemState state) {
+    private boolean change(ItemSnapshot look, ItemState state, ServerTime time) {
         return look.version()
-                .map(version -> replace(name.text(), version, state.seconds(), state.written()))
-                .orElseGet(() -> add(state));
+                .map(version -> replace(name.text(), version, time.expiry(state.seconds()), state.written()))
+                .orElseGet(() -> add(state, time));
     }
 
-    private boolean add(String item, int seconds, String value) {
-        int expiry = clock.expiry(resource, seconds);
+    private boolean add(String item, int expiry, String value) {
         return Boolean.TRUE.equals(link.ask(resource, client -> client.add(item, expiry, value, PlainText.PLAIN)));
     }
 
-    private boolean replace(String item, long version, int seconds, String value) {
-        int expiry = clock.expiry(resource, seconds);
+    private boolean replace(String item, long version, int expiry, String value) {
         return link.ask(resource, client -> client.asyncCAS(item, version, expiry, value, PlainText.PLAIN))
                 == CASResponse.OK;
     }

@@ -57,6 +57,11 @@ record KnownTime(Reading last, Base base, OptionalLong setAfterNanos) {
                 : base;
     }
 
+    /** The last reading is further behind the base than a clock can be that is set. */
+    boolean isBehind() {
+        return base.at(last.beforeNanos()) - last.second() >= TtlSeconds.SLACK;
+    }
+
     boolean isSetAfter(long nanos) {
         return setAfterNanos.isPresent() && setAfterNanos.getAsLong() - nanos >= 0;
     }

@@ -27,9 +27,9 @@ import java.util.Set;
  *
  * @param live who holds, by the item and the signs that are there
  * @param sinceNanos before anything was asked, by this JVM's monotonic clock
- * @param holdings what to write about a hold of so many seconds
+ * @param time by which what is written ends
  */
-record Rules(ItemState live, Request request, long sinceNanos, HoldRecords holdings) {
+record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) {
 
     /** At least 3 s: a promoter asks again at least every second. */
     private static final int MARK_SECONDS = 5;
@@ -139,7 +139,7 @@ record Rules(ItemState live, Request request, long sinceNanos, HoldRecords holdi
         if (mode == LockMode.EXCLUSIVE) {
             // The sign of a reader that promotes ends by itself: deleted late, it would be missing after a demotion.
             return Decision.write(
-                    granted, ItemState.heldBy(new ItemState.Writer(owner(), seconds, holdings.lasting(seconds))));
+                    granted, ItemState.heldBy(new ItemState.Writer(owner(), seconds, time.lasting(seconds))));
         }
         List<ItemState.Reader> readers = new ArrayList<>(otherReaders());
         readers.add(new ItemState.Reader(owner(), seconds));

@@ -63,7 +63,15 @@ final class ServerClock {
             first = read(resource);
         }
         if (first.isPresent() && System.nanoTime() - start > LATE_NANOS) {
-            first = Optional.of(afterTick(resource, first.get()));
+            Reading next = afterTick(resource, first.get());
+            if (next.isSameSecondAs(first.get())) {
+                throw new LockStorageException(
+                        resource,
+                        "the Memcached server failed: its clock has stood still for "
+                                + Duration.ofNanos(TICK_LIMIT_NANOS),
+                        null);
+            }
+            first = Optional.of(next);
         }
         if (first.isEmpty()) {
             refusedNanos = OptionalLong.of(System.nanoTime());
@@ -83,73 +91,70 @@ final class ServerClock {
         return refused.isPresent() && System.nanoTime() - refused.getAsLong() < ASKED_AGAIN_NANOS;
     }
 
+    /** Reads the clock until it shows another second, or has stood still for a while. */
     private Reading afterTick(String resource, Reading first) {
         Reading now = first;
-        while (now.run().equals(first.run()) && now.second() == first.second()) {
-            if (now.afterNanos() - first.afterNanos() > TICK_LIMIT_NANOS) {
-                throw new LockStorageException(
-                        resource,
-                        "the Memcached server failed: its clock has stood still for "
-                                + Duration.ofNanos(TICK_LIMIT_NANOS),
-                        null);
-            }
+        while (now.isSameSecondAs(first) && now.afterNanos() - first.afterNanos() <= TICK_LIMIT_NANOS) {
             LockSupport.parkNanos(TICK_PAUSE_NANOS);
-            now = readAgain(resource);
+            now = readAgain(resource).orElseThrow(() -> silent(resource));
         }
         return now;
     }
 
-    /**
-     * What to send for an item that lasts so many seconds from now: them, or a date. A server that does not tell its clock, as
-     * a proxy, gets the seconds; so does one whose dates do not fit the protocol.
-     */
-    int expiry(String resource, int seconds) {
-        if (seconds >= TtlSeconds.LONG_AGO || known.isEmpty()) {
-            return seconds;
-        }
-        long now = System.nanoTime();
-        KnownTime time = upToDate(resource, now);
-        long date = time.secondAt(now) + seconds;
-        boolean isDate = date > TtlSeconds.LONG_AGO && date <= Integer.MAX_VALUE;
-        return isRight(time, now) || !isDate ? seconds : (int) date;
+    /** The time by which to store something now: rather too early than too late. */
+    ServerTime now(String resource) {
+        return known.flatMap(before -> upToDate(resource, before))
+                .map(ServerClock::timeOf)
+                .orElse(ServerTime.UNKNOWN);
     }
 
-    /** The end of what lasts so many seconds from now, if it is stored now: rather too early than too late. */
-    LeaseEnd endIn(String resource, int seconds) {
-        if (known.isEmpty()) {
-            return LeaseEnd.UNKNOWN;
-        }
+    private static ServerTime timeOf(KnownTime time) {
         long now = System.nanoTime();
-        KnownTime time = upToDate(resource, now);
-        long second = isRight(time, now) ? time.last().second() : time.secondAt(now);
-        return new LeaseEnd(time.last().run(), second + seconds);
+        String run = time.last().run();
+        return isRight(time, now)
+                ? new ServerTime(new LeaseEnd(run, time.last().second()), ServerTime.Counting.SECONDS)
+                : new ServerTime(new LeaseEnd(run, time.secondAt(now)), ServerTime.Counting.DATE);
     }
 
     private static boolean isRight(KnownTime time, long now) {
         return time.isSetAfter(now - RIGHT_NANOS);
     }
 
-    /** Read once a second while the clock is right, and for each call until it is known to be. */
-    private KnownTime upToDate(String resource, long now) {
-        KnownTime time = known.orElseThrow();
+    /** Read once a second while the clock is right, and for each call until it is known to be; empty: a proxy answers now. */
+    private Optional<KnownTime> upToDate(String resource, KnownTime time) {
+        long now = System.nanoTime();
         boolean isRecent = isRight(time, now)
                 ? now - askedNanos < READ_AGAIN_NANOS
                 : now - time.last().beforeNanos() < SAME_CALL_NANOS;
         if (isRecent) {
-            return time;
+            return Optional.of(time);
         }
         askedNanos = now;
-        return learn(readAgain(resource));
+        return fresh(resource);
+    }
+
+    /**
+     * Reads a clock that was known. Where it is behind, either it was not set since the server was stopped, or the server's
+     * machine was suspended with all its clocks: when it is set next it tells which.
+     */
+    private Optional<KnownTime> fresh(String resource) {
+        Optional<Reading> reading = readAgain(resource);
+        if (reading.isEmpty()) {
+            known = Optional.empty();
+            refusedNanos = OptionalLong.of(System.nanoTime());
+            return Optional.empty();
+        }
+        KnownTime time = learn(reading.get());
+        return Optional.of(time.isBehind() ? learn(afterTick(resource, time.last())) : time);
     }
 
     /** What is certainly left until an end; zero if that is not known, or less than the clock can tell. */
     Duration leftUntil(String resource, LeaseEnd end) {
-        if (known.isEmpty()) {
-            return Duration.ZERO;
-        }
-        KnownTime time = learn(readAgain(resource));
-        long left = end.second() - time.secondAt(System.nanoTime()) - TtlSeconds.SLACK;
-        return time.last().run().equals(end.run()) ? Duration.ofSeconds(Math.max(0, left)) : Duration.ZERO;
+        Optional<KnownTime> time = known.flatMap(before -> fresh(resource));
+        return time.filter(one -> one.last().run().equals(end.run()))
+                .map(one -> end.second() - one.secondAt(System.nanoTime()) - TtlSeconds.SLACK)
+                .map(left -> Duration.ofSeconds(Math.max(0, left)))
+                .orElse(Duration.ZERO);
     }
 
     private KnownTime learn(Reading reading) {
@@ -160,16 +165,30 @@ final class ServerClock {
         }
     }
 
-    /** From a server that has told its clock before. */
-    private Reading readAgain(String resource) {
-        return read(resource)
-                .orElseThrow(() -> new LockStorageException(
-                        resource, "the Memcached server failed: it does not tell its clock any more", null));
+    /**
+     * From a server that has told its clock before; empty: something else answers in its place, which has none. The driver
+     * answers with nothing at all where the connection broke.
+     */
+    private Optional<Reading> readAgain(String resource) {
+        long before = System.nanoTime();
+        Map<String, String> statistics = link.statistics(resource);
+        if (statistics.isEmpty()) {
+            throw silent(resource);
+        }
+        return reading(statistics, before);
+    }
+
+    private static LockStorageException silent(String resource) {
+        return new LockStorageException(
+                resource, "the Memcached server failed: it does not tell its clock any more", null);
     }
 
     private Optional<Reading> read(String resource) {
         long before = System.nanoTime();
-        Map<String, String> statistics = link.statistics(resource);
+        return reading(link.statistics(resource), before);
+    }
+
+    private static Optional<Reading> reading(Map<String, String> statistics, long before) {
         if (!statistics.containsKey(OF_A_SERVER) || statistics.containsKey(OF_A_PROXY)) {
             return Optional.empty();
         }
@@ -184,5 +203,10 @@ final class ServerClock {
     }
 
     /** A reading of the clock, and when it was asked for and had. */
-    record Reading(String run, long second, long beforeNanos, long afterNanos) {}
+    record Reading(String run, long second, long beforeNanos, long afterNanos) {
+
+        boolean isSameSecondAs(Reading other) {
+            return run.equals(other.run) && second == other.second;
+        }
+    }
 }

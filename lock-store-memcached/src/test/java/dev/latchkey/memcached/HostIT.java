@@ -31,6 +31,9 @@ class HostIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
+    /** After that the clock is read again before a write. */
+    private static final Duration LONGER_THAN_RIGHT = Duration.ofSeconds(3);
+
     /** Nobody listens at this address of the machine's own network. */
     private static final String NOBODY = "127.0.0.77";
 
@@ -81,6 +84,24 @@ class HostIT {
             Lock lock = locks.createLock("r", Duration.ofMinutes(1));
 
             assertThat(lock.acquire(LIMIT).isAcquired()).isTrue();
+        }
+    }
+
+    /** A proxy has statistics of its own, if any, and no clock that counts. */
+    @Test
+    void givenAProxyTakesThePlaceOfTheServer_whenAsked_thenTheStoreGoesOnWithoutItsClock() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                LockFactory locks = LockFactory.connect("memcached://" + proxy.address())) {
+            Lock held = locks.createLock("held", Duration.ofMinutes(1)).acquire();
+
+            proxy.answerStatistics("STAT version 1.6.18\r\nSTAT proxy_conn_requests 1\r\nEND\r\n");
+
+            long start = System.nanoTime();
+            Awaitility.await().atMost(LIMIT).until(() -> System.nanoTime() - start > LONGER_THAN_RIGHT.toNanos());
+            assertThat(locks.createLock("later", Duration.ofMinutes(1)).tryAcquire())
+                    .isTrue();
+            assertThat(held.release()).isTrue();
         }
     }
 

@@ -54,6 +54,16 @@ class KnownTimeTest {
     }
 
     @Test
+    void givenAReadingMoreThanThreeSecondsLate_whenJudged_thenTheClockIsBehind() {
+        KnownTime known = KnownTime.first(reading(1_000, 0));
+
+        assertThat(known.with(reading(1_007, 9)).isBehind()).isFalse();
+        assertThat(known.with(reading(1_006, 9)).isBehind()).isTrue();
+        assertThat(known.with(reading(1_006, 9)).with(reading(1_010, 10)).isBehind())
+                .isFalse();
+    }
+
+    @Test
     void givenAnotherRun_whenRead_thenNothingOfTheOneBeforeCounts() {
         KnownTime time = KnownTime.first(reading(1_000, 0))
                 .with(reading(1_001, 1))

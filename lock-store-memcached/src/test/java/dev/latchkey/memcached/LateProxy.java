@@ -28,6 +28,7 @@ final class LateProxy implements AutoCloseable {
     private byte @Nullable [] late;
     private @Nullable Pattern nextAnswer;
     private @Nullable CountDownLatch heldAnswer;
+    private @Nullable String ownStatistics;
     private final StringBuilder transcript = new StringBuilder();
 
     LateProxy(ServerAddress server) {
@@ -81,6 +82,15 @@ final class LateProxy implements AutoCloseable {
         heldAnswer.countDown();
     }
 
+    /** Answers itself from now on when it is asked for statistics, as proxies of Memcached do. */
+    synchronized void answerStatistics(String statistics) {
+        ownStatistics = statistics;
+    }
+
+    private synchronized @Nullable String ownAnswer(String request) {
+        return request.equals("stats\r\n") ? ownStatistics : null;
+    }
+
     /** All that was asked and answered. */
     synchronized String transcript() {
         return transcript.toString();
@@ -109,6 +119,11 @@ final class LateProxy implements AutoCloseable {
                 note(new String(bytes, 0, length, StandardCharsets.US_ASCII));
                 if (requests && isHeldBack(Arrays.copyOf(bytes, length))) {
                     return;
+                }
+                String own = requests ? ownAnswer(new String(bytes, 0, length, StandardCharsets.US_ASCII)) : null;
+                if (own != null) {
+                    from.getOutputStream().write(own.getBytes(StandardCharsets.US_ASCII));
+                    continue;
                 }
                 if (!requests) {
                     awaitLetGo(new String(bytes, 0, length, StandardCharsets.US_ASCII));

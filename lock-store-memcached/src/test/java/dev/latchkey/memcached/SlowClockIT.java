@@ -73,6 +73,26 @@ class SlowClockIT {
         }
     }
 
+    /** What was stored by a date that was counted on over the pause lasted longer by the pause. */
+    @Test
+    void givenTheServersMachineWasSuspended_whenTheHolderDies_thenTheLockIsFreeAfterItsTtl(@TempDir Path directory)
+            throws Exception {
+        Duration suspended = Duration.ofSeconds(60);
+        try (SlowClockServer server = new SlowClockServer(directory);
+                LockFactory locks = LockFactory.connect(server.dsn())) {
+            locks.createLock("warm-up").acquire().release();
+            server.stopClock();
+            awaitPassed(suspended);
+            server.letClockGoOnLate(suspended);
+
+            assertThat(locks.createLock("r", TTL).tryAcquire()).isTrue();
+            assertThat(locks.createLock("s", TTL).tryAcquireShared()).isTrue();
+
+            assertThat(server.secondsLeft("lock:r")).isLessThanOrEqualTo(LONGER_THAN_STORED.toSeconds());
+            assertThat(server.secondsLeft("lock:s")).isLessThanOrEqualTo(LONGER_THAN_STORED.toSeconds());
+        }
+    }
+
     private static void awaitPassed(Duration time) {
         long start = System.nanoTime();
         Awaitility.await().atMost(LIMIT).until(() -> System.nanoTime() - start >= time.toNanos());

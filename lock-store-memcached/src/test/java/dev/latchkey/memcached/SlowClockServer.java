@@ -66,24 +66,42 @@ final class SlowClockServer implements AutoCloseable {
 
     /** Its clock is set again; returns when that has been done. */
     void letClockGoOn() throws IOException {
+        letClockGoOn(NOW);
+    }
+
+    /** Its clock goes on from where it stood, as that of a machine that was suspended with all its clocks. */
+    void letClockGoOnLate(Duration suspended) throws IOException {
+        letClockGoOn("-" + suspended.toSeconds());
+    }
+
+    private void letClockGoOn(String value) throws IOException {
         long stopped = second();
-        set(NOW);
+        set(value);
         Awaitility.await().atMost(LIMIT).until(() -> second() > stopped);
     }
 
     /** What its clock shows. Each call is a new connection, which wakes the thread that sets the clock. */
     long second() throws IOException {
+        return number("stats", "STAT time ");
+    }
+
+    /** For how long an item is still stored, by its clock. */
+    long secondsLeft(String item) throws IOException {
+        return number("mg " + item + " t", "HD t");
+    }
+
+    private long number(String command, String before) throws IOException {
         try (Socket socket = address.connect()) {
             socket.setSoTimeout(ANSWER_MILLIS);
-            socket.getOutputStream().write("stats\r\n".getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
             BufferedReader in =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));
             for (String line = in.readLine(); line != null; line = in.readLine()) {
-                if (line.startsWith("STAT time ")) {
-                    return Long.parseLong(line.substring("STAT time ".length()));
+                if (line.startsWith(before)) {
+                    return Long.parseLong(line.substring(before.length()));
                 }
             }
-            throw new SocketTimeoutException("no time in the statistics");
+            throw new SocketTimeoutException("no \"" + before + "\" in the answer to " + command);
         }
     }
 

@@ -89,7 +89,7 @@ final class SessionMonitor implements Runnable {
         }
         fails = true;
         try {
-            log.warn("lock.watch-failed problem={}", failure.toString());
+            log.warn("lock.watch_failed problem={}", failure.toString());
         } catch (RuntimeException | Error e) {
             // Nobody can be told.
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.PgBouncer;
 import dev.latchkey.servers.PostgresServer;
 import java.nio.file.Files;
 import java.nio.file.Path;

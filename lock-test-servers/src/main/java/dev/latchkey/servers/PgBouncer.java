@@ -1,6 +1,5 @@
-package dev.latchkey.postgres;
+package dev.latchkey.servers;
 
-import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.ServerAddress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,10 +14,23 @@ import java.util.List;
 import java.util.Objects;
 import org.awaitility.Awaitility;
 
-/** A pooler in transaction mode before a server: needs "apt-get install pgbouncer". */
-record PgBouncer(Process process, ServerAddress address) implements AutoCloseable {
+/**
+ * A pooler in transaction mode before a server: needs "apt-get install pgbouncer".
+ *
+ * @param process the pooler
+ * @param address where it listens
+ */
+public record PgBouncer(Process process, ServerAddress address) implements AutoCloseable {
 
-    static PgBouncer start(ServerAddress server, Path directory) throws IOException {
+    /**
+     * Starts it with its configuration and log in a directory.
+     *
+     * @param server the PostgreSQL server behind it
+     * @param directory for this pooler alone
+     * @return the pooler, which answers
+     * @throws IOException if it could not be started
+     */
+    public static PgBouncer start(ServerAddress server, Path directory) throws IOException {
         ServerAddress address = ServerAddress.unused();
         Path configuration = directory.resolve("pgbouncer.ini");
         Files.writeString(configuration, """
@@ -49,9 +61,23 @@ record PgBouncer(Process process, ServerAddress address) implements AutoCloseabl
         return started;
     }
 
-    Connection connect() throws SQLException {
-        String url = PostgresServer.jdbcUrl(PostgresServer.dsn(address));
-        return Objects.requireNonNull(DriverManager.getConnection(url));
+    /**
+     * Returns the URL of the server's database through the pooler.
+     *
+     * @return with a question mark in it
+     */
+    public String jdbcUrl() {
+        return PostgresServer.jdbcUrl(PostgresServer.dsn(address));
+    }
+
+    /**
+     * Connects through the pooler.
+     *
+     * @return a connection
+     * @throws SQLException if there is none
+     */
+    public Connection connect() throws SQLException {
+        return Objects.requireNonNull(DriverManager.getConnection(jdbcUrl()));
     }
 
     private boolean answers() {
