@@ -64,6 +64,6 @@ final class EditorRights {
     private Ancestors ancestry() {
         Map<String, Key> keys = editorHold.keys();
         return new Ancestors(
-                tree, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(EditorHoldStore::mode));
+                tree, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(EditorKeys::mode));
     }
 }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /** For trees that are edited without locks. */
-enum NoTreeLocks implements TreeLocks {
+enum NoTreeLocks implements TreeEditor {
     INSTANCE;
 
     @Override
