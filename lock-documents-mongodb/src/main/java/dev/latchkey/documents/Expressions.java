@@ -9,7 +9,12 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 
-/** Aggregation expressions, of operators that MongoDB 4.2 has. What they are given is such an expression, or safe text. */
+/**
+ * Aggregation expressions with the operators of MongoDB 4.2. The arguments are expressions, or text that is safe in one.
+ *
+ * <p>The module {@code lock-store-mongodb} has such a class of its own: each method only names an operator whose meaning MongoDB defines, so the two
+ * cannot contradict each other, and sharing them would take a third published artifact.
+ */
 final class Expressions {
 
     static final BsonValue NOW = new BsonString("$$NOW");

@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
@@ -133,6 +134,6 @@ record Holds(ServerCalls link, ServerClock clock, String prefix, ResourceMutexes
     }
 
     private HoldRecord holding(String resource, int seconds) {
-        return new HoldRecord(clock.endIn(resource, seconds), ThisProcess.description());
+        return new HoldRecord(clock.endIn(resource, seconds), LocalProcess.description());
     }
 }

@@ -7,6 +7,7 @@ import dev.latchkey.mongodb.LockCommands.Repetition;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -60,7 +61,7 @@ final class Holds {
             Request request, long number, BsonDocument rule, LockCommands.Absent absent, Repetition repetition) {
         deployment.check(request.key().resource());
         List<BsonDocument> change = RuleArguments.of(
-                        request, number, ThisProcess.description(), retention, deployment.skew())
+                        request, number, LocalProcess.description(), retention, deployment.skew())
                 .applied(rule);
         long since = System.nanoTime();
         Optional<LockDocument> after = documents.change(request.key().resource(), change, absent, repetition);

@@ -3,7 +3,7 @@ package dev.latchkey.tree;
 import java.util.Collection;
 import java.util.stream.Collectors;
 
-/** Ids in messages: not all of a thousand, and none so long or odd that it spoils a log line. */
+/** Ids in messages: at most ten of them, shortened, and without control characters. */
 final class IdText {
 
     private static final int MOST = 10;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** For trees that are edited without locks. */
+/** The editor of a tree that is edited without locks. */
 enum NoTreeLocks implements TreeEditor {
     INSTANCE;
 
