@@ -41,7 +41,7 @@ class LockRunSignalsIT extends CliFixture {
         cli.awaitFile("ready");
         var waiting = cli.start(
                 "run", "--verbose", "x", "--", "touch", cli.file("ran").toString());
-        waiting.awaitErr("asking for");
+        waiting.awaitErr("acquiring");
 
         long start = System.nanoTime();
         waiting.signal(signal);
@@ -375,7 +375,7 @@ class LockRunSignalsIT extends CliFixture {
         cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
         cli.awaitFile("ready");
         var waiting = cli.startInTerminal("run", "--verbose", "x", "--", "true");
-        await().atMost(Cli.PATIENCE).until(() -> waiting.out().contains("asking for"));
+        await().atMost(Cli.PATIENCE).until(() -> waiting.out().contains("acquiring"));
 
         waiting.type(CTRL_C);
 

@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -180,11 +179,8 @@ final class Ancestors {
 
     private static IllegalArgumentException cycle(Set<String> path, String again) {
         List<String> ids = List.copyOf(path);
-        List<String> cycle = ids.subList(ids.indexOf(again), ids.size());
-        String way = cycle.stream().limit(10).map(IdText::id).collect(Collectors.joining(" -> "));
-        return new IllegalArgumentException(
-                "the parents of " + IdText.id(again) + " lead back to it, by " + way + " -> "
-                        + (cycle.size() > 10 ? "… -> " : "") + IdText.id(again)
-                        + ": an id in a tree must not be its own ancestor");
+        return new IllegalArgumentException("the parents of " + IdText.id(again) + " lead back to it, by "
+                + IdText.path(ids.subList(ids.indexOf(again), ids.size())) + IdText.id(again)
+                + ": an id in a tree must not be its own ancestor");
     }
 }

@@ -3,7 +3,7 @@ package dev.latchkey.tree;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Pauses between the attempts after a conflict: they double from 5 ms to 1 s, with jitter, and a hint of the store shortens them. */
+/** Pauses between attempts after conflicts: they double from 5 ms to 1 s, with jitter, or a hint shortens them. */
 final class RetryDelays {
 
     private static final long LONGEST_NANOS = Duration.ofSeconds(1).toNanos();

@@ -5,7 +5,10 @@ import dev.latchkey.spi.BatchAttempt;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Maps the ids of a tree to resources of the store. The name of a tree contains no slash, so two trees never share a resource. */
+/**
+ * Maps the ids of a tree to resources of the store. The name of a tree contains no slash, so two trees never share a
+ * resource.
+ */
 record TreeResources(String tree) {
 
     String resource(String id) {
