@@ -114,7 +114,7 @@ final class EditorHold {
             try {
                 lock.refresh();
             } catch (LockLostException e) {
-                throw new LockLostException(tree, problem, e.reason());
+                throw ofTree(problem, e);
             }
         }
     }
@@ -122,15 +122,28 @@ final class EditorHold {
     /** Returns the exception to throw when the store has found that something is no longer held. */
     LockLostException lost(String problem, BatchAttempt.Lost gone) {
         // The Lock finds out as well, and throws.
-        lock.refresh();
+        refreshLock();
         return new LockLostException(
                 tree, problem, gone.reasons().values().iterator().next());
     }
 
     void refresh() {
         if (!keys.keys().isEmpty() || isLost()) {
-            lock.refresh();
+            refreshLock();
         }
+    }
+
+    private void refreshLock() {
+        try {
+            lock.refresh();
+        } catch (LockLostException e) {
+            throw ofTree("it could not be refreshed because it was lost", e);
+        }
+    }
+
+    /** The number of the editor, which the resource of its Lock has, means nothing to the application. */
+    private LockLostException ofTree(String problem, LockLostException e) {
+        return new LockLostException(tree, problem, e.reason());
     }
 
     void onLost(Consumer<? super LossReason> listener) {
@@ -148,6 +161,8 @@ final class EditorHold {
     void close() {
         try {
             lock.close();
+        } catch (LockLostException e) {
+            throw ofTree("it was no longer held when it was released", e);
         } finally {
             try {
                 releaseLost();

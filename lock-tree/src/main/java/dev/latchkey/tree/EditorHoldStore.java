@@ -87,10 +87,10 @@ final class EditorHoldStore implements ExpiringStore {
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         long begun = System.nanoTime();
         List<RefreshResult> results = new ArrayList<>();
-        List<Optional<Renewal>> batch = new ArrayList<>();
+        List<Optional<EditorRenewal>> batch = new ArrayList<>();
         int size = 0;
         for (Request request : requests) {
-            Optional<Renewal> renewal = renewal(request);
+            Optional<EditorRenewal> renewal = renewal(request);
             int keys = renewal.map(one -> one.keys().size()).orElse(0);
             if (size > 0 && size + keys > LARGEST_BATCH) {
                 results.addAll(renewed(batch, rest(within, begun)));
@@ -109,7 +109,7 @@ final class EditorHoldStore implements ExpiringStore {
         return rest.isNegative() ? Duration.ZERO : rest;
     }
 
-    private List<RefreshResult> renewed(List<Optional<Renewal>> batch, Duration within) {
+    private List<RefreshResult> renewed(List<Optional<EditorRenewal>> batch, Duration within) {
         List<Request> all = batch.stream()
                 .flatMap(Optional::stream)
                 .flatMap(renewal -> renewal.requests().stream())
@@ -125,7 +125,7 @@ final class EditorHoldStore implements ExpiringStore {
         }
         List<RefreshResult> results = new ArrayList<>();
         int from = 0;
-        for (Optional<Renewal> renewal : batch) {
+        for (Optional<EditorRenewal> renewal : batch) {
             int to = from + renewal.map(one -> one.keys().size()).orElse(0);
             List<RefreshResult> own = answers.subList(from, to);
             results.add(
@@ -135,7 +135,7 @@ final class EditorHoldStore implements ExpiringStore {
         return results;
     }
 
-    private Optional<Renewal> renewal(Request request) {
+    private Optional<EditorRenewal> renewal(Request request) {
         return Optional.ofNullable(held.get(request.key().resource())).map(keys -> keys.renewal(request));
     }
 

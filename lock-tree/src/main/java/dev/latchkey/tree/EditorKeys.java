@@ -174,10 +174,10 @@ final class EditorKeys {
     }
 
     /** Begins to renew everything that is held now. */
-    Renewal renewal(Request request) {
+    EditorRenewal renewal(Request request) {
         long sent = System.nanoTime();
         long since = sent + Math.min(0, acquiringSince.orElse(sent) - sent);
-        return new Renewal(this, request, since, List.copyOf(keys.values()));
+        return new EditorRenewal(this, request, since, List.copyOf(keys.values()));
     }
 
     /**
@@ -187,7 +187,7 @@ final class EditorKeys {
      * @return what the renewal means for the hold as a whole
      * @throws LockStorageException if the store failed for one of the keys
      */
-    Response settle(Renewal renewal, List<RefreshResult> results) {
+    Response settle(EditorRenewal renewal, List<RefreshResult> results) {
         List<Response.Granted> grants = new ArrayList<>();
         for (int i = 0; i < results.size(); i++) {
             Key key = renewal.keys().get(i);

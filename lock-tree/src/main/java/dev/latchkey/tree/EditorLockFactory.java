@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class EditorLockFactory implements AutoCloseable {
 
     /** Who refreshes the locks before their lease ends. */
-    enum Renewal {
+    enum RenewalPolicy {
         BY_THE_EDITOR,
         BY_THE_FACTORY
     }
@@ -19,12 +19,12 @@ final class EditorLockFactory implements AutoCloseable {
     private final String tree;
     private final PersistingStore store;
     private final Duration ttl;
-    private final Renewal renewal;
+    private final RenewalPolicy renewal;
     private final EditorHoldStore holdStore;
     private final LockFactory locks;
     private final AtomicLong editors = new AtomicLong();
 
-    EditorLockFactory(String tree, PersistingStore store, Duration ttl, Renewal renewal) {
+    EditorLockFactory(String tree, PersistingStore store, Duration ttl, RenewalPolicy renewal) {
         this.tree = tree;
         this.store = store;
         this.ttl = ttl;
@@ -50,7 +50,7 @@ final class EditorLockFactory implements AutoCloseable {
 
     private LockBuilder builder(String resource) {
         LockBuilder builder = locks.lock(resource).ttl(ttl);
-        return renewal == Renewal.BY_THE_FACTORY ? builder.autoRefresh() : builder;
+        return renewal == RenewalPolicy.BY_THE_FACTORY ? builder.autoRefresh() : builder;
     }
 
     @Override

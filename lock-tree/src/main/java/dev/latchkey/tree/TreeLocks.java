@@ -143,7 +143,7 @@ public final class TreeLocks implements AutoCloseable {
         private Optional<IndexStore> indexes;
         private Optional<StateRule> rule = Optional.of(StateRule.BOTH_INDEXES);
         private Duration ttl = Duration.ofMinutes(5);
-        private EditorLockFactory.Renewal renewal = EditorLockFactory.Renewal.BY_THE_EDITOR;
+        private EditorLockFactory.RenewalPolicy renewal = EditorLockFactory.RenewalPolicy.BY_THE_EDITOR;
 
         private Builder(PersistingStore store, String tree) {
             if (store.capability(SharedStore.class).isEmpty()) {
@@ -214,7 +214,7 @@ public final class TreeLocks implements AutoCloseable {
          * @return this
          */
         public Builder autoRefresh() {
-            this.renewal = EditorLockFactory.Renewal.BY_THE_FACTORY;
+            this.renewal = EditorLockFactory.RenewalPolicy.BY_THE_FACTORY;
             return this;
         }
 

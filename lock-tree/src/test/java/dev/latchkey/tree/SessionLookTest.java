@@ -74,7 +74,8 @@ class SessionLookTest {
     private static void assertLost(ThrowingCallable call) {
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(call)
-                .satisfies(lost -> assertThat(lost.reason()).isEqualTo(LossReason.SESSION_LOST));
+                .satisfies(lost -> assertThat(lost.reason()).isEqualTo(LossReason.SESSION_LOST))
+                .satisfies(lost -> assertThat(lost.resource()).isEqualTo("tree"));
     }
 
     /** Holds last as long as a session, of whose end only a look at the clock tells. */

@@ -15,7 +15,7 @@ import java.util.List;
  * @param since the {@link System#nanoTime()} at which the lease starts
  * @param keys what was held when the renewal began
  */
-record Renewal(EditorKeys owner, Request request, long since, List<Key> keys) {
+record EditorRenewal(EditorKeys owner, Request request, long since, List<Key> keys) {
 
     /** Returns one request for each key, in the same order. */
     List<Request> requests() {
