@@ -4,29 +4,29 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import java.time.Duration;
 
-/** What came of asking for a lock. */
+/** The result of the attempt to acquire a lock. */
 sealed interface AcquireAnswer {
 
     /**
-     * It is held.
+     * The lock is held.
      *
      * @param locks the factory to close at the end
      * @param waited how long it took
      */
     record Acquired(LockFactory locks, Lock lock, Duration waited) implements AcquireAnswer {
 
-        /** Gives it back without a word: nobody has relied on it. */
+        /** Releases the lock silently, because nobody has relied on it. */
         void undo() {
             locks.close();
         }
     }
 
-    /** Somebody else held it as long as we were ready to wait. */
+    /** Somebody else held the lock until the end of the max wait. */
     record Conflicted(String who) implements AcquireAnswer {}
 
-    /** A signal ended the waiting; nothing is held. */
+    /** A signal ended the wait; nothing is held. */
     record Aborted(UnixSignal signal) implements AcquireAnswer {}
 
-    /** It could not be asked for; nothing is held, as far as that can be known. */
+    /** The attempt failed; nothing is held, as far as that can be known. */
     record Failed(RuntimeException failure) implements AcquireAnswer {}
 }

@@ -9,13 +9,14 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code lock acquire}: a lock that outlives the command, or is held by it. */
+/** {@code lock acquire}: acquires a lock that outlives the command, or holds it. */
 @Command(
         name = "acquire",
         mixinStandardHelpOptions = true,
         versionProvider = LockCommand.Version.class,
-        description = "Takes the lock NAME and prints its key, with which anybody can refresh or release it. Nobody"
-                + " refreshes it by itself: it ends after --ttl.",
+        description =
+                "Acquires the lock NAME and prints its key, which can refresh or release it from anywhere. The lock"
+                        + " is not refreshed automatically: it ends after --ttl.",
         customSynopsis = "lock acquire [OPTIONS] NAME",
         sortOptions = false,
         footerHeading = "%n",
@@ -38,7 +39,7 @@ import picocli.CommandLine.Parameters;
         })
 final class AcquireCommand implements Callable<Integer> {
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "What is to be protected: any text.")
+    @Parameters(index = "0", paramLabel = "NAME", description = "The resource to protect: any text.")
     private String name = "";
 
     @Mixin
@@ -52,7 +53,7 @@ final class AcquireCommand implements Callable<Integer> {
 
     @Option(
             names = "--until-eof",
-            description = "As --hold, but also until stdin ends: so it ends with whoever started it.")
+            description = "Like --hold, but also ends with stdin, and so with the process that started it.")
     private boolean untilEof;
 
     @Option(names = "--json", description = "Print the answer as JSON.")
@@ -70,10 +71,10 @@ final class AcquireCommand implements Callable<Integer> {
         Console console = store.console();
         EventQueue inbox = new EventQueue();
         Signals.deliverTo(inbox);
-        console.explain("asking for " + Text.quoted(name));
+        console.explain("acquiring " + Text.quoted(name));
         AcquireAnswer answer = AcquireTask.acquire(want, inbox);
         if (answer instanceof AcquireAnswer.Acquired held) {
-            console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
+            console.explain("acquired " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
             return holding
                     ? new BareHold(held, inbox, console).untilToldToEnd(line(held), untilEof)
                     : print(held, console);
@@ -95,7 +96,7 @@ final class AcquireCommand implements Callable<Integer> {
         try {
             String key = held.lock().key().serialize();
             console.answer(json ? description(held.lock()).put("key", key).toString() : key);
-            // Only now: if nobody has read the key, the lock is released on the way out.
+            // Only now: if the key could not be printed, closing the factory releases the lock.
             transferKey(held.lock());
             return ExitCode.OK.number();
         } finally {
@@ -103,7 +104,7 @@ final class AcquireCommand implements Callable<Integer> {
         }
     }
 
-    /** Leaves the lock to whoever has its key; that its lease was too short for that is no defect of ours. */
+    /** Leaves the lock to whoever has its key. Fails with an explanation if its lease was too short for that. */
     static void transferKey(Lock lock) {
         try {
             lock.transferKey();

@@ -9,12 +9,12 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Opens the store and takes a lock, on a thread of its own: the main thread stays free for signals, so that they end the
- * waiting at once whatever the store is doing.
+ * Opens the store and acquires a lock on a separate thread. The main thread stays free for signals, which end the wait at once,
+ * whatever the store is doing.
  */
 final class AcquireTask {
 
-    /** How long a store may take to withdraw; then we leave without it, and what it may yet grant ends with us or its TTL. */
+    /** How long a store may take to withdraw. After that the command ends, and a late grant ends with the process or its TTL. */
     private static final Duration WITHDRAWAL = Duration.ofSeconds(1);
 
     private final LockTarget want;
@@ -25,7 +25,7 @@ final class AcquireTask {
         this.inbox = inbox;
     }
 
-    /** Waits for the lock, for the end of the patience, or for a signal. */
+    /** Waits for the lock, the end of the max wait, or a signal. */
     static AcquireAnswer acquire(LockTarget want, EventQueue inbox) throws InterruptedException {
         AcquireTask acquiring = new AcquireTask(want, inbox);
         Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
@@ -41,7 +41,7 @@ final class AcquireTask {
                 return acquiring.withdrawn(signalled.signal());
             }
             if (event instanceof Event.Lost) {
-                // Granted and lost at once, and we hear of the loss first: for whoever gets the answer.
+                // The lock was granted and lost at once, and the loss came first: left for the caller.
                 lost = Optional.of(event);
             }
         }
@@ -52,7 +52,7 @@ final class AcquireTask {
         while (true) {
             Optional<Event> event = inbox.next(Duration.ofNanos(end - System.nanoTime()));
             if (event.isEmpty()) {
-                // Hung in the driver. Leaving through exit() would wait for it; the operating system does not.
+                // The thread hangs in the driver. exit() would wait for it; the operating system does not.
                 Runtime.getRuntime().halt(signal.exitCode());
             }
             if (event.orElse(null) instanceof Event.Answered answered) {
@@ -75,7 +75,7 @@ final class AcquireTask {
         } catch (RuntimeException e) {
             return new AcquireAnswer.Failed(e);
         } catch (Error e) {
-            // Thrown on, it would end this thread alone, and nobody would ever answer.
+            // Thrown, it would only end this thread, and there would never be an answer.
             return new AcquireAnswer.Failed(new IllegalStateException(e));
         }
     }
@@ -88,7 +88,7 @@ final class AcquireTask {
                     ? new AcquireAnswer.Acquired(locks, lock, Duration.ofNanos(System.nanoTime() - start))
                     : new AcquireAnswer.Conflicted(HolderReport.describe(locks, want.resource()));
         } catch (InterruptedException e) {
-            // Only a signal interrupts this thread, and whoever got the signal knows which.
+            // Only a signal interrupts this thread, and its receiver knows which one.
             return new AcquireAnswer.Aborted(UnixSignal.TERM);
         } catch (RuntimeException e) {
             return new AcquireAnswer.Failed(e);
@@ -109,12 +109,12 @@ final class AcquireTask {
         return lock;
     }
 
-    /** Asks before anything is held. */
+    /** Checks this before anything is held. */
     private static void requireTravelling(Lock lock) {
         String unused = lock.key().serialize();
     }
 
-    /** Tells whether a key of this lock means anything outside this process. */
+    /** Returns whether the key of this lock can be transferred to another process. */
     static boolean travels(Lock lock) {
         try {
             requireTravelling(lock);

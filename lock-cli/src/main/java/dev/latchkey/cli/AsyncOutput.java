@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Writes on a thread of its own: whoever reads may be stuck, and what has to be done, such as to end a command whose lock is
- * lost, must not wait for what is said of it. What is too much to keep meanwhile is dropped.
+ * Writes on a separate thread: the reader may be stuck, and nothing important, such as ending a command whose lock is lost, may
+ * wait for its messages. Messages that exceed the buffer are dropped.
  */
 final class AsyncOutput extends OutputStream {
 
-    /** Each a line, or 8 KiB of one. */
+    /** Each element is a line, or 8 KiB of one. */
     private static final int MAX_WAITING = 1024;
 
     private final OutputStream out;
@@ -31,7 +31,7 @@ final class AsyncOutput extends OutputStream {
 
     AsyncOutput(OutputStream out) {
         this.out = out;
-        // Now: where the limit of processes is reached, no thread can be made any more.
+        // Started now, because at the limit of processes no thread can be created.
         writer.prestartAllCoreThreads();
     }
 
@@ -50,16 +50,16 @@ final class AsyncOutput extends OutputStream {
         try {
             out.write(bytes);
         } catch (IOException e) {
-            // Nobody is left to be told.
+            // There is no reader left.
         }
     }
 
-    /** Waits until all is written, but no longer than this. */
+    /** Waits until everything is written, but no longer than this. */
     void drain(Duration maxWait) {
         try {
             Object unused = writer.submit(() -> {}).get(maxWait.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            // Whoever does not read by now does not want to know.
+            // A reader that is too late misses the rest.
         } catch (ExecutionException e) {
             throw new IllegalStateException(e);
         } catch (InterruptedException e) {

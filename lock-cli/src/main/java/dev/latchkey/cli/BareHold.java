@@ -4,7 +4,7 @@ import dev.latchkey.Lock;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** A lock held for nothing but itself. */
+/** Holds a lock without running a command. */
 final class BareHold {
 
     private final AcquireAnswer.Acquired held;
@@ -17,14 +17,14 @@ final class BareHold {
         this.console = console;
     }
 
-    /** Says that it is held, holds it until a signal comes, or stdin ends where that is asked for, and releases it. */
+    /** Reports that the lock is held, holds it until a signal or, if requested, the end of stdin, and releases it. */
     int untilToldToEnd(String line, boolean untilEof) throws InterruptedException {
         Lock lock = held.lock();
         String name = Text.quoted(lock.key().resource());
         try {
-            // The last thing before: a process that was frozen since the grant may not have been told of its loss yet.
+            // Checked last: a process that was frozen since the grant may not know of its loss yet.
             if (lock.isExpired()) {
-                console.say("lost the lock " + name + " before it could be said to be held");
+                console.say("lost the lock " + name + " before this could be reported");
                 return ExitCode.LOST.number();
             }
             console.answer(line);
@@ -59,10 +59,10 @@ final class BareHold {
         InputStream input = System.in;
         try {
             while (input.read(ignored) >= 0) {
-                // Only its end means something.
+                // Only the end of the input matters.
             }
         } catch (IOException e) {
-            // A stdin that cannot be read has ended.
+            // A stdin that cannot be read counts as ended.
         }
         inbox.add(new Event.InputEnded());
     }

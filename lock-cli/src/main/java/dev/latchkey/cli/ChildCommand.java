@@ -15,12 +15,15 @@ final class ChildCommand {
 
     private static final List<String> SHELL = List.of("/bin/sh", "-c");
 
-    /** What the system said, in Java's words: {@code error=13, Permission denied}, or {@code error: 13 (…)} in later ones. */
+    /**
+     * The error of the system in Java's words: {@code error=13, Permission denied}, or {@code error: 13 (…)} in later
+     * versions.
+     */
     private static final Pattern SYSTEM_ERROR = Pattern.compile("error[=:] ?([0-9]+)(?:, | \\()([^)]*)");
 
     private static final String NO_SUCH_FILE = "2";
 
-    /** What the launcher changed for this JVM, so that it reads all names; the child gets back what it was. */
+    /** The variable that the launcher changed so that this JVM reads all names. The child gets the original value. */
     private static final String LAUNCHED_WITH_LC_ALL = "latchkey.lc-all";
 
     private final List<String> words;
@@ -46,14 +49,14 @@ final class ChildCommand {
     }
 
     /**
-     * Starts it with our stdin, stdout and stderr. It inherits nothing else: the JVM closes all other descriptors, so it
-     * cannot keep a file lock when we die. Not started if the lock is over already.
+     * Starts the command with stdin, stdout and stderr of this process. It inherits nothing else: the JVM closes all other
+     * descriptors, so the command cannot keep a file lock if this process dies. It is not started if the lock is over.
      */
     Process start(Lock lock) {
         ProcessBuilder builder = new ProcessBuilder(SignalMask.of(words)).inheritIO();
         describe(lock, builder.environment());
         try {
-            // The last thing before: a process that was frozen since the grant may not have been told of its loss yet.
+            // Checked last: a process that was frozen since the grant may not know of its loss yet.
             requireHeld(lock);
             return builder.start();
         } catch (IOException e) {
@@ -82,7 +85,7 @@ final class ChildCommand {
     }
 
     private static void describe(Lock lock, Map<String, String> environment) {
-        // A run within a run must not see what belongs to the outer lock.
+        // A run within a run must not see the variables of the outer lock.
         environment.remove("LOCK_TOKEN");
         environment.remove("LOCK_EXPIRES");
         environment.put("LOCK_NAME", lock.key().resource());
@@ -98,7 +101,7 @@ final class ChildCommand {
         }
     }
 
-    /** Seconds since 1970, for arithmetic in a shell; rounded down, for sooner is the safe side. */
+    /** Seconds since 1970, for arithmetic in a shell. Rounded down, because too early is safe. */
     static String epochSeconds(Duration fromNow) {
         return Long.toString(Instant.now().plus(fromNow).getEpochSecond());
     }

@@ -7,10 +7,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** One child under one lock, from the moment the lock is held to the moment it is not. */
+/** Runs one child under one lock, from the grant to the release. */
 final class ChildRun {
 
-    /** Less than some stores can keep, and than a slow answer takes. */
+    /** A shorter lease may be impossible for the store, or over before a slow answer. */
     private static final Duration TOO_SHORT_TO_LEAVE = Duration.ofSeconds(2);
 
     private final AcquireAnswer.Acquired held;
@@ -30,9 +30,9 @@ final class ChildRun {
         this.console = console;
     }
 
-    /** Runs the command, gives the lock back, and returns the exit code for both. */
+    /** Runs the command, releases the lock, and returns the exit code for both. */
     int of(ChildCommand command) throws InterruptedException {
-        console.explain("took " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
+        console.explain("acquired " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
         try {
             OptionalInt exitCode = ChildSupervisor.untilGone(lock, rules, inbox, console, () -> command.start(lock));
             return exitCode.isPresent() ? giveBack(exitCode.getAsInt()) : ExitCode.LOST.number();
@@ -58,15 +58,15 @@ final class ChildRun {
             console.say(Failures.message(e));
             return ExitCode.LOST.number();
         } catch (LockStorageException e) {
-            // The command has run under the lock: what it made of it counts more than a lock that stays a while.
+            // The command has run under the lock: its result is more important than a lock that stays for a while.
             console.say(Failures.message(e) + "; it ends with its TTL");
-            // Closing releases it if the store answers by then: not too soon.
+            // Closing releases the lock if the store answers by then.
             sitOut(rules.minHold().minusNanos(System.nanoTime() - heldSince));
             return exitCode;
         }
     }
 
-    /** Sees to it that the lock stays held; true if that works without us. */
+    /** Keeps the lock held. Returns true if it stays held without this process. */
     private boolean keepFor(Duration rest) throws InterruptedException {
         console.explain("keeping " + Text.quoted(name) + " for another " + DurationText.format(rest) + " (--min-hold)");
         if (canBeLeftToTheStore(rest)) {
@@ -82,7 +82,7 @@ final class ChildRun {
             lock.transferKey();
             return true;
         } catch (IllegalStateException e) {
-            // Lost since the refresh, as after a freeze: the release says so.
+            // Lost since the refresh, for example by a freeze: the release reports it.
             return false;
         }
     }
@@ -91,14 +91,14 @@ final class ChildRun {
         long end = System.nanoTime() + rest.toNanos();
         while (true) {
             Optional<Event> event = inbox.next(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
-            // A signal wants us gone, now; a loss shows at the release.
+            // A signal ends the command now; a loss is reported by the release.
             if (event.isEmpty() || event.get() instanceof Event.Signalled || event.get() instanceof Event.Lost) {
                 return;
             }
         }
     }
 
-    /** Without a lease nobody would ever release it. */
+    /** Without a lease, nobody would ever release the lock. */
     private boolean canBeLeftToTheStore(Duration rest) {
         return rest.compareTo(TOO_SHORT_TO_LEAVE) >= 0
                 && AcquireTask.travels(lock)

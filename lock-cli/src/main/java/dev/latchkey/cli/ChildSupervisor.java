@@ -10,15 +10,18 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches over the child while the lock is held: forwards signals, acts when the lock is lost or held too long, and
- * returns when the child is really gone. One thread, which takes one event at a time.
+ * Supervises the child while the lock is held: forwards signals, reacts if the lock is lost or held too long, and returns
+ * when the child and its descendants have ended. One thread handles one event at a time.
  */
 final class ChildSupervisor {
 
-    /** How often to look whether what the child started has ended: those are not our children, so nobody tells. */
+    /**
+     * How often to check whether the descendants of the child have ended: nothing reports the end of processes that are
+     * not children.
+     */
     private static final long LOOK_NANOS = Duration.ofMillis(50).toNanos();
 
-    /** How often to note what the command has started: the list of all processes has to be read for it. */
+    /** How often to record the descendants of the command, for which the list of all processes has to be read. */
     private static final long GLIMPSE_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final String name;
@@ -51,18 +54,18 @@ final class ChildSupervisor {
     }
 
     /**
-     * Starts the child and returns its exit code; empty if the lock was lost, whatever that was. The child is gone when it
-     * returns, by an exception too: whoever called it gives the lock back.
+     * Starts the child and returns its exit code; empty if the lock was lost. The child has ended when this method returns or
+     * throws. The caller releases the lock.
      *
-     * <p>A child that was started under a lock that was over by then is killed, whatever is to be done about a later loss: it
-     * should never have run. What is asked is the clock, for a process that was frozen may not have been told yet.
+     * <p>A child that was started after the end of the lock is killed, whatever the policy for a loss is, because it should never
+     * have run. The clock decides this, because a process that was frozen may not know of its loss yet.
      */
     static OptionalInt untilGone(Lock lock, RunRules rules, EventQueue inbox, Console console, Supplier<Process> start)
             throws InterruptedException {
         CompletableFuture<Optional<Process>> started = new CompletableFuture<>();
-        // The probe first: a signal to the group that came before it would look like one to us alone.
+        // The probe is started first: an earlier signal to the group would look like one to this process only.
         try (GroupProbe probe = new GroupProbe()) {
-            // The thread first: where the limit of processes is reached, none can be made any more.
+            // The thread is started first: at the limit of processes no other can be created.
             Threads.startDaemon(
                     "lock-child",
                     () -> started.join().ifPresent(child -> inbox.add(new Event.ChildEnded(waitFor(child)))));
@@ -78,7 +81,7 @@ final class ChildSupervisor {
             }
             return new ChildSupervisor(name, rules, inbox, console, child, probe).loopOrKill();
         } catch (Error e) {
-            // It may run all the same, though Java could not make the thread that waits for it.
+            // It may run nevertheless: Java could not create the thread that waits for it.
             ProcessTree.below(ProcessHandle.current()).killUntilGone();
             throw new IllegalStateException(e);
         } finally {
@@ -119,7 +122,7 @@ final class ChildSupervisor {
             if (next.isPresent()) {
                 on(next.get());
             }
-            // After each event, too: signals may come faster than they can be handled.
+            // Also after each event, because signals may arrive faster than they are handled.
             if (childCode == null || (terminating && !tree.isGone())) {
                 onAlarm();
             }
@@ -142,7 +145,7 @@ final class ChildSupervisor {
         }
     }
 
-    /** The child may have ended of a signal to the whole group that is on its way to us: its descendants have it, too. */
+    /** The child may have been killed by a signal to the group that has not arrived here yet; its descendants have it, too. */
     private void awaitSignalToAll(int ofChild) throws InterruptedException {
         if (!terminating && (ofChild == UnixSignal.TERM.exitCode() || probe.hasEnded())) {
             Optional<Event> next = inbox.next(GroupProbe.PATIENCE);
@@ -166,7 +169,7 @@ final class ChildSupervisor {
             firstTerm = signalled.nanoTime();
         }
         boolean groupHasIt = probe.hasGot(signalled);
-        // On a busy machine the end of the probe may be noted too late.
+        // On a busy machine the end of the probe may be noticed too late.
         if (groupHasIt || !child.isAlive()) {
             tree.rememberGlimpsed();
         }
@@ -174,11 +177,11 @@ final class ChildSupervisor {
         if (!groupHasIt) {
             tree.signal(signal);
         } else if (signal == UnixSignal.TERM) {
-            // Whoever left the group will be killed when the grace is over, and has to be told before.
+            // Processes outside of the group are killed after the grace, and need a TERM before.
             tree.terminateOtherGroups();
         }
-        // HUP and QUIT often mean something else than an end (reload, graceful stop, thread dump), and Ctrl-C may be an
-        // answer to a program that reads from the terminal: none of these starts the grace.
+        // HUP and QUIT often do not ask for an end (reload, graceful stop, thread dump), and Ctrl-C may be input for a
+        // program that reads from the terminal: none of these starts the grace.
         if (signal == UnixSignal.TERM || (signal == UnixSignal.INT && !groupHasIt)) {
             terminating = true;
             startGrace();
@@ -229,7 +232,8 @@ final class ChildSupervisor {
     private void kill() {
         terminating = true;
         tree.kill();
-        // What was forked meanwhile, or is not allowed to be killed by us, is tried again: the lock stays until then.
+        // Processes that were forked in the meantime or cannot be killed are tried again. The lock stays held until
+        // then.
         killAt = System.nanoTime()
                 + Math.max(rules.killAfter().toNanos(), Duration.ofSeconds(1).toNanos());
     }

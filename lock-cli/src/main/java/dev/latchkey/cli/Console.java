@@ -2,7 +2,7 @@ package dev.latchkey.cli;
 
 import java.io.PrintStream;
 
-/** Where the command speaks: answers on stdout, everything else on stderr, each a line. */
+/** The output of the command: answers on stdout, everything else on stderr, one line each. */
 final class Console {
 
     private final PrintStream out;

@@ -55,7 +55,7 @@ final class DurationText implements ITypeConverter<Duration> {
                 return iso;
             }
         } catch (DateTimeParseException e) {
-            // Said below, with what would be right.
+            // Reported below, with what would be valid.
         }
         throw new IllegalArgumentException(Text.quoted(text)
                 + " is not a duration: write 30s, 500ms, 5m, 1h30m, PT30S, or a plain number of seconds such as 2.5");
@@ -68,7 +68,7 @@ final class DurationText implements ITypeConverter<Duration> {
                 : Duration.ofNanos(nanos.longValue());
     }
 
-    /** Writes a duration for people, to the millisecond. */
+    /** Formats a duration for people, in milliseconds or longer units. */
     static String format(Duration duration) {
         if (duration.compareTo(Duration.ofMinutes(2)) >= 0) {
             long hours = duration.toHours();

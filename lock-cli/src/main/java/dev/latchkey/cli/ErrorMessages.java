@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 
-/** What is printed on stderr: each message one line, and no key or password in any. */
+/** Formats messages for stderr: one line each, without keys and passwords. */
 final class ErrorMessages {
 
     private ErrorMessages() {}

@@ -6,12 +6,12 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The events for the main thread, in the order they came, but a loss before all others. A signal that waits already is not
- * added once more, as in the kernel: signals may come faster than they can be handled. Thread-safe.
+ * The events for the main thread, in the order of their arrival, but a loss before all others. As in the kernel, a pending
+ * signal is not added again, because signals may arrive faster than they are handled. Thread-safe.
  */
 final class EventQueue {
 
-    /** Whoever signals the process and then its group, as timeout(1) does, means one TERM; a later one means another thing. */
+    /** A TERM to the process and then to its group, as timeout(1) sends them, counts as one; a later TERM is another one. */
     static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
 
     private final LinkedBlockingDeque<Event> events = new LinkedBlockingDeque<>();
@@ -36,7 +36,7 @@ final class EventQueue {
         return events.take();
     }
 
-    /** Returns the next event; empty when there is none in time. */
+    /** Returns the next event; empty if there is none in time. */
     Optional<Event> next(Duration maxWait) throws InterruptedException {
         return Optional.ofNullable(events.poll(maxWait.toNanos(), TimeUnit.NANOSECONDS));
     }

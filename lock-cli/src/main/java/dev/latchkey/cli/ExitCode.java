@@ -1,9 +1,9 @@
 package dev.latchkey.cli;
 
-/** How the command ends when it is not with the exit code of its child. The numbers are those of BSD's sysexits.h. */
+/** The exit codes of the command, apart from that of its child. The numbers are those of BSD's sysexits.h. */
 enum ExitCode {
     OK(0),
-    /** The command line is wrong, or asks of a store what it cannot do: trying again never helps. */
+    /** The command line is wrong, or the store does not support it: trying again never helps. */
     USAGE(64),
     /** The store cannot be reached, or failed: trying again may help. */
     UNAVAILABLE(69),
@@ -11,7 +11,7 @@ enum ExitCode {
     SOFTWARE(70),
     /** The output could not be written. */
     OUTPUT(74),
-    /** Somebody else holds the lock. Unlike flock's 1 hardly a code a child uses. */
+    /** Somebody else holds the lock. Unlike flock's 1, this is hardly ever the exit code of a child. */
     CONFLICT(75),
     /** The lock was lost while it was needed. */
     LOST(76),

@@ -15,13 +15,13 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Turns whatever went wrong into one line on stderr and an exit code. */
+/** Converts failures to one line on stderr and an exit code. */
 final class Failures implements IParameterExceptionHandler, IExecutionExceptionHandler {
 
     @Override
     public int handleParseException(ParameterException failure, String[] args) {
         CommandLine command = failure.getCommandLine();
-        // Hidden before it is shortened, or the rest of a key would no longer look like one.
+        // Secrets are hidden before the text is shortened, because the rest of a key would not be recognized.
         String message = Text.withoutSecrets(String.valueOf(failure.getMessage()));
         ErrorMessages.say(
                 System.err,
@@ -63,7 +63,7 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         if (failure instanceof LockConflictedException) {
             return ExitCode.CONFLICT;
         }
-        // What the store is asked for is not in it, or the DSN, the name or the TTL is wrong.
+        // The store does not support the call, or the DSN, the name or the TTL is wrong.
         return failure instanceof UnserializableKeyException || failure instanceof IllegalArgumentException
                 ? ExitCode.USAGE
                 : ExitCode.SOFTWARE;
@@ -75,7 +75,7 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
                         && storage.failure() == LockStorageException.Failure.DENIED);
     }
 
-    /** A DSN may be well formed, and what it names not be usable. */
+    /** A DSN may be valid although its store cannot be used. */
     private static boolean isOfTheSystem(Exception failure) {
         return failure.getCause() instanceof IOException;
     }
@@ -83,7 +83,7 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
     static String message(Exception failure) {
         String message = String.valueOf(failure.getMessage());
         if (failure instanceof LockException) {
-            // It begins with: lock "name". Our own prefix says the first word already.
+            // The message begins with: lock "name". The prefix of the command is the same word.
             return message.startsWith("lock ") ? message.substring("lock ".length()) : message;
         }
         if (exitCode(failure) == ExitCode.SOFTWARE) {

@@ -10,21 +10,22 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether a signal was sent to our whole process group, by a terminal, timeout(1) or systemd, or to us alone. In the
- * first case the child has it already and must not get it twice; Java does not say who sent a signal.
+ * Finds out whether a signal was sent to the whole process group, by a terminal, timeout(1) or systemd, or only to this
+ * process. In the first case the child has received it as well and must not get it twice. Java does not report the sender of
+ * a signal.
  *
- * <p>A {@code cat} in our group does nothing but be there: if it dies of the signal, the group got it. It ends with us,
- * however we end, for then its input does. Not thread-safe.
+ * <p>The probe is a {@code cat} in the same group: if the signal kills it, the group has received the signal. It ends with this
+ * process in any case, because its input ends. Not thread-safe.
  */
 final class GroupProbe implements AutoCloseable {
 
     /** Long enough for a dead process to be noticed on a busy machine. */
     private static final long PATIENCE_MS = 150;
 
-    /** How much later than the probe's end our own signal may be noted: QUIT comes by way of a log, on a busy machine. */
+    /** How much later than the probe's end the signal may arrive here: QUIT comes through a log, on a busy machine. */
     private static final long LATEST_NANOS = Duration.ofSeconds(2).toNanos();
 
-    /** QUIT makes a program write its memory to the current directory, where the user allows that. */
+    /** QUIT makes a program dump its memory into the current directory if core dumps are enabled. */
     private static final List<String> WITHOUT_CORE_DUMP = List.of("sh", "-c", "ulimit -c 0; exec cat");
 
     private @Nullable Process probe;
@@ -45,7 +46,7 @@ final class GroupProbe implements AutoCloseable {
             probe = started;
             Threads.startDaemon("lock-probe", () -> noteTheEnd(started, ended));
         } catch (IOException | OutOfMemoryError e) {
-            // No process or no thread can be made any more. Without cat every signal is forwarded: twice is better than
+            // The limit of processes or threads is reached. Without cat every signal is forwarded: twice is better than
             // never.
             close();
         }
@@ -56,26 +57,26 @@ final class GroupProbe implements AutoCloseable {
             int unused = started.waitFor();
             ended.complete(System.nanoTime());
         } catch (InterruptedException e) {
-            // Nobody interrupts this thread; and without an end every signal is forwarded.
+            // Nobody interrupts this thread. Without an end, every signal is forwarded.
         }
     }
 
-    /** How long a signal to the whole group may take to be noted by us, after a process has ended of it. */
+    /** How long a signal to the group may take to arrive here after it has killed another process. */
     static final Duration PATIENCE = Duration.ofMillis(PATIENCE_MS);
 
-    /** Tells whether the group has got a signal, which may not have been noted by us yet. */
+    /** Returns whether the group has received a signal, which may not have arrived here yet. */
     boolean hasEnded() {
         Process present = probe;
         return present != null && !present.isAlive();
     }
 
-    /** Tells whether the group has got the signal we just got. */
+    /** Returns whether the group has received the signal that has just arrived here. */
     boolean hasGot(Event.Signalled signalled) throws InterruptedException {
         Process present = probe;
         if (present == null || !present.waitFor(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
             return false;
         }
-        // One that ended long before was ended by somebody else: that says nothing of this signal.
+        // If the probe ended long before, it was not this signal that killed it.
         boolean endedOfThis = signalled.nanoTime() - endedNanos.join() < LATEST_NANOS;
         boolean got = endedOfThis && present.exitValue() == signalled.signal().exitCode();
         close();
@@ -91,7 +92,7 @@ final class GroupProbe implements AutoCloseable {
             try (OutputStream input = present.getOutputStream()) {
                 input.flush();
             } catch (IOException e) {
-                // It is dead: that is what was wanted.
+                // It is dead, as intended.
             }
             probe = null;
         }

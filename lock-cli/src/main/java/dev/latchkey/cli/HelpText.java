@@ -1,11 +1,11 @@
 package dev.latchkey.cli;
 
-/** What more than one help page says. A percent sign is doubled, for picocli formats it. */
+/** Text of more than one help page. Percent signs are doubled, because picocli formats it. */
 final class HelpText {
 
     static final String DURATIONS = "Durations: 500ms, 30s, 5m, 1h30m, PT30S, or plain seconds such as 2.5.";
 
-    /** Ends as it does to keep the two blanks before each line. */
+    /** The end of the text keeps the two spaces before each line. */
     static final String FAILURES = """
               64          the command line is wrong, or asks what the store cannot do
               69          the store cannot be reached, or failed

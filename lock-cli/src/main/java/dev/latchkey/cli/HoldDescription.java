@@ -5,7 +5,7 @@ import dev.latchkey.Lock;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-/** What is held, for scripts. */
+/** Describes a hold, for scripts. */
 final class HoldDescription {
 
     private HoldDescription() {}

@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Says who holds a lock. */
+/** Describes who holds a lock. */
 final class HolderReport {
 
     private static final int MOST_NAMED = 3;
 
     private HolderReport() {}
 
-    /** For the end of a message: who is in the way, as far as the store can tell; never fails. */
+    /** Returns the end of a message: who holds the lock, as far as the store can tell. Never fails. */
     static String describe(LockFactory locks, String resource) {
         try {
             List<Holder> holders = locks.holders(resource);
@@ -35,7 +35,7 @@ final class HolderReport {
         }
     }
 
-    /** One holder, one line. */
+    /** Returns one line for one holder. */
     static String line(Holder holder) {
         return "held " + (holder.mode() == LockMode.SHARED ? "shared" : "exclusively")
                 + holder.description()

@@ -7,7 +7,7 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A JSON object on one line; too small a need for a library. Not thread-safe. */
+/** A JSON object on one line, without the help of a library. Not thread-safe. */
 final class Json {
 
     private final Map<String, String> members = new LinkedHashMap<>();
@@ -50,7 +50,7 @@ final class Json {
             case '\n' -> "\\n";
             case '\r' -> "\\r";
             case '\t' -> "\\t";
-            // The last two end a line for JavaScript.
+            // For JavaScript, the last two end a line.
             case 0x7f, 0x2028, 0x2029 -> hex(c);
             default -> c < ' ' ? hex(c) : String.valueOf(c);
         };

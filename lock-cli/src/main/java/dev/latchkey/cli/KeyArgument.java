@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Parameters;
 
-/** A key from elsewhere: an argument, stdin or the environment. */
+/** The key of a lock that was acquired elsewhere: from an argument, stdin or the environment. */
 final class KeyArgument {
 
     private static final String VARIABLE = "LATCHKEY_KEY";
@@ -52,7 +52,7 @@ final class KeyArgument {
         }
     }
 
-    /** Fails where no key from elsewhere can mean anything, instead of calling the lock lost. */
+    /** Fails if keys of this store cannot be transferred, instead of reporting the lock as lost. */
     static void requireTravelling(LockFactory locks, Key key) {
         String unused = locks.createLock(key.resource()).key().serialize();
     }

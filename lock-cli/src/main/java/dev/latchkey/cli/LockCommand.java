@@ -7,12 +7,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code lock} without a verb: nothing but the help. */
+/** {@code lock} without a verb: prints the help. */
 @Command(
         name = "lock",
         mixinStandardHelpOptions = true,
         versionProvider = LockCommand.Version.class,
-        description = "Runs commands under a lock that no two of them hold at once.",
+        description = "Runs commands under a lock, so that no two of them run at once.",
         synopsisSubcommandLabel = "run|acquire|refresh|release|status",
         footerHeading = "%n",
         footer = {

@@ -4,7 +4,7 @@ import dev.latchkey.LockMode;
 import java.time.Duration;
 
 /**
- * Which lock is wanted, and how.
+ * The lock to acquire, and how.
  *
  * @param dsn the store's
  * @param mode shared or exclusive
@@ -13,16 +13,16 @@ import java.time.Duration;
  */
 record LockTarget(String dsn, String resource, Duration ttl, LockMode mode, Duration maxWait, Keeping keeping) {
 
-    /** Far beyond any patience: "for ever". */
+    /** Longer than anybody waits: "for ever". */
     static final Duration NO_LIMIT = Duration.ofDays(36_500);
 
-    /** Who sees to it that the lock stays held. */
+    /** Who keeps the lock held. */
     enum Keeping {
-        /** This process, for as long as it runs. */
+        /** This process refreshes it for as long as it runs. */
         REFRESHED,
-        /** This process does not: the lease ends with its TTL. */
+        /** Nobody: the lease ends with its TTL. */
         NOT_REFRESHED,
-        /** Whoever gets the key; refused by a store whose keys cannot travel. */
+        /** Whoever gets the key. Refused if keys of the store cannot be transferred. */
         HANDED_OVER
     }
 }

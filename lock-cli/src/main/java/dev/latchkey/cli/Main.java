@@ -19,7 +19,7 @@ public final class Main {
             "refresh", RefreshCommand::new,
             "status", StatusCommand::new);
 
-    /** How long whoever reads stderr may take for what is left: nothing is held any more. */
+    /** How long to wait for the reader of stderr at the end, when nothing is held any more. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(5);
 
     private Main() {}
@@ -30,7 +30,7 @@ public final class Main {
      * @param args what stands behind {@code lock}
      */
     public static void main(String[] args) {
-        // Names are UTF-8 everywhere, whatever the locale: JSON has to be, and a cron job has no locale.
+        // Names are UTF-8 in every locale, because JSON requires it and a cron job has no locale.
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
         AsyncOutput reports = new AsyncOutput(new FileOutputStream(FileDescriptor.err));
         PrintStream err = new PrintStream(reports, true, StandardCharsets.UTF_8);
@@ -43,7 +43,10 @@ public final class Main {
         System.exit(exitCode);
     }
 
-    /** An error, as of a limit of threads or files, would end the JVM with 1, which looks like the exit code of a command. */
+    /**
+     * An error, for example at the limit of threads or files, would end the JVM with 1, which looks like the exit code
+     * of a command.
+     */
     private static int execute(String[] args) {
         try {
             return commandLine(args).execute(args);
@@ -56,7 +59,8 @@ public final class Main {
 
     private static CommandLine commandLine(String[] args) {
         CommandLine lock = new CommandLine(new LockCommand());
-        // Reading the annotations of one command takes 10 ms: only of the one that is used, where that is known.
+        // Reading the annotations of a command takes 10 ms, so only those of the requested one are read, if it is
+        // known.
         Supplier<Object> used = args.length == 0 ? null : VERBS.get(args[0]);
         if (used != null) {
             lock.addSubcommand(args[0], used.get());

@@ -1,11 +1,11 @@
 package dev.latchkey.cli;
 
-/** What becomes of the child when the lock is lost; on the command line in lower case. */
+/** What happens to the child if the lock is lost. Lower case on the command line. */
 enum OnLost {
-    /** It gets TERM, and KILL if it is still there when the grace is over. */
+    /** The child gets TERM, and KILL if it still runs after the grace. */
     TERM,
-    /** It gets KILL at once. */
+    /** The child gets KILL at once. */
     KILL,
-    /** It goes on, and we say so. */
+    /** The child continues, and the loss is reported. */
     WARN
 }

@@ -6,15 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Which process group a process is in, as Linux tells it. */
+/** The process group of a process, on Linux. */
 final class ProcessGroup {
 
-    /** Where it stands in {@code /proc/PID/stat} behind the name, which may have any character: {@code S 1 2 …}. */
+    /** Its position in {@code /proc/PID/stat} after the name, which may contain any character: {@code S 1 2 …}. */
     private static final int INDEX = 2;
 
     private ProcessGroup() {}
 
-    /** Tells whether a process is in another group than this one; false where the system does not tell, or it has ended. */
+    /** Returns whether a process is in another group than this one; false if that is unknown or the process has ended. */
     static boolean isAnother(ProcessHandle process) {
         Optional<String> ours = of(ProcessHandle.current());
         return ours.isPresent()

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The list of processes that this system keeps for us: who is whose child, and who lives. */
+/** The list of processes of the system, with their parents. */
 final class ProcessList {
 
     private static final Path OURSELVES = Path.of("/proc/self");
@@ -12,9 +12,8 @@ final class ProcessList {
     private ProcessList() {}
 
     /**
-     * Throws where it cannot be read, as in a chroot without {@code /proc}, or is of other numbers than ours, as in a PID
-     * namespace with the {@code /proc} of another one: nothing that is started could be signalled, and what is found there
-     * may be somebody else's process.
+     * Throws if the list cannot be read, for example in a chroot without {@code /proc}, or has the PIDs of another namespace.
+     * In that case no process could be signalled, and the processes in the list may belong to somebody else.
      */
     static void check() {
         if (System.getProperty("os.name").equals("Linux") && !showsUs()) {

@@ -12,12 +12,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The child and the processes it started. A process whose parent ends is no longer to be found below the child, so all
- * that were ever seen are remembered. Not thread-safe.
+ * The child and its descendants. A process whose parent has ended no longer appears below the child, so all processes that
+ * were ever seen are remembered. Not thread-safe.
  */
 final class ProcessTree {
 
-    /** A process may fork while its brothers are being killed; what is new is then killed in the next round. */
+    /** A process may fork while others are being killed; new processes are killed in the next round. */
     private static final int KILL_ROUNDS = 3;
 
     private static final long LOOK_MILLIS = 50;
@@ -33,44 +33,44 @@ final class ProcessTree {
         seen.addAll(processes);
     }
 
-    /** All that was started by a process, but not itself. */
+    /** Returns the descendants of a process. */
     static ProcessTree below(ProcessHandle parent) {
         return new ProcessTree(parent.descendants().toList());
     }
 
-    /** Remembers the processes there are now. */
+    /** Remembers the processes that exist now. */
     void look() {
         for (ProcessHandle known : List.copyOf(seen)) {
             known.descendants().forEach(seen::add);
         }
     }
 
-    /** Notes the processes there are now, in the place of those noted before: not yet for good. */
+    /** Records the processes that exist now, instead of those recorded before, without remembering them yet. */
     void glimpse() {
         try {
             glimpsed = seen.stream().flatMap(ProcessHandle::descendants).collect(Collectors.toSet());
         } catch (RuntimeException e) {
-            // The system has no file to spare for the list of processes: not a reason to end the command. Those noted
-            // before stay.
+            // The limit of open files prevents reading the list, which is not a reason to end the command. The earlier
+            // record stays.
         }
     }
 
     /**
-     * Remembers those noted last, too. A signal to the whole group ends a process before we can look below it, and what it
-     * started is not to be found any more.
+     * Remembers the recorded processes as well. A signal to the group may end a process before its descendants can be read,
+     * and they cannot be found afterwards.
      */
     void rememberGlimpsed() {
         seen.addAll(glimpsed);
     }
 
-    /** Sends a signal to all, the child first, lest a shell goes on with its next command. */
+    /** Sends a signal to all, the child first, so that a shell does not continue with its next command. */
     void signal(UnixSignal signal) {
         look();
         if (signal == UnixSignal.TERM) {
             living().forEach(ProcessHandle::destroy);
             return;
         }
-        // Java itself can send TERM and KILL only. A shell has kill built in; /bin/kill is not on every system.
+        // Java can send only TERM and KILL. A shell has kill built in; not every system has /bin/kill.
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "kill -s \"$0\" \"$@\"", signal.name()));
         living().forEach(process -> command.add(Long.toString(process.pid())));
         try {
@@ -79,14 +79,14 @@ final class ProcessTree {
                     .redirectError(Redirect.DISCARD)
                     .start();
         } catch (IOException e) {
-            // No process can be started any more: then at least what Java can do.
+            // No process can be started any more: use what Java can do.
             living().forEach(ProcessHandle::destroy);
         } catch (OutOfMemoryError e) {
-            // It runs: what could not be made is the thread that waits for it.
+            // It runs, although the thread that waits for it could not be created.
         }
     }
 
-    /** Sends TERM to those that did not get what our process group got, because they are in another one. */
+    /** Sends TERM to the processes that are in another process group, which has not received it. */
     void terminateOtherGroups() {
         look();
         living().stream().filter(ProcessGroup::isAnother).forEach(ProcessHandle::destroy);
@@ -99,7 +99,7 @@ final class ProcessTree {
         }
     }
 
-    /** Returns when nothing is left, however long that takes. An interrupt is kept for later. */
+    /** Returns when no process is left, however long that takes. Keeps an interrupt for later. */
     void killUntilGone() {
         boolean interrupted = false;
         while (!isGone()) {
@@ -115,7 +115,7 @@ final class ProcessTree {
         }
     }
 
-    /** Tells whether none of the processes seen so far is left. */
+    /** Returns whether none of the processes seen so far is left. */
     boolean isGone() {
         return living().isEmpty();
     }
@@ -127,17 +127,17 @@ final class ProcessTree {
     }
 
     /**
-     * Tells whether a process has ended but for its exit code, which nobody has asked for. To Java it is alive. As process 1
-     * of a container we are the parent of all whose own has ended, and no Java code can ask for them.
+     * Returns whether a process is a zombie, whose exit code nobody has read. For Java, it is alive. As process 1 of a
+     * container, this process is the parent of all orphans, and no Java code can read their exit codes.
      */
     private static boolean isZombie(long pid) {
         try {
             String status =
                     Files.readString(Path.of("/proc", Long.toString(pid), "status"), StandardCharsets.ISO_8859_1);
-            // One whose main thread alone has ended looks the same, but for its other threads.
+            // A process whose main thread has ended looks the same, except for its other threads.
             return status.contains("\nState:\tZ") && status.contains("\nThreads:\t1\n");
         } catch (IOException e) {
-            // It has just ended, or this system has no such files.
+            // The process has just ended, or the system has no such files.
             return false;
         }
     }

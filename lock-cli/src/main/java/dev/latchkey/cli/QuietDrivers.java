@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.util.logging.LogManager;
 
 /**
- * Has java.util.logging say nothing, if some driver uses it: PostgreSQL's repeats addresses it cannot read, with the password
- * in them, and what fails is told by exceptions. Public for the {@link LogManager} alone, which makes one when it is first
- * used; until then it costs nothing.
+ * Silences java.util.logging, which some drivers use: that of PostgreSQL logs invalid addresses with their passwords, and
+ * failures are reported by exceptions anyway. Public only for the {@link LogManager}, which creates it at its first use;
+ * until then it costs nothing.
  */
 public final class QuietDrivers {
 
@@ -22,7 +22,7 @@ public final class QuietDrivers {
         LogManager.getLogManager().readConfiguration(new ByteArrayInputStream(new byte[0]));
     }
 
-    /** Whoever starts this JVM may choose another one. */
+    /** Whoever starts the JVM may choose another configuration. */
     static void install() {
         if (System.getProperty(PROPERTY) == null && System.getProperty("java.util.logging.config.file") == null) {
             System.setProperty(PROPERTY, QuietDrivers.class.getName());

@@ -9,12 +9,12 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code lock refresh}: more time for a lock that was acquired elsewhere. */
+/** {@code lock refresh}: extends a lock that was acquired elsewhere. */
 @Command(
         name = "refresh",
         mixinStandardHelpOptions = true,
         versionProvider = LockCommand.Version.class,
-        description = "Starts the TTL of a held lock again. Never takes a lock.",
+        description = "Starts the TTL of a held lock again. Never acquires a lock.",
         customSynopsis = "lock refresh [OPTIONS] [KEY|-]",
         sortOptions = false,
         footerHeading = "%n",
@@ -38,7 +38,7 @@ final class RefreshCommand implements Callable<Integer> {
             paramLabel = "DURATION",
             converter = DurationText.class,
             defaultValue = "5m",
-            description = "How long from now on. Default: 5m.")
+            description = "The new TTL, from now on. Default: 5m.")
     private Duration ttl = Duration.ofMinutes(5);
 
     @Option(names = "--json", description = "Print the answer as JSON.")
@@ -56,7 +56,7 @@ final class RefreshCommand implements Callable<Integer> {
             Lock lock = locks.createLock(key, ttl).refresh();
             Json answer = new Json().put("resource", key.resource()).put("refreshed", true);
             String description = HoldDescription.of(answer, lock).toString();
-            // Closing the factory must leave it as it is, also where nobody can be told.
+            // Closing the factory must leave the lock as it is, even if the answer cannot be printed.
             AcquireCommand.transferKey(lock);
             if (json) {
                 console.answer(description);

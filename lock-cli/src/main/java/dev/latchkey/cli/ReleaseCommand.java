@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code lock release}: the end of a lock that was acquired elsewhere. */
+/** {@code lock release}: releases a lock that was acquired elsewhere. */
 @Command(
         name = "release",
         mixinStandardHelpOptions = true,
@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
         })
 final class ReleaseCommand implements Callable<Integer> {
 
-    /** It plays no part: nothing is acquired or refreshed. */
+    /** Has no effect, because nothing is acquired or refreshed. */
     private static final Duration ANY_TTL = Duration.ofMinutes(1);
 
     @Mixin

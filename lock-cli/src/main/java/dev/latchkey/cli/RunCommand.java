@@ -13,7 +13,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code lock run}: a command under a lock. */
+/** {@code lock run}: runs a command under a lock. */
 @Command(
         name = "run",
         mixinStandardHelpOptions = true,
@@ -55,7 +55,7 @@ import picocli.CommandLine.Spec;
         })
 final class RunCommand implements Callable<Integer> {
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "What no two may do at once: any text.")
+    @Parameters(index = "0", paramLabel = "NAME", description = "The resource to protect: any text.")
     private String name = "";
 
     @Parameters(index = "1..*", paramLabel = "COMMAND", description = "What to run, and its arguments.")
@@ -103,7 +103,7 @@ final class RunCommand implements Callable<Integer> {
             names = "--max-hold",
             paramLabel = "DURATION",
             converter = DurationText.class,
-            description = "End the command, as with TERM, when it ran so long.")
+            description = "End the command, as with TERM, after this time.")
     private @Nullable Duration maxHold;
 
     @Option(
@@ -124,7 +124,7 @@ final class RunCommand implements Callable<Integer> {
         Console console = store.console();
         EventQueue inbox = new EventQueue();
         Signals.deliverTo(inbox);
-        console.explain("asking for " + Text.quoted(name));
+        console.explain("acquiring " + Text.quoted(name));
         AcquireAnswer answer = AcquireTask.acquire(want, inbox);
         if (answer instanceof AcquireAnswer.Acquired held) {
             return new ChildRun(held, rules, inbox, console).of(command);
@@ -144,7 +144,7 @@ final class RunCommand implements Callable<Integer> {
                             + " -- COMMAND");
         }
         if (wordsBehindDashes() < words.size()) {
-            // Else an option meant for the command, such as -s, would be taken for one of ours.
+            // Otherwise an option of the command, such as -s, would count as one of lock run.
             throw new ParameterException(
                     spec.commandLine(),
                     "put -- before the command: lock run " + Text.oneLine(name) + " -- " + Text.oneLine(words.get(0)));
@@ -152,7 +152,7 @@ final class RunCommand implements Callable<Integer> {
         return ChildCommand.of(words);
     }
 
-    /** Behind the first {@code --}: a second one, or one that stands within the command, is the command's. */
+    /** After the first {@code --}. A second one, or one within the command, belongs to the command. */
     private int wordsBehindDashes() {
         List<String> arguments = spec.commandLine().getParseResult().originalArgs();
         int dashes = arguments.indexOf("--");

@@ -3,7 +3,7 @@ package dev.latchkey.cli;
 import java.time.Duration;
 
 /**
- * How a child is dealt with.
+ * The rules for supervising a child.
  *
  * @param killAfter how long it may take to end after TERM
  * @param minHold how long the lock is kept at least, though the child ended sooner

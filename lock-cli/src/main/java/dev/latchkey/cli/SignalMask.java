@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Starts programs with no signal blocked. A JVM keeps QUIT for itself and blocks it in its threads; up to some release
- * after Java 17 its children inherit that, and QUIT, sent to them by anybody, would wait forever.
+ * Starts programs with no signal blocked. A JVM reserves QUIT and blocks it in its threads. Up to some release after Java 17 its
+ * children inherit that, and a QUIT to them would stay pending for ever.
  */
 final class SignalMask {
 
-    /** Set by the launcher where env(1) can unblock signals: that of GNU can, since coreutils 8.31. */
+    /** Set by the launcher if env(1) can unblock signals, as that of GNU coreutils 8.31 and later can. */
     private static final String ENV_CAN_UNBLOCK = "latchkey.env-can-unblock";
 
     private static final List<String> UNBLOCK = List.of("env", "--default-signal=QUIT");
@@ -21,12 +21,12 @@ final class SignalMask {
     private SignalMask() {}
 
     /**
-     * Returns the words that start this command with no signal blocked; the very words where env cannot, and where it would
-     * fail: then it is for the JVM to say why.
+     * Returns the words that start this command with no signal blocked; the same words if env cannot do it, or would fail.
+     * Then the JVM reports the reason.
      */
     static List<String> of(List<String> words) {
         String program = words.get(0);
-        // env takes what has a "=" for a variable.
+        // For env, a word with "=" is a variable.
         if (!Boolean.getBoolean(ENV_CAN_UNBLOCK) || program.contains("=") || !isExecutable(program)) {
             return words;
         }

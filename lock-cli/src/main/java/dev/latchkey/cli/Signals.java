@@ -9,18 +9,18 @@ import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Turns the signals that would end this process into events. They are handled with {@code sun.misc.Signal} of the module
- * {@code jdk.unsupported}, which is Java's only way; by reflection, for javac warns of it and no annotation helps. A signal
- * that was ignored when we started, as under nohup, stays ignored.
+ * Converts the signals that would end this process to events. Java's only way is {@code sun.misc.Signal} of the module
+ * {@code jdk.unsupported}, which is called by reflection because javac warns of it and no annotation suppresses that. A signal that
+ * was ignored at the start, for example under nohup, stays ignored.
  *
- * <p>USR2 is the JVM's own for its flight recorder, which a lock does not need.
+ * <p>The JVM uses USR2 for its flight recorder, which a lock does not need.
  *
- * <p>The JVM keeps QUIT for its thread dump, with {@code -Xrs} too. So the launcher has the JVM log its operations into a
- * pipe, and QUIT shows there as the operation that makes the dump.
+ * <p>The JVM reserves QUIT for its thread dump, even with {@code -Xrs}. The launcher therefore makes the JVM log its
+ * operations to a pipe, where QUIT appears as the operation that makes the dump.
  */
 final class Signals {
 
-    /** Names the pipe; unset without the launcher, and then QUIT does what it does to every JVM. */
+    /** The name of the pipe. It is not set without the launcher; QUIT then has its usual effect. */
     private static final String QUIT_LOG = "latchkey.quit-log";
 
     private static final String THREAD_DUMP = "begin VM_Operation";
@@ -55,7 +55,7 @@ final class Signals {
                     .getMethod("handle", signalType, handlerType)
                     .invoke(null, signalType.getConstructor(String.class).newInstance(signal.name()), handler);
         } catch (InvocationTargetException e) {
-            // Not known to this system (Windows has no HUP), or kept for the JVM: it does there what it did.
+            // Unknown on this system (Windows has no HUP), or reserved by the JVM: its effect stays the same.
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(
                     "this JVM has no sun.misc.Signal: use one with the module jdk.unsupported", e);
@@ -72,7 +72,7 @@ final class Signals {
                 }
             }
         } catch (IOException e) {
-            // No pipe, no QUIT: not a reason to fail.
+            // Without the pipe there is no QUIT, which is not a reason to fail.
         }
     }
 

@@ -11,13 +11,14 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code lock status}: who holds a lock. */
+/** {@code lock status}: shows who holds a lock. */
 @Command(
         name = "status",
         mixinStandardHelpOptions = true,
         versionProvider = LockCommand.Version.class,
-        description = "Tells who holds the lock NAME, without disturbing them. By the time you read it, it may be over:"
-                + " to find out whether work may begin, use lock run -n.",
+        description =
+                "Shows who holds the lock NAME, without affecting it. The answer may be outdated when you read it:"
+                        + " to find out whether work may begin, use lock run -n.",
         customSynopsis = "lock status [OPTIONS] NAME",
         sortOptions = false,
         footerHeading = "%n",
@@ -31,12 +32,12 @@ import picocli.CommandLine.Parameters;
         })
 final class StatusCommand implements Callable<Integer> {
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "What is protected: any text.")
+    @Parameters(index = "0", paramLabel = "NAME", description = "The resource that is protected: any text.")
     private String name = "";
 
     @Option(
             names = {"-s", "--shared"},
-            description = "Exit code 0 also if it is held shared, so that one more could share it.")
+            description = "Exit code 0 also if it is held shared, so that another shared lock would be granted.")
     private boolean shared;
 
     @Option(names = "--json", description = "Print the answer as JSON.")

@@ -8,14 +8,14 @@ import org.slf4j.helpers.LegacyAbstractLogger;
 import org.slf4j.helpers.MessageFormatter;
 
 /**
- * Prints warnings and errors on stderr, each a line, as the command's own messages are. Those of drivers, which tell of each
- * attempt to connect, and stack traces are printed for whoever asked for {@code --verbose}.
+ * Prints warnings and errors on stderr, one line each, like the messages of the command. Messages of drivers, which report each
+ * attempt to connect, and stack traces are printed only with {@code --verbose}.
  */
 final class StderrLogger extends LegacyAbstractLogger {
 
     private static final long serialVersionUID = 1L;
 
-    /** SLF4J makes the loggers, out of the reach of any argument. */
+    /** Static, because SLF4J creates the loggers and passes no arguments. */
     private static final String VERBOSE = "latchkey.verbose";
 
     StderrLogger(String name) {

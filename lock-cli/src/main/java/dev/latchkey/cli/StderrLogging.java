@@ -8,8 +8,8 @@ import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
- * Has SLF4J log to stderr in the manner of the command. Not slf4j-simple: that prints every stack trace, and reads its
- * configuration at each start. Public for {@link java.util.ServiceLoader} alone.
+ * Makes SLF4J log to stderr in the format of the command. slf4j-simple is not used because it prints every stack trace, and reads
+ * its configuration at each start. Public only for {@link java.util.ServiceLoader}.
  */
 public final class StderrLogging implements SLF4JServiceProvider {
 

@@ -3,7 +3,7 @@ package dev.latchkey.cli;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where locks are kept, and how much to say: the options of every verb. */
+/** The options of every verb: the store, and how much to print. */
 final class StoreOptions {
 
     static final String VERBOSE = "--verbose";
@@ -18,7 +18,7 @@ final class StoreOptions {
                     + " variable LATCHKEY_STORE, else flock: files in your state directory, for this machine.")
     private @Nullable String store;
 
-    @Option(names = VERBOSE, description = "Say on stderr what happens, with stack traces.")
+    @Option(names = VERBOSE, description = "Report on stderr what happens, with stack traces.")
     private boolean verbose;
 
     String dsn() {

@@ -2,23 +2,23 @@ package dev.latchkey.cli;
 
 import java.util.regex.Pattern;
 
-/** Makes text from outside fit for one line of a terminal. */
+/** Makes foreign text safe for one line of a terminal. */
 final class Text {
 
     private static final int LONGEST = 200;
 
-    /** The name of a secret and, behind it, the secret: a key, the password in an address, one among its options. */
+    /** A secret with its name before it: a key, or a password in an address or its options. */
     private static final Pattern SECRET = Pattern.compile(
             "(\\blk1\\.)[^\\s'\"]+|([^\\s/@:]*:)[^\\s/@]+(?=@)|((?i:password|passwd|pwd)=)[^\\s&;'\"]+");
 
     private Text() {}
 
-    /** Returns the name in quotes, shortened where it is long. */
+    /** Returns the name in quotes, shortened if it is long. */
     static String quoted(String name) {
         return '"' + oneLine(name) + '"';
     }
 
-    /** Shows control characters instead of sending them to a terminal, and shortens what is long. */
+    /** Makes control characters visible, and shortens long text. */
     static String oneLine(String text) {
         int length = text.codePointCount(0, text.length());
         return length <= LONGEST
@@ -27,7 +27,7 @@ final class Text {
                         + " characters)";
     }
 
-    /** Makes one line of a message, whatever it repeats of what came from outside, and hides keys and passwords. */
+    /** Makes one line of a message, which may contain foreign text, and hides keys and passwords. */
     static String message(String text) {
         return visible(withoutSecrets(text));
     }
@@ -47,7 +47,7 @@ final class Text {
     private static String visible(String text) {
         StringBuilder line = new StringBuilder();
         text.codePoints().forEach(codePoint -> {
-            // Beside the control characters, what a reader of logs may take for the end of a line.
+            // Control characters, and characters that a reader of logs may treat as the end of a line.
             if (Character.isISOControl(codePoint) || codePoint == '\u2028' || codePoint == '\u2029') {
                 line.append(String.format("\\u%04x", codePoint));
             } else {

@@ -1,6 +1,6 @@
 package dev.latchkey.cli;
 
-/** Makes threads that do not keep the process alive. */
+/** Creates threads that do not keep the process alive. */
 final class Threads {
 
     private Threads() {}

@@ -1,6 +1,9 @@
 package dev.latchkey.cli;
 
-/** A signal that is acted on, with its number on Linux; of the first four and of TERM and ALRM it is the same on every Unix. */
+/**
+ * The signals that are handled, with their numbers on Linux. Those of the first four, TERM and ALRM are the same on
+ * every Unix.
+ */
 enum UnixSignal {
     HUP(1),
     INT(2),
@@ -21,7 +24,7 @@ enum UnixSignal {
         this.number = number;
     }
 
-    /** What a shell reports of a process that died by this signal. */
+    /** Returns what a shell reports for a process that was killed by this signal. */
     int exitCode() {
         return 128 + number;
     }

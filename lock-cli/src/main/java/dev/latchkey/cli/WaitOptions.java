@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How to take a lock, and what to do when it is not to be had. */
+/** The options for acquiring a lock, and for the case that somebody else holds it. */
 final class WaitOptions {
 
     private static final int LARGEST_EXIT_CODE = 255;
@@ -22,12 +22,12 @@ final class WaitOptions {
             names = {"-w", "--wait"},
             paramLabel = "DURATION",
             converter = DurationText.class,
-            description = "Wait so long at the most; 0 is -n. Default: as long as it takes.")
+            description = "Wait at most this long; 0 is the same as -n. Default: no limit.")
     private @Nullable Duration wait;
 
     @Option(
             names = {"-s", "--shared"},
-            description = "Share the lock with others that say so too.")
+            description = "Acquire the lock in shared mode.")
     private boolean shared;
 
     @Option(
@@ -46,9 +46,8 @@ final class WaitOptions {
             paramLabel = "DURATION",
             converter = DurationText.class,
             defaultValue = "5m",
-            description =
-                    "After what time the store frees the lock if nobody refreshes it. Default: 5m. Where locks end"
-                            + " with their process (flock) it means nothing.")
+            description = "The time after which the store ends the lock if it is not refreshed. Default: 5m. Has no"
+                    + " effect where locks end with their process (flock).")
     private Duration ttl = Duration.ofMinutes(5);
 
     @Spec(Spec.Target.MIXEE)
@@ -75,7 +74,7 @@ final class WaitOptions {
         return wait == null ? LockTarget.NO_LIMIT : wait;
     }
 
-    /** Says why there is no lock, and returns the exit code. */
+    /** Reports why the lock was not acquired, and returns the exit code. */
     int explain(AcquireAnswer answer, LockTarget want, Console console) {
         if (answer instanceof AcquireAnswer.Failed failed) {
             throw failed.failure();

@@ -1,4 +1,4 @@
-/** The {@code lock} command: parse the arguments, take the lock, run a child process under it, say what happened. */
+/** The {@code lock} command: parses the arguments, acquires the lock, runs a child process under it, and reports the result. */
 @NullMarked
 package dev.latchkey.cli;
 

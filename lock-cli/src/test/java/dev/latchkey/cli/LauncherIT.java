@@ -7,30 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The scripts before the JVM, on files of their own. */
-class LauncherIT {
-
-    @TempDir
-    Path directory = Path.of("");
-
-    private Cli cli = new Cli(directory);
-
-    @BeforeEach
-    void setUp() {
-        cli = new Cli(directory);
-    }
-
-    @AfterEach
-    void tearDown() {
-        cli.close();
-    }
+class LauncherIT extends CliFixture {
 
     @Test
     void givenBuildsThatCannotBeMade_whenStarted_then69AndSaysWhatToDo() throws IOException {

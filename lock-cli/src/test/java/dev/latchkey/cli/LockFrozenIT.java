@@ -22,33 +22,15 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The process is stopped after the grant, for longer than its lease, and goes on before anybody has told of the loss. */
 @EnabledOnOs(OS.LINUX)
-class LockFrozenIT {
+class LockFrozenIT extends CliFixture {
 
     private static final Duration TTL = Duration.ofSeconds(5);
-
-    @TempDir
-    Path directory = Path.of("");
-
-    private Cli cli = new Cli(directory);
-
-    @BeforeEach
-    void setUp() {
-        cli = new Cli(directory);
-    }
-
-    @AfterEach
-    void tearDown() {
-        cli.close();
-    }
 
     @Test
     void givenFrozenBeforeTheStart_whenItWakesUp_thenTheCommandIsNotStarted() {

@@ -6,29 +6,11 @@ import static org.awaitility.Awaitility.await;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
-class LockHandoverIT {
-
-    @TempDir
-    Path directory = Path.of("");
-
-    private Cli cli = new Cli(directory);
-
-    @BeforeEach
-    void setUp() {
-        cli = new Cli(directory);
-    }
-
-    @AfterEach
-    void tearDown() {
-        cli.close();
-    }
+class LockHandoverIT extends CliFixture {
 
     @Test
     void givenAcquired_whenAnotherProcessHasTheKey_thenItRefreshesAndReleases() {

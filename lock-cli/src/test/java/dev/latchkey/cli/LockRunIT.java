@@ -5,35 +5,16 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class LockRunIT {
-
-    @TempDir
-    Path directory = Path.of("");
-
-    private Cli cli = new Cli(directory);
-
-    @BeforeEach
-    void setUp() {
-        cli = new Cli(directory);
-    }
-
-    @AfterEach
-    void tearDown() {
-        cli.close();
-    }
+class LockRunIT extends CliFixture {
 
     @ParameterizedTest
     @CsvSource({"exit 0, 0", "exit 7, 7", "exit 255, 255", "kill -KILL $$, 137", "kill -TERM $$, 143"})

@@ -11,18 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class LockRunSignalsIT {
+class LockRunSignalsIT extends CliFixture {
 
     private static final int CTRL_C = 3;
     private static final int CTRL_BACKSLASH = 28;
@@ -37,21 +34,6 @@ class LockRunSignalsIT {
             ? List.of("unshare", "--pid", "--fork", "--mount-proc")
             : List.of("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc");
 
-    @TempDir
-    Path directory = Path.of("");
-
-    private Cli cli = new Cli(directory);
-
-    @BeforeEach
-    void setUp() {
-        cli = new Cli(directory);
-    }
-
-    @AfterEach
-    void tearDown() {
-        cli.close();
-    }
-
     @ParameterizedTest
     @CsvSource({"HUP, 129", "INT, 130", "QUIT, 131", "USR1, 138", "USR2, 140", "TERM, 143"})
     void givenWaiting_whenSignal_thenAbortedAtOnce(String signal, int exitCode) {
@@ -59,7 +41,7 @@ class LockRunSignalsIT {
         cli.awaitFile("ready");
         var waiting = cli.start(
                 "run", "--verbose", "x", "--", "touch", cli.file("ran").toString());
-        waiting.awaitErr("asking for");
+        waiting.awaitErr("acquiring");
 
         long start = System.nanoTime();
         waiting.signal(signal);
@@ -393,7 +375,7 @@ class LockRunSignalsIT {
         cli.start("run", "x", "-c", ": >$T/ready; sleep 60");
         cli.awaitFile("ready");
         var waiting = cli.startInTerminal("run", "--verbose", "x", "--", "true");
-        await().atMost(Cli.PATIENCE).until(() -> waiting.out().contains("asking for"));
+        await().atMost(Cli.PATIENCE).until(() -> waiting.out().contains("acquiring"));
 
         waiting.type(CTRL_C);
 

@@ -5,30 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class LockUsageIT {
-
-    @TempDir
-    Path directory = Path.of("");
-
-    private Cli cli = new Cli(directory);
-
-    @BeforeEach
-    void setUp() {
-        cli = new Cli(directory);
-    }
-
-    @AfterEach
-    void tearDown() {
-        cli.close();
-    }
+class LockUsageIT extends CliFixture {
 
     @ParameterizedTest
     @CsvSource(

@@ -33,7 +33,7 @@ import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
-/** The commands sent for one collection, within a session where there is one. Reads on the primary: others lag behind. */
+/** The commands for one collection, in a session if there is one. Reads go to the primary, because secondaries lag behind. */
 final class Commands {
 
     private static final FindOneAndUpdateOptions AFTER =
@@ -46,12 +46,12 @@ final class Commands {
 
     /**
      * HostUnreachable, HostNotFound, NetworkTimeout, ShutdownInProgress, PrimarySteppedDown, ExceededTimeLimit, SocketException,
-     * InterruptedAtShutdown, Interrupted, InterruptedDueToReplStateChange: a router's who lost its shard, or of an operation
+     * InterruptedAtShutdown, Interrupted, InterruptedDueToReplStateChange: from a router that lost its shard, or of an operation
      * that was ended.
      */
     private static final Set<Integer> UNTOLD = Set.of(6, 7, 89, 91, 189, 262, 9_001, 11_600, 11_601, 11_602);
 
-    /** How often two who insert at once may get into each other's way: after the first time the document is there. */
+    /** How often concurrent inserts may conflict: after the first conflict the document exists. */
     private static final int COLLISIONS = 5;
 
     private final MongoCollection<BsonDocument> collection;
@@ -77,20 +77,20 @@ final class Commands {
         return new Commands(collection, unit);
     }
 
-    /** What a failover must not undo, and that is neither waited for without end nor believed before a majority has it. */
+    /** A write that a failover does not undo: acknowledged by a majority, within a time limit. */
     Commands durable() {
         return new Commands(collection.withWriteConcern(DURABLE).withReadConcern(ReadConcern.MAJORITY), session);
     }
 
-    /** Whether nothing can have been done. The driver tells of the first attempt if it made two. */
+    /** Returns whether the command certainly had no effect. The driver reports its first attempt if it made two. */
     static boolean isNotSent(MongoException failure) {
         return failure instanceof MongoSocketOpenException
                 || (failure instanceof MongoTimeoutException && !(failure instanceof MongoOperationTimeoutException));
     }
 
     /**
-     * Whether what the server said leaves open what it did, as while a primary steps down. The labels alone do not tell: only
-     * what the driver would repeat itself has them, so not without its {@code retryWrites}, nor on a standalone server.
+     * Returns whether the error leaves the outcome open, for example while a primary steps down. The labels are not enough: only
+     * commands that the driver would repeat have them, so not without {@code retryWrites} and not on a standalone server.
      */
     static boolean isInDoubt(MongoCommandException failure) {
         return failure instanceof MongoNotPrimaryException
@@ -117,7 +117,7 @@ final class Commands {
         return Optional.ofNullable(found.first());
     }
 
-    /** Reads one document as an expression makes it, which knows the server's clock. */
+    /** Reads one document through an expression, which can use the server's clock. */
     Optional<BsonDocument> find(Bson filter, BsonDocument stage) {
         List<Bson> stages = List.of(Aggregates.match(filter), stage);
         AggregateIterable<BsonDocument> found =
@@ -125,7 +125,7 @@ final class Commands {
         return Optional.ofNullable(found.first());
     }
 
-    /** Only where no session is: recovery has none. */
+    /** Only without a session: recovery has none. */
     List<BsonValue> ids(Bson filter) {
         return collection
                 .find(filter)
@@ -142,7 +142,7 @@ final class Commands {
         }
     }
 
-    /** Changes one document, and returns it as it is then; empty if the filter fits none. */
+    /** Changes one document, and returns its new state; empty if none matches the filter. */
     Optional<BsonDocument> change(Bson filter, Bson update) {
         return Optional.ofNullable(
                 session == null
@@ -157,7 +157,7 @@ final class Commands {
                         : collection.findOneAndUpdate(session, filter, stages, AFTER));
     }
 
-    /** As {@link #change}, but makes the document if there is none. Not in a session, which a collision would end. */
+    /** Like {@link #change}, but creates a missing document. Not in a session, which a conflict would end. */
     Optional<BsonDocument> changeOrInsert(Bson filter, List<? extends Bson> stages) {
         for (int collisions = 0; ; collisions++) {
             try {

@@ -16,15 +16,15 @@ import org.bson.codecs.DecoderContext;
 import org.bson.codecs.EncoderContext;
 import org.bson.codecs.pojo.annotations.BsonProperty;
 
-/** How the application's objects become documents, and documents objects. */
+/** Converts the application's objects to documents and back. */
 interface Conversion<T> {
 
-    /** Without an id if the object has none: a codec would make one of its own, which may be another than is asked for. */
+    /** Leaves out a missing id: a codec would create one of its own, which may differ from the requested one. */
     BsonDocument encode(T object);
 
     T decode(BsonDocument document);
 
-    /** What an object must be given for the version of a document that has none; empty: nothing. */
+    /** Returns the version to set on an object whose document has none; empty to set none. */
     Optional<BsonValue> versionOfNone(String versionField, Version.Type type);
 
     static <T> Conversion<T> of(Codec<T> codec) {
@@ -47,7 +47,7 @@ interface Conversion<T> {
                         DecoderContext.builder().build());
             }
 
-            /** A record cannot be made without the value of a primitive component. */
+            /** A record cannot be created without the value of a primitive component. */
             @Override
             public Optional<BsonValue> versionOfNone(String versionField, Version.Type type) {
                 RecordComponent[] components = codec.getEncoderClass().getRecordComponents();

@@ -10,13 +10,13 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a document that are set, or taken away, to make it another: also single fields of embedded documents, so that
- * what the application has no place for stays there too. A list is one value.
+ * The fields to set and to remove to change one document into another, including single fields of embedded documents: fields that
+ * the application does not know stay there as well. A list is one value.
  */
 record DocumentDiff(BsonDocument set, Set<String> unset) {
 
     /**
-     * Finds all but the id and the version.
+     * Compares everything except the id and the version.
      *
      * @param stored as it is in the database
      * @param before as the application saw that
@@ -54,7 +54,7 @@ record DocumentDiff(BsonDocument set, Set<String> unset) {
         });
     }
 
-    /** An embedded document with other names is set as a whole. */
+    /** An embedded document with unusual names is set as a whole. */
     private static boolean canBeReachedInto(@Nullable BsonValue value) {
         return value != null
                 && value.isDocument()
@@ -65,7 +65,7 @@ record DocumentDiff(BsonDocument set, Set<String> unset) {
         return set.isEmpty() && unset.isEmpty();
     }
 
-    /** As update operators. */
+    /** Returns the update operators. */
     BsonDocument update() {
         BsonDocument update = new BsonDocument();
         if (!set.isEmpty()) {
@@ -79,7 +79,7 @@ record DocumentDiff(BsonDocument set, Set<String> unset) {
         return update;
     }
 
-    /** Others would be taken for a path, and change something else. */
+    /** Other names would count as a path, and change something else. */
     private static String checked(String path, String name) {
         if (!isPlain(name)) {
             throw new IllegalArgumentException("the field \"" + name

@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.bson.BsonDocument;
 
 /**
- * What this process believes of a lock: its lease is counted on the monotonic clock from before each request, less a margin,
- * so that it is over here before it is over on the server.
+ * The local view of a lock. Its lease starts on the monotonic clock before each request and is shortened by a margin, so it ends
+ * here before it ends on the server.
  *
  * @param end on the monotonic clock
  * @param loss why it was lost, if it was
@@ -19,9 +19,9 @@ record DocumentHold(State state, DocumentLockMode mode, long end, long fencingTo
         /** Loaded without a lock. */
         NONE,
         HELD,
-        /** Held, and a demotion was sent that is not answered: it may be done at any time. */
+        /** Held, with a demotion that was not answered and may still take effect. */
         DEMOTING,
-        /** A release was sent that is not answered. */
+        /** Released, without an answer. */
         RELEASING,
         RELEASED,
         LOST
@@ -54,7 +54,7 @@ record DocumentHold(State state, DocumentLockMode mode, long end, long fencingTo
         return state == State.HELD || state == State.DEMOTING;
     }
 
-    /** Whether the server may have it still. */
+    /** Returns whether the server may still keep the lock. */
     boolean mayBeThere() {
         return isHeld() || state == State.RELEASING;
     }
@@ -71,7 +71,7 @@ record DocumentHold(State state, DocumentLockMode mode, long end, long fencingTo
         checkWritable(name);
     }
 
-    /** Throws if there was a lock and is none: without it the document must not be written as with it. */
+    /** Throws if the lock is gone: the document must not be written as if it were still locked. */
     void checkWritable(String name) {
         if (state == State.LOST) {
             throw new LockLostException(name, "not done, the lock was lost before", loss.orElseThrow());

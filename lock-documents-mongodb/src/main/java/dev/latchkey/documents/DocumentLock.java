@@ -22,14 +22,14 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 
 /**
- * The lock of one document under one token. One request at a time changes what is held; what a request gives up is no longer
- * believed in from before it is sent, and stays given up when no answer comes.
+ * The lock of one document under one token. One request at a time changes the hold. What a request gives up counts as given
+ * up from the moment before it is sent, even if there is no answer.
  */
 final class DocumentLock {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** In what is read, and never stored. */
+    /** A field that is read and never stored. */
     private static final String LOCKED = "_isLocked";
 
     private final Commands commands;
@@ -63,7 +63,7 @@ final class DocumentLock {
         return hold;
     }
 
-    /** Loads without a lock, unless somebody writes. */
+    /** Loads without a lock, unless somebody holds a write lock. */
     Optional<BsonDocument> read() {
         BsonDocument look = object(to(LOCKED, rules().isWrittenByOther()));
         Optional<BsonDocument> found = commands.find(Filters.eq(Mapping.ID, id), new BsonDocument("$addFields", look));
@@ -94,7 +94,7 @@ final class DocumentLock {
         return new LockConflictedException(name, "somebody else holds it");
     }
 
-    /** What may have been granted must not stay. */
+    /** Releases what may have been granted without an answer. */
     private void giveBackAfter(MongoException failure) {
         if (Commands.isNotSent(failure)) {
             return;
@@ -106,7 +106,7 @@ final class DocumentLock {
         }
     }
 
-    /** Renews, and loads what is there now. */
+    /** Renews the lock, and loads the present document. */
     BsonDocument refresh() {
         return inTurn(() -> change("could not be refreshed", hold.mode(), rules().isHolder(), rules().refresh()));
     }
@@ -136,7 +136,7 @@ final class DocumentLock {
         });
     }
 
-    /** A hold whose demotion is in doubt stays so when it is renewed. */
+    /** A renewal does not settle a demotion that was not answered. */
     private BsonDocument change(String problem, DocumentLockMode mode, Bson test, List<BsonDocument> stages) {
         hold.check(name);
         long start = System.nanoTime();
@@ -150,14 +150,14 @@ final class DocumentLock {
         return changed.get();
     }
 
-    /** A loss is for good: what was done before it and answered after it does not bring the lock back. */
+    /** A loss is final: a request that is answered after it does not bring the lock back. */
     private synchronized void become(DocumentHold next) {
         if (hold.state() != DocumentHold.State.LOST) {
             hold = next;
         }
     }
 
-    /** A reader that is still there was refused because of others; whoever is not there has lost the lock. */
+    /** A token that is still in the document was refused because of others; one that is not has lost the lock. */
     private RuntimeException refused(String problem) {
         Bson isHolder = Filters.and(Filters.eq(Mapping.ID, id), rules().isHolder());
         if (commands.find(isHolder).isPresent()) {
@@ -170,7 +170,7 @@ final class DocumentLock {
         return new LockLostException(name, problem + ", it is no longer held", reason);
     }
 
-    /** Writes while the lock is held. Not in turn: a renewal must not wait for a write that is repeated. */
+    /** Writes while the lock is held. Does not take the turn, because a renewal must not wait for a write that is repeated. */
     <R> R write(Work<R> work) throws InterruptedException {
         hold.checkWritable(name);
         try {
@@ -181,12 +181,12 @@ final class DocumentLock {
         }
     }
 
-    /** What is done under a guard. */
+    /** A write under a guard. */
     interface Work<R> {
         R with(Guard guard) throws InterruptedException;
     }
 
-    /** Writes for the last time: with the write the lock is given up, or gone with its document. */
+    /** Writes for the last time: the write releases the lock, or deletes it with its document. */
     <R> R writeAndRelease(Guard.Owner.After after, Function<Guard, R> write) {
         return inTurn(() -> {
             hold.checkWritable(name);
@@ -220,7 +220,7 @@ final class DocumentLock {
     }
 
     /**
-     * Gives up the lock.
+     * Releases the lock.
      *
      * @return what the holder must be told, if it was lost and that is not known yet
      */
@@ -244,7 +244,10 @@ final class DocumentLock {
         });
     }
 
-    /** False: somebody else has had it since. Done also for one who was interrupted, for whom the driver sends nothing. */
+    /**
+     * Returns false if somebody else has held the lock since. Also works on an interrupted thread, on which the driver
+     * sends nothing.
+     */
     private boolean releaseOnServer() {
         Bson filter = Filters.and(Filters.eq(Mapping.ID, id), rules().isNamed());
         boolean isInterrupted = Thread.interrupted();

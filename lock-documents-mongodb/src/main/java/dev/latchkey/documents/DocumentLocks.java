@@ -161,7 +161,7 @@ public final class DocumentLocks<T> {
         }
     }
 
-    /** In one order for all callers, so that of two who want the same documents one gets them at the first try. */
+    /** Uses one order for all callers, so that of two that want the same documents one gets them at the first attempt. */
     private List<LockedDocument<T>> tryAll(Map<String, BsonValue> wanted, DocumentLockMode mode) {
         Map<String, LockedDocument<T>> held = new HashMap<>();
         boolean hasAll = false;

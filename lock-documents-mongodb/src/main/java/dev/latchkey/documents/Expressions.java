@@ -9,7 +9,12 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 
-/** Aggregation expressions, of operators that MongoDB 4.2 has. What they are given is such an expression, or safe text. */
+/**
+ * Aggregation expressions with the operators of MongoDB 4.2. The arguments are expressions, or text that is safe in one.
+ *
+ * <p>{@code lock-store-mongodb} has a similar class. Each method only names an operator that MongoDB defines, so the two
+ * cannot drift apart, and sharing them would take one more published artifact.
+ */
 final class Expressions {
 
     static final BsonValue NOW = new BsonString("$$NOW");
@@ -26,7 +31,7 @@ final class Expressions {
         return new BsonString("$$" + path);
     }
 
-    /** Text that does not begin with a dollar sign: a token, a state. */
+    /** Text that does not begin with a dollar sign, for example a token or a state. */
     static BsonValue text(String plain) {
         return new BsonString(plain);
     }
@@ -35,7 +40,7 @@ final class Expressions {
         return new BsonInt64(number);
     }
 
-    /** Data of others, in which a dollar sign means nothing. */
+    /** Data of the application, in which a dollar sign has no meaning. */
     static BsonValue literal(BsonValue data) {
         return new BsonDocument("$literal", data);
     }
@@ -104,7 +109,7 @@ final class Expressions {
         return apply("$concatArrays", lists);
     }
 
-    /** The elements of a list that pass; each is {@code $$one} in the test. */
+    /** Returns the elements that pass the test, in which each is {@code $$one}. */
     static BsonValue filter(BsonValue list, BsonValue test) {
         return new BsonDocument("$filter", object(to("input", list), to("as", text("one")), to("cond", test)));
     }
@@ -118,7 +123,7 @@ final class Expressions {
         return List.of(new BsonDocument("$replaceWith", newDocument));
     }
 
-    /** A filter that holds where the expression does. Never in one of an upsert: servers refuse that. */
+    /** Returns a filter that matches if the expression is true. Servers refuse it in an upsert. */
     static BsonDocument where(BsonValue expression) {
         return new BsonDocument("$expr", expression);
     }

@@ -12,13 +12,13 @@ import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Who may write a document, as a part of the write itself: the owner of its lock, or anybody while nobody holds it. */
+/** The part of a write that checks the lock: the owner of the lock may write, and anybody if nobody holds it. */
 sealed interface Guard {
 
-    /** What somebody is to a document, by the server's clock. */
+    /** The relation of a caller to the lock of a document, by the server's clock. */
     enum Standing {
         MAY_WRITE,
-        /** Shares its lock with others. */
+        /** Shares the lock with others. */
         READS,
         MAY_NOT
     }
@@ -28,15 +28,15 @@ sealed interface Guard {
     /** The name of a {@link Standing}. */
     BsonValue standing();
 
-    /** Why a document that has the expected version was not written. */
+    /** Returns why a document with the expected version was not written. */
     LockException refusal(String name, BsonDocument document, Standing standing);
 
-    /** Whether the lock is given up with the write. */
+    /** Whether the write releases the lock. */
     default boolean releases() {
         return false;
     }
 
-    /** For those who hold no lock. */
+    /** The guard for callers without a lock. */
     record Unlocked(Duration skew) implements Guard {
 
         @Override
@@ -56,10 +56,10 @@ sealed interface Guard {
         }
     }
 
-    /** For who has been granted the lock under a token. */
+    /** The guard for the holder of a token. */
     record Owner(String token, Duration skew, After after) implements Guard {
 
-        /** What becomes of the lock with the write. */
+        /** What the write does with the lock. */
         enum After {
             KEPT,
             RELEASED

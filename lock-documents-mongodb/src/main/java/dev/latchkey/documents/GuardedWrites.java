@@ -21,15 +21,15 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 
 /**
- * Single writes that happen only while the version is the expected one and the guard lets them: one command each, whose
- * filter is the check. A write that did not happen is an empty result; {@link #loadRefused} and {@link #required} tell why.
+ * Single writes that require an expected version and the consent of a guard: one command each, whose filter is the check. The
+ * result of a write that was refused is empty; {@link #loadRefused} and {@link #required} find out why.
  */
 final class GuardedWrites {
 
-    /** In what is read, and never stored. */
+    /** A field that is read and never stored. */
     private static final String STANDING = "_standing";
 
-    /** How often a write that would be done by now is tried again. */
+    /** How often a write is repeated that would be accepted by now. */
     static final int TRIES = 5;
 
     private final Mapping<?> mapping;
@@ -52,7 +52,7 @@ final class GuardedWrites {
         return commands.find(Filters.eq(Mapping.ID, id));
     }
 
-    /** Loads a document after a write of it did not happen, and throws if that was because of a lock. */
+    /** Loads a document after its write was refused, and throws if a lock was the reason. */
     Optional<BsonDocument> loadRefused(BsonValue id, Optional<Version> expected) {
         BsonDocument stage = new BsonDocument("$addFields", object(to(STANDING, guard.standing())));
         Optional<BsonDocument> current = commands.find(Filters.eq(Mapping.ID, id), stage);
@@ -93,11 +93,11 @@ final class GuardedWrites {
         return commands.change(filter(id, expected), update);
     }
 
-    /** Puts another document in its place, but for the fields that are ours. */
+    /** Replaces the document, except for the fields of this module. */
     Optional<BsonDocument> replace(BsonValue id, Optional<Version> expected, Version next, BsonDocument replacement) {
         BsonDocument document = replacement.clone();
         document.put(versionField, next.value());
-        // The id stays as it is: one that is equal may be a number of another type.
+        // The stored id stays: an equal one may be a number of another type.
         BsonDocument ours = object(
                 to(Mapping.ID, field(Mapping.ID)),
                 to(LockFields.LOCK, field(LockFields.LOCK)),
@@ -123,7 +123,7 @@ final class GuardedWrites {
     private Bson filter(BsonValue id, Optional<Version> expected) {
         List<Bson> all = new ArrayList<>();
         all.add(Filters.eq(Mapping.ID, id));
-        // Null fits as well where there is no such field, and zero is what objects have that know no null.
+        // Null also matches a missing field, and zero is the version of objects that cannot contain null.
         all.add(
                 expected.isPresent()
                         ? Filters.eq(versionField, expected.get().value())
@@ -133,8 +133,8 @@ final class GuardedWrites {
     }
 
     /**
-     * Does a write, and throws why it was not done. One that would be done by now, since a lock was released or the document
-     * made again, is tried again.
+     * Writes, and throws the reason if the write was refused. It is repeated if it would be accepted by now, because a lock was
+     * released or the document was created again.
      */
     BsonDocument required(BsonValue id, Optional<Version> expected, Supplier<Optional<BsonDocument>> write) {
         for (int tries = 1; ; tries++) {

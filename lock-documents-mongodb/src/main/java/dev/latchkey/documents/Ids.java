@@ -6,7 +6,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.types.Decimal128;
 
-/** When two ids are the same to the server, which compares numbers of different types by their values. */
+/** Compares ids as the server does, which compares numbers of different types by value. */
 final class Ids {
 
     private Ids() {}
@@ -15,7 +15,7 @@ final class Ids {
         return key(one).equals(key(other));
     }
 
-    /** A text that is the same for the same ids, and different for others. */
+    /** Returns a text that is equal for equal ids, and different for others. */
     static String key(BsonValue id) {
         if (id.isDocument()) {
             return id.asDocument().entrySet().stream()
@@ -39,7 +39,7 @@ final class Ids {
         if (decimal.isNaN() || decimal.isInfinite()) {
             return Double.toString(decimal.doubleValue());
         }
-        // Which has no negative zero.
+        // It has no negative zero.
         return decimal.doubleValue() == 0 ? text(BigDecimal.ZERO) : text(decimal.bigDecimalValue());
     }
 

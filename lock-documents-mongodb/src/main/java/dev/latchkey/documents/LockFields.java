@@ -20,20 +20,20 @@ import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** How a lock is kept in its document, and who holds it, by the server's clock. */
+/** The fields of a lock in its document, and expressions for its holders by the server's clock. */
 final class LockFields {
 
     static final String LOCK = "_lock";
 
-    /** The token of who holds it exclusively, or null. */
+    /** The token of the exclusive holder, or null. */
     static final String WRITER = "writer";
 
-    /** A list, each with token and end. */
+    /** The list of shared holders, each with token and end. */
     static final String READERS = "readers";
 
     static final String TOKEN = "token";
 
-    /** When a hold ends: that of the writer, or of one reader. */
+    /** The end of a hold: of the exclusive one, or of one shared one. */
     static final String UNTIL = "until";
 
     static final String FENCING_TOKEN = "fencingToken";
@@ -45,8 +45,8 @@ final class LockFields {
     }
 
     /**
-     * When leases of others must have ended to be over: now, or earlier by as much as the clocks of a cluster's routers may
-     * differ.
+     * The time before which a lease of another key must have ended to count as over: now, less the allowed skew of the routers'
+     * clocks.
      */
     static BsonValue over(Duration skew) {
         return skew.isZero() ? NOW : sum(NOW, number(-skew.plusNanos(999_999).toMillis()));
@@ -56,7 +56,7 @@ final class LockFields {
         return or(isWritten(over), differ(filter(readers(), isLive(over)), NONE));
     }
 
-    /** What is not there is less than any date. */
+    /** A missing value sorts before every date. */
     private static BsonValue isWritten(BsonValue over) {
         return later(of(UNTIL), over);
     }
@@ -77,7 +77,7 @@ final class LockFields {
         return filter(readers(), and(not(isOwn(token)), isLive(over)));
     }
 
-    /** Whether a token's holder may write: nobody else holds. */
+    /** True if the holder of a token may write, because nobody else holds the lock. */
     static BsonValue mayWrite(String token, BsonValue over) {
         return or(isWriter(token), and(isReader(token), equal(otherReaders(token, over), NONE)));
     }
@@ -94,7 +94,7 @@ final class LockFields {
         return later(variable("one." + UNTIL), over);
     }
 
-    /** Whether a token is written in a document that was read, be its lease over or not. */
+    /** Returns whether a document contains a token, even if its lease is over. */
     static boolean names(BsonDocument document, String token) {
         return isNamedWriter(document, token) || isNamedReader(document, token);
     }
@@ -112,13 +112,13 @@ final class LockFields {
                                 && text(token).equals(reader.asDocument().get(TOKEN)));
     }
 
-    /** People free a document by taking its lock away by hand, or setting it to null. */
+    /** Operators may free a document by removing its lock, or setting it to null. */
     private static BsonDocument lock(BsonDocument document) {
         BsonValue lock = document.get(LOCK);
         return lock != null && lock.isDocument() ? lock.asDocument() : new BsonDocument();
     }
 
-    /** A number that was edited by hand has another type. */
+    /** A number that was edited by hand may have another type. */
     static long fencingToken(BsonDocument document) {
         return document.getDocument(LOCK).getNumber(FENCING_TOKEN).longValue();
     }

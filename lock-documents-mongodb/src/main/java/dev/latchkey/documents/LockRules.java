@@ -31,14 +31,14 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 
 /**
- * Who may lock what: filters and pipelines that the server evaluates by its own clock, within the one command that changes
- * the document.
+ * The rules of locking, as filters and pipelines that the server evaluates by its own clock, within the command that changes the
+ * document.
  *
  * <ol>
- *   <li>A write lock needs that nobody else holds any; a read lock, that nobody else holds a write lock.
- *   <li>There is a writer, or there are readers, never both.
- *   <li>The fencing token is greater with each write lock, also in a document that was deleted and made again.
- *   <li>An ended lease counts for nothing, but its token stays until somebody else is granted the lock.
+ *   <li>A write lock is granted if nobody else holds a lock; a read lock if nobody else holds a write lock.
+ *   <li>There is a write lock, or there are read locks, never both.
+ *   <li>The fencing token grows with each write lock, also in a document that was deleted and created again.
+ *   <li>An ended lease does not count, but its token stays until the lock is granted again.
  * </ol>
  */
 final class LockRules {
@@ -48,7 +48,7 @@ final class LockRules {
     private final BsonValue over;
 
     /**
-     * Begins with one call.
+     * Creates the rules for one call.
      *
      * @param token of who asks: 32 hexadecimal digits
      * @param ttl of what is granted; a date has whole milliseconds, and a lease must not end before it should
@@ -60,14 +60,14 @@ final class LockRules {
         this.ttlMillis = ttl.plusNanos(999_999).toMillis();
     }
 
-    /** Takes the lock where it is free, and leaves the document as it is where not. */
+    /** Acquires the lock if it is free, and otherwise leaves the document as it is. */
     List<BsonDocument> take(DocumentLockMode mode) {
         return mode == DocumentLockMode.PESSIMISTIC_WRITE
                 ? stages(cond(not(LockFields.isHeld(over)), with(writing(nextFencingToken())), UNCHANGED))
                 : stages(cond(LockFields.isWrittenByOther(token, over), UNCHANGED, with(reading())));
     }
 
-    /** Holds where nobody else reads. */
+    /** True if nobody else has a read lock. */
     Bson mayPromote() {
         return where(LockFields.mayWrite(token, over));
     }
@@ -85,18 +85,18 @@ final class LockRules {
         return stages(with(reading()));
     }
 
-    /** For who loads without a lock. */
+    /** The rule for loading without a lock. */
     BsonValue isWrittenByOther() {
         return LockFields.isWrittenByOther(token, over);
     }
 
-    /** Renews what is held, in its mode. */
+    /** Renews the lock in its mode. */
     List<BsonDocument> refresh() {
         BsonValue writing = writing(LockFields.of(LockFields.FENCING_TOKEN));
         return stages(with(cond(LockFields.isWriter(token), writing, reading())));
     }
 
-    /** Holds while the token is written in the document, also after its lease, if nobody took the lock since. */
+    /** True while the document contains the token: even after its lease, if the lock was not granted since. */
     Bson isNamed() {
         return Filters.or(
                 Filters.eq(LockFields.LOCK + "." + LockFields.WRITER, token),

@@ -32,7 +32,7 @@ public final class LockedDocument<T> implements AutoCloseable {
     private final BsonDocument loaded;
     private final Closing closing;
 
-    /** What becomes of the lock when this is closed. */
+    /** What {@link #close()} does with the lock. */
     private enum Closing {
         RELEASES,
         KEEPS
@@ -203,12 +203,12 @@ public final class LockedDocument<T> implements AutoCloseable {
                 Guard.Owner.After.KEPT, guard -> guarded(guard).delete(document));
     }
 
-    /** The same lock, whose writes are part of a transaction. */
+    /** Returns the same lock, with writes that are part of a transaction. */
     LockedDocument<T> in(ClientSession session) {
         return new LockedDocument<>(collection.in(session), lock, loaded, Closing.KEEPS);
     }
 
-    /** The same lock, for a unit of work that is no transaction. */
+    /** Returns the same lock, for a unit of work that is not a transaction. */
     LockedDocument<T> view() {
         return new LockedDocument<>(collection, lock, loaded, Closing.KEEPS);
     }
@@ -221,7 +221,7 @@ public final class LockedDocument<T> implements AutoCloseable {
         }
     }
 
-    /** Before anything is given up: also that it has an id and a version. */
+    /** Checks the document before anything is released, including its id and version. */
     private void checkId(T document) {
         BsonDocument encoded = collection.mapping().encode(document);
         Optional<Version> unused = collection.mapping().version(encoded);
@@ -315,7 +315,7 @@ public final class LockedDocument<T> implements AutoCloseable {
         try {
             return lock.release();
         } catch (MongoException e) {
-            log.warn("document.release.failed document={}: its lease ends it", lock.name(), e);
+            log.warn("document.release_failed document={}", lock.name(), e);
             return Optional.empty();
         }
     }

@@ -7,8 +7,8 @@ import org.bson.BsonNull;
 import org.bson.BsonValue;
 
 /**
- * What the application's objects are as documents. Our own fields are taken away on the way up, and whatever there is of
- * them on the way down: an old copy of a lock must not be written back.
+ * Maps the application's objects to documents. The fields of this module are removed in both directions: an old copy of a lock
+ * must not be written back.
  */
 final class Mapping<T> {
 
@@ -47,7 +47,7 @@ final class Mapping<T> {
         return conversion.decode(own);
     }
 
-    /** The document as the application sees it: fields it has no place for are not there. */
+    /** Returns the document as the application sees it, without fields that its objects do not have. */
     BsonDocument seen(BsonDocument document) {
         return encode(decode(document));
     }
@@ -88,7 +88,7 @@ final class Mapping<T> {
         return id;
     }
 
-    /** As {@link #version(BsonDocument)} of a document that has it. */
+    /** Like {@link #version(BsonDocument)}, for a document that has a version. */
     Optional<Version> known(Version version) {
         checkType(version);
         return Optional.of(version).filter(one -> !Version.isNone(one.value()));
@@ -105,7 +105,7 @@ final class Mapping<T> {
         return name(namespace, id);
     }
 
-    /** A document for people. */
+    /** Returns a description of a document, for people. */
     static String name(MongoNamespace namespace, BsonValue id) {
         if (id.isString()) {
             return namespace + "/" + id.asString().getValue();

@@ -10,9 +10,9 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 
 /**
- * What two-phase transactions do in the documents themselves. A step leaves a mark: first that a worker has prepared it, then,
- * in the same write as its change, that it is applied. The first is of that worker alone, so that no other can set it for one
- * who is late; whoever ends the step takes away those of all workers.
+ * The marks of two-phase transactions in the documents themselves. A step first leaves a mark that a worker has prepared it and
+ * then, in the same write as its change, a mark that it is applied. The first mark belongs to that worker, so that no other
+ * worker can set it for a late one. The worker that ends the step removes the marks of all workers.
  */
 final class Markers {
 
@@ -21,10 +21,10 @@ final class Markers {
     private static final String APPLIED = FIELD + ".applied";
     private static final String STEP = "step";
 
-    /** What became of a change. */
+    /** The result of a change. */
     sealed interface Application {
 
-        /** It is made, now or before. */
+        /** It was made, now or before. */
         record Made() implements Application {}
 
         /** It cannot be made. */
@@ -36,7 +36,7 @@ final class Markers {
 
     private Markers() {}
 
-    /** Tells whether the document is there. */
+    /** Returns whether the document exists. */
     static boolean prepare(Commands commands, Participant one) {
         Bson notApplied = Filters.and(byId(one), Filters.ne(APPLIED, one.marker()));
         return commands.change(notApplied, with(new BsonDocument(), "$addToSet", PREPARED, ofWorker(one)))
@@ -44,7 +44,7 @@ final class Markers {
                 || commands.find(byId(one)).isPresent();
     }
 
-    /** Changes the document if that is prepared: never twice, and never after the marks were taken away. */
+    /** Changes the document if it is prepared: never twice, and never after the marks were removed. */
     static Application apply(Commands commands, Participant one) {
         Bson ready = Filters.and(byId(one), Filters.eq(PREPARED, ofWorker(one)), one.condition());
         BsonDocument update = with(unprepared(one.change(), one), "$addToSet", APPLIED, marker(one));
@@ -76,7 +76,7 @@ final class Markers {
         return marks.getArray(list, new BsonArray()).contains(mark);
     }
 
-    /** First takes away what a late change would need, then undoes one that was made before. */
+    /** First removes the marks that a late change would need, and then undoes a change that was made before. */
     static void undo(Commands commands, Participant one) {
         unprepare(commands, one);
         Bson applied = Filters.and(byId(one), Filters.eq(APPLIED, one.marker()));
@@ -110,7 +110,7 @@ final class Markers {
         return new BsonDocument(STEP, marker(one)).append("worker", new BsonString(one.worker()));
     }
 
-    /** Whoever has prepared the step. */
+    /** Matches whichever worker has prepared the step. */
     private static BsonDocument unprepared(BsonDocument update, Participant one) {
         return with(update, "$pull", PREPARED, new BsonDocument(STEP, marker(one)));
     }

@@ -19,7 +19,7 @@ public final class OptimisticLockException extends RuntimeException {
         this.actual = actual.orElse(null);
     }
 
-    /** When it is known that others were faster, but not which version there is. */
+    /** Used if other writers were faster and the current version is not known. */
     OptimisticLockException(String document, String problem) {
         super(document + ": " + problem);
         this.document = document;

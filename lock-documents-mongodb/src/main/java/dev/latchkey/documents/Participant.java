@@ -39,7 +39,7 @@ record Participant(
                 .append("inverse", text(inverse));
     }
 
-    /** The filter of such an update has lists of marks in it: a positional operator would take an index from those. */
+    /** The filter of such an update contains lists of marks, from which a positional operator would take its index. */
     private static BsonDocument operators(BsonDocument update) {
         UpdateOperators.check(update)
                 .values()

@@ -27,15 +27,15 @@ public final class RecoveryWorker implements AutoCloseable {
                 thread.scheduleWithFixedDelay(() -> recover(transactions), 0, pause.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** An exception that came through would end the repetition. */
+    /** Catches everything, because an exception would end the repetition. */
     private static void recover(TwoPhaseTransactions transactions) {
         try {
             transactions.recover().forEach(outcome -> log.debug("transaction.recovered outcome={}", outcome));
         } catch (MongoInterruptedException e) {
-            // Closed, or to be closed: the executor sees the flag, which the driver has set again.
-            log.debug("transaction.recovery.interrupted");
+            // The worker is being closed: the executor sees the flag, which the driver has set again.
+            log.debug("transaction.recovery_interrupted");
         } catch (RuntimeException | Error e) {
-            log.warn("transaction.recovery.failed: tried again after the pause", e);
+            log.warn("transaction.recovery_failed", e);
         }
     }
 

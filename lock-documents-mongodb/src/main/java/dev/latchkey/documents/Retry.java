@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** How often, and how long, something is tried again: with pauses that double from 1 to 128 ms, each of random length. */
+/** Limits how often and how long something is repeated, with random pauses that double from 1 to 128 ms. */
 record Retry(int maxAttempts, Duration maxWait) {
 
     private static final int LONGEST = 7;
@@ -19,7 +19,7 @@ record Retry(int maxAttempts, Duration maxWait) {
         }
     }
 
-    /** As often as the time allows. */
+    /** Repeats as often as the time allows. */
     static Retry within(Duration maxWait) {
         return new Retry(Integer.MAX_VALUE, maxWait);
     }
@@ -28,7 +28,7 @@ record Retry(int maxAttempts, Duration maxWait) {
         return new Attempts(System.nanoTime());
     }
 
-    /** Counts; for one thread. */
+    /** Counts the attempts of one thread. */
     final class Attempts {
 
         private final long start;
@@ -42,7 +42,7 @@ record Retry(int maxAttempts, Duration maxWait) {
             return made;
         }
 
-        /** Pauses before the next attempt; false: there is none. */
+        /** Pauses before the next attempt. Returns false if there is none. */
         boolean again() throws InterruptedException {
             long left = nanos(maxWait) - (System.nanoTime() - start);
             if (made >= maxAttempts || left <= 0) {

@@ -9,7 +9,10 @@ import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Loads, changes and saves, again and again while others are faster. An attempt is an outcome, or empty if one was. */
+/**
+ * Loads, changes and saves, and repeats this while other writers are faster. An attempt is empty if another writer was
+ * faster.
+ */
 final class SaveLoop<T> {
 
     /** One attempt, with the document as it is stored now. */
@@ -118,8 +121,8 @@ final class SaveLoop<T> {
     }
 
     /**
-     * Whether somebody else was faster; a violation of another unique index would be met again in each attempt. A transaction
-     * has ended with it: a look would fail with an error that has the whole transaction repeated.
+     * Returns whether another writer was faster. A violation of another unique index would happen again in each attempt. In a
+     * transaction nothing is read, because it has ended: a read would fail with an error that repeats the whole transaction.
      */
     private boolean isAboutId(BsonValue id, MongoWriteException e) {
         return e.getError().getCategory() == ErrorCategory.DUPLICATE_KEY

@@ -6,7 +6,7 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** Merges two changes of one document, property by property, also within embedded documents; a list is one value. */
+/** Merges two changes of one document, property by property, also in embedded documents. A list is one value. */
 final class ThreeWayMerge {
 
     private final MergePolicy policy;
@@ -17,7 +17,7 @@ final class ThreeWayMerge {
         this.versionField = versionField;
     }
 
-    /** The id and the version are no properties: they are given with the write. */
+    /** The id and the version are not merged: the write sets them. */
     BsonDocument merge(BsonDocument base, BsonDocument mine, BsonDocument theirs) {
         return merge("", own(base), own(mine), own(theirs));
     }
@@ -29,7 +29,7 @@ final class ThreeWayMerge {
         return rest;
     }
 
-    /** Decides about the whole document, which one deleted. */
+    /** Decides about the whole document, which one of the two deleted. */
     Optional<BsonValue> wholeDocument(BsonDocument base, Optional<BsonDocument> mine, Optional<BsonDocument> theirs) {
         return policy.resolve(new MergePolicy.Conflict(
                 "", Optional.of(base), mine.map(BsonValue.class::cast), theirs.map(BsonValue.class::cast)));

@@ -31,8 +31,8 @@ import org.bson.conversions.Bson;
 import org.bson.types.ObjectId;
 
 /**
- * The documents of the transactions. One worker at a time has a claim on each, with a lease by the server's clock; every
- * change of the state checks the state before and the claim, in the filter of one command.
+ * The documents of two-phase transactions. One worker at a time has a claim on each, with a lease by the server's clock. Each
+ * change of the state is one command, whose filter checks the previous state and the claim.
  */
 final class TransactionLog {
 
@@ -57,7 +57,7 @@ final class TransactionLog {
         this.lease = lease;
     }
 
-    /** Writes a transaction down, and claims it, unless there is one with its id. */
+    /** Stores and claims a transaction, unless one with its id exists. */
     BsonDocument begin(ObjectId id, BsonArray steps, String worker) {
         BsonDocument plan = new BsonDocument(STEPS, steps);
         BsonDocument made = object(to(STATE, text(TransactionState.NEW.stored())), to(CREATED, NOW));
@@ -79,7 +79,7 @@ final class TransactionLog {
         return sum(NOW, number(lease.plusNanos(999_999).toMillis()));
     }
 
-    /** Claims a transaction if it is not over and no other claim is alive. Returns it in any case. */
+    /** Claims a transaction unless it is over or another claim is valid. Returns it in any case. */
     BsonDocument claim(ObjectId id, String worker) {
         Bson open = Filters.and(Filters.eq(Mapping.ID, id), Filters.in(STATE, OPEN));
         BsonValue claimed = merged(UNCHANGED, claim(worker));
@@ -87,7 +87,7 @@ final class TransactionLog {
                 .orElseGet(() -> load(id));
     }
 
-    /** Those that are not over and have no claim that is alive: to be claimed one by one, by the id that routes the command. */
+    /** Returns unfinished transactions without a valid claim. They are claimed one by one, by the id that routes the command. */
     List<ObjectId> left() {
         Bson left = Filters.and(Filters.in(STATE, OPEN), where(not(isClaimed())));
         return commands.ids(left).stream()
@@ -105,7 +105,7 @@ final class TransactionLog {
                 .orElseThrow(() -> new NoSuchElementException("there is no transaction with the id " + id));
     }
 
-    /** Goes on to another state, or renews the claim in the same; empty if the claim or the state is another by now. */
+    /** Changes the state, or renews the claim in the same state; empty if the claim or the state has changed. */
     Optional<BsonDocument> move(BsonDocument claimed, TransactionState to, BsonElement... more) {
         Bson mine = Filters.and(
                 Filters.eq(Mapping.ID, claimed.get(Mapping.ID)),
@@ -127,7 +127,7 @@ final class TransactionLog {
         return transaction.getObjectId(Mapping.ID, new BsonObjectId()).getValue();
     }
 
-    /** Between its beginning and the last claim, both by the server's clock. */
+    /** Returns the time from its start to the last claim, both by the server's clock. */
     static Duration age(BsonDocument transaction) {
         return Duration.ofMillis(transaction.getDateTime(MODIFIED).getValue()
                 - transaction.getDateTime(CREATED).getValue());

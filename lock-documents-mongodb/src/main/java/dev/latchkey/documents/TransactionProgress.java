@@ -17,21 +17,21 @@ import org.bson.BsonElement;
 import org.bson.BsonString;
 
 /**
- * Goes on with a two-phase transaction, from whatever state it is in.
+ * Continues a two-phase transaction from its present state.
  *
  * <ol>
  *   <li>new → pending. Every document is marked as prepared.
- *   <li>The worker makes sure that the transaction is still pending, and its own. Then each document is changed, in one
- *       write with its mark, and only while it is prepared.
- *   <li>pending → applied. The marks are taken away; applied → done.
+ *   <li>The worker verifies that the transaction is still pending and still claimed by it. Then each document is changed, in
+ *       one write with its mark, and only if it is prepared.
+ *   <li>pending → applied. The marks are removed; applied → done.
  *   <li>Or, if a document does not meet its condition, or the transaction is too old: pending → canceling. From the last
- *       document to the first, the marks are taken away, and changes that were made are undone; canceling → canceled.
+ *       document to the first, the marks are removed and the changes are undone; canceling → canceled.
  * </ol>
  *
- * <p>Why a worker that is late, however late, changes nothing any more: it changes only what it has itself prepared under
- * its present claim. If its mark was set before the others took the marks away, it is gone, and nobody else sets it again; if
- * later, the transaction was no longer pending, or no longer its own, when the worker made sure. No clock is needed for that;
- * leases only keep workers from doing the same work.
+ * <p>A late worker changes nothing, however late it is, because it changes only what it has prepared itself under its present
+ * claim. If it set its mark before other workers removed the marks, the mark is gone and nobody else sets it again. If it set the
+ * mark afterwards, its verification fails, because the transaction is no longer pending or no longer its own. This needs no
+ * clock: leases only prevent workers from doing the same work.
  */
 final class TransactionProgress {
 
@@ -46,7 +46,7 @@ final class TransactionProgress {
         this.cancelAfter = cancelAfter;
     }
 
-    /** Goes as far as it can; the transaction is not over then only if another worker has taken it over. */
+    /** Continues as far as possible. Afterwards, the transaction is over, or another worker has claimed it. */
     BsonDocument proceed(BsonDocument claimed) {
         Optional<BsonDocument> next = Optional.of(claimed);
         BsonDocument last = claimed;
@@ -82,7 +82,7 @@ final class TransactionProgress {
                 return cancel(transaction, Markers.name(participants(one), one) + " does not exist");
             }
         }
-        // After the marks and before the first change: whoever is late must find out now.
+        // After the marks and before the first change: a late worker must notice it here.
         if (transactions.move(transaction, TransactionState.PENDING).isEmpty()) {
             return Optional.empty();
         }
@@ -108,7 +108,7 @@ final class TransactionProgress {
         return transactions.move(transaction, state);
     }
 
-    /** The last step first: one may have been made on what an earlier one made. */
+    /** Starts with the last step, because it may depend on the effect of an earlier one. */
     private Optional<BsonDocument> undo(BsonDocument transaction) {
         List<Participant> all = new ArrayList<>(TransactionLog.participants(transaction));
         Collections.reverse(all);
@@ -116,7 +116,7 @@ final class TransactionProgress {
         return transactions.move(transaction, TransactionState.CANCELED);
     }
 
-    /** Marks that were set too late mean nothing to anybody, but should not stay. */
+    /** Marks that were set too late have no effect, but should not stay. */
     private BsonDocument overtaken(BsonDocument transaction) {
         BsonDocument current = transactions.load(TransactionLog.id(transaction));
         TransactionState state = TransactionLog.state(current);

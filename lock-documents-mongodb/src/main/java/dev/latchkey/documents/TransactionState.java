@@ -2,19 +2,19 @@ package dev.latchkey.documents;
 
 import java.util.Locale;
 
-/** How far a two-phase transaction is. */
+/** The state of a two-phase transaction. */
 enum TransactionState {
-    /** Written down; nothing else has happened. */
+    /** Stored; nothing else has happened. */
     NEW,
     /** Some documents may have been changed. */
     PENDING,
-    /** All documents have been changed, and it will not be undone. */
+    /** All documents have been changed, and will not be changed back. */
     APPLIED,
-    /** All is done, and the traces in the documents are gone. */
+    /** All documents have been changed, and the marks in them are removed. */
     DONE,
-    /** Some documents may have been changed; that is being undone, and no further one is changed. */
+    /** Some documents may have been changed. They are being changed back, and no other document is changed. */
     CANCELING,
-    /** All that was changed has been undone. */
+    /** All changes have been undone. */
     CANCELED;
 
     String stored() {

@@ -57,7 +57,7 @@ public final class Transactions {
     public interface Work<R> {
 
         /**
-         * Does the work once.
+         * Runs the work once.
          *
          * @param unit the unit of this attempt
          * @return the result of {@link #run}
@@ -78,8 +78,8 @@ public final class Transactions {
     }
 
     /**
-     * What options that say less are completed by. A client that prefers secondaries would have each transaction fail, and a
-     * majority that does not answer would be waited for without end: the driver repeats the commit then.
+     * The defaults for options that are not set. With a client that prefers secondaries, each transaction would fail. Without a
+     * time limit, the driver would repeat a commit for ever if the majority does not answer.
      */
     private static final TransactionOptions DURABLE = TransactionOptions.builder()
             .readPreference(ReadPreference.primary())
@@ -190,7 +190,7 @@ public final class Transactions {
         }
     }
 
-    /** A standalone server would begin a transaction, and refuse the first write of it with an error that helps nobody. */
+    /** A standalone server would begin a transaction and refuse its first write with an unhelpful error. */
     private ClientSession startSession() {
         client.getDatabase("admin").runCommand(new Document("ping", 1));
         ClusterType type = client.getClusterDescription().getType();

@@ -149,7 +149,7 @@ public final class TwoPhaseTransactions {
         } catch (MongoInterruptedException e) {
             throw e;
         } catch (MongoException e) {
-            log.warn("transaction.no-index problem={}: looked for without it", e.getMessage());
+            log.warn("transaction.index_failed problem={}", e.getMessage());
         }
     }
 
@@ -168,7 +168,7 @@ public final class TwoPhaseTransactions {
                 // The network, or an interrupt: the others would fail alike.
                 throw e;
             }
-            log.warn("transaction.recovery.failed id={}: tried again after its lease", id, e);
+            log.warn("transaction.recovery_failed id={}", id, e);
             return Optional.empty();
         }
     }

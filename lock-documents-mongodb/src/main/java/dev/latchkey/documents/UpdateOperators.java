@@ -5,12 +5,12 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
-/** What the application may say in an update. */
+/** Checks the update operators of the application. */
 final class UpdateOperators {
 
     private UpdateOperators() {}
 
-    /** Refuses what would change what is not the application's to change. */
+    /** Refuses changes of fields that do not belong to the application. */
     static BsonDocument check(BsonDocument update, String... ownFields) {
         update.forEach((operator, fields) -> {
             if (!operator.startsWith("$") || !fields.isDocument()) {
@@ -28,7 +28,7 @@ final class UpdateOperators {
         return update;
     }
 
-    /** A renamed field has its new name for a value; all other values are data. */
+    /** The value of $rename is a field name; all other values are data. */
     private static List<String> changed(String operator, BsonDocument fields) {
         List<String> paths = new ArrayList<>(fields.keySet());
         if (operator.equals("$rename")) {

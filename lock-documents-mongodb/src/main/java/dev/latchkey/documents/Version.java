@@ -131,7 +131,7 @@ public final class Version {
                 "\"" + shown + "\" is no version: it must be as toString() gives it, such as int:184", cause);
     }
 
-    /** What a document has in its version field. */
+    /** Returns the value of the version field. */
     static Version read(BsonValue value, Type type, String where) {
         if (value.getBsonType() != type.stored) {
             throw new IllegalStateException(where + " has a version of the BSON type " + value.getBsonType()
@@ -158,7 +158,7 @@ public final class Version {
         return type;
     }
 
-    /** A number of nothing: what an object has that was never stored, or made from a document without a version. */
+    /** Zero: the version of an object that was never stored, or was read from a document without a version. */
     static boolean isNone(BsonValue value) {
         return value.isNull() || (value.isNumber() && value.asNumber().doubleValue() == 0);
     }

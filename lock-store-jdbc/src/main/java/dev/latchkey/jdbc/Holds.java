@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -60,7 +61,7 @@ record Holds(Database database, Pruning pruning) {
         Map<String, Object> values = Map.of(
                 "resource", ResourceName.of(request.key().resource()),
                 "token", token,
-                "holder", ThisProcess.description(),
+                "holder", LocalProcess.description(),
                 "ttl", micros(request));
         long since = System.nanoTime();
         Optional<AcquireStatement.Seen> seen = statements.acquire().run(connection, values);
@@ -96,7 +97,7 @@ record Holds(Database database, Pruning pruning) {
         String name = ResourceName.of(request.key().resource());
         long since = System.nanoTime();
         Row row = statements.read(connection, name);
-        Decision<Response> decision = rule.apply(new Rules(row, request, since, ThisProcess.description()));
+        Decision<Response> decision = rule.apply(new Rules(row, request, since, LocalProcess.description()));
         return statements.write(connection, name, decision) ? decision.answer() : null;
     }
 
@@ -123,7 +124,7 @@ record Holds(Database database, Pruning pruning) {
                 "token", from.token(),
                 "fencing_token", claim.getAsLong(),
                 "next", next.key().token(),
-                "holder", ThisProcess.description(),
+                "holder", LocalProcess.description(),
                 "ttl", micros(next));
         return database.call(from.resource(), Repeat.NEVER, (connection, statements) -> {
             long since = System.nanoTime();

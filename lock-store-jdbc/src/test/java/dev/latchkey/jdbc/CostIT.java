@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.sql.Connection;
@@ -63,8 +64,8 @@ class CostIT {
     void givenATree_whenAHundredIdsAreLocked_thenThreeReadsAndOneTransactionOfOneWriteEach() throws Exception {
         try (PostgresServer server = PostgresServer.start("log_statement=all");
                 JdbcStore store = Stores.open(server.dsn());
-                TreeLocks editor = TreeLocks.of(store, "counted", id -> id.equals("root") ? List.of() : List.of("root"))
-                        .create()) {
+                TreeLocks locks = TreeLocks.of(store, "counted").create();
+                TreeEditor editor = locks.createEditor(id -> id.equals("root") ? List.of() : List.of("root"))) {
             editor.acquire(TreeRequest.shared("root"));
             editor.releaseAll();
             int before = server.log().size();

@@ -1,5 +1,7 @@
 package dev.latchkey.memcached;
 
+import dev.latchkey.spi.LocalProcess;
+
 /**
  * The server's time for all that one attempt stores. It is taken once, before anything is written, so that an item and the end
  * that its text names are counted from the same second.
@@ -32,6 +34,6 @@ record ServerTime(LeaseEnd now, Counting counting) {
     /** Until when a hold lasts at least that is stored for so many seconds. */
     HoldRecord lasting(int seconds) {
         LeaseEnd end = now.equals(LeaseEnd.UNKNOWN) ? now : new LeaseEnd(now.run(), now.second() + seconds);
-        return new HoldRecord(end, ThisProcess.description());
+        return new HoldRecord(end, LocalProcess.description());
     }
 }

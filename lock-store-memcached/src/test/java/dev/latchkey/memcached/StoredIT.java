@@ -10,6 +10,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Response;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -48,7 +49,7 @@ class StoredIT {
             assertThat(item).hasSize(3);
             assertThat(item.get(1))
                     .startsWith("L1 X ")
-                    .endsWith(" " + ThisProcess.description())
+                    .endsWith(" " + LocalProcess.description())
                     .doesNotContain(lock.key().token());
             assertThat(lock.release()).isTrue();
             assertThat(server.call("get lock:report")).containsExactly("END");
@@ -72,7 +73,7 @@ class StoredIT {
             String sign = server.call(
                             "get lock:catalogue~r" + OwnerHash.of(one.key()).id())
                     .get(1);
-            assertThat(sign).startsWith("L1 ").endsWith(ThisProcess.description());
+            assertThat(sign).startsWith("L1 ").endsWith(LocalProcess.description());
         }
     }
 

@@ -10,13 +10,13 @@ import org.bson.BsonDocument;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hears of releases by one change stream. A deployment that refuses the stream is not asked again. */
+/** Receives releases from one change stream. If the deployment refuses the stream, it is not tried again. */
 record ChangeStreamListener(LockCommands documents) implements ReleaseSubscriptions.Source {
 
     private static final Logger log = LoggerFactory.getLogger(MongoDbStore.class);
     private static final Duration AWAIT = Duration.ofSeconds(1);
 
-    /** A server that is no member of a replica set has no change streams. */
+    /** A server outside of a replica set has no change streams. */
     private static final int ONLY_ON_REPLICA_SETS = 40573;
 
     private static final int UNAUTHORIZED = 13;
@@ -39,10 +39,10 @@ record ChangeStreamListener(LockCommands documents) implements ReleaseSubscripti
 
     private static void endIfRefused(ReleaseSubscriptions wakeups, MongoCommandException e) {
         if (e.getErrorCode() == ONLY_ON_REPLICA_SETS) {
-            log.debug("lock.no-change-stream reason=\"not a replica set\"");
+            log.debug("lock.change_stream_unavailable reason=\"not a replica set\"");
             wakeups.close();
         } else if (e.getErrorCode() == UNAUTHORIZED) {
-            log.warn("lock.no-change-stream code={} problem={}", e.getErrorCode(), e.getErrorMessage());
+            log.warn("lock.change_stream_unavailable code={} problem={}", e.getErrorCode(), e.getErrorMessage());
             wakeups.close();
         }
     }

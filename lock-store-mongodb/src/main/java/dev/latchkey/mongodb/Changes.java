@@ -24,16 +24,16 @@ import org.bson.BsonElement;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
-/** What can become of a document, for the caller whose {@link RuleArguments} there are. */
+/** The changes that rules make to a document, for the caller of the {@link RuleArguments}. */
 final class Changes {
 
-    /** A promoter asks again at least every second. */
+    /** A key that waits for promotion asks again at least every second. */
     private static final long MARK_MILLIS = Duration.ofSeconds(3).toMillis();
 
-    /** No exclusive hold has it. */
+    /** A number that no exclusive hold has. */
     static final long NO_TOKEN = 0;
 
-    /** Where only the caller's own hold is left, the last lease to end is its own. */
+    /** If only the caller's hold is left, its lease is the last one. */
     private static final BsonValue OWN_END = field(Fields.EXPIRES_AT);
 
     private Changes() {}
@@ -111,7 +111,7 @@ final class Changes {
         return let("others", others, changed);
     }
 
-    /** Keeps new readers out as long as the promoter asks again. */
+    /** Refuses new shared holds as long as the key that waits for promotion asks again. */
     static BsonValue mark() {
         BsonValue mark = object(
                 to(Fields.TOKEN, RuleArguments.TOKEN),

@@ -6,12 +6,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The index by which the server deletes documents that nobody has used for long. Created once per store, after a release:
- * no lease runs down meanwhile, and no hold depends on it.
+ * The index by which the server deletes documents that have not been used for long. Each store creates it once, after a release:
+ * no lease runs in the meantime, and no hold depends on the index.
  */
 final class CleanupIndex {
 
-    /** Who has it created. */
+    /** Who creates the index. */
     enum Owner {
         STORE,
         APPLICATION
@@ -37,7 +37,7 @@ final class CleanupIndex {
             try {
                 documents.createIndex();
             } catch (LockStorageException e) {
-                log.warn("lock.no-index problem={}", e.getMessage());
+                log.warn("lock.index_failed problem={}", e.getMessage());
             }
         }
     }

@@ -8,7 +8,7 @@ import com.mongodb.client.MongoClients;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Opens clients for URIs. A server that does not answer must not hold a caller for ever; options in the URI win. */
+/** Opens clients for URIs, with time limits for servers that do not answer. Options in the URI have precedence. */
 final class Clients {
 
     private static final int FIND_SERVER_SECONDS = 5;
@@ -21,7 +21,7 @@ final class Clients {
         try {
             return new ConnectionString(uri);
         } catch (IllegalArgumentException e) {
-            // Its message may hold the password.
+            // Its message may contain the password.
             throw new IllegalArgumentException(
                     "a MongoDB URI has the form mongodb://user:password@host:port/database?collection=name, with special"
                             + " characters of user and password percent-encoded, and options of the MongoDB driver");

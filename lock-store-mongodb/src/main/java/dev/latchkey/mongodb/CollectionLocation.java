@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 record CollectionLocation(MongoDatabase database, String name, Runnable end) {
 
-    /** Finds the place from what the builder was told besides. */
+    /** Completes the location with what the builder says. */
     interface Source {
         CollectionLocation place(Optional<String> database, Optional<String> collection);
     }

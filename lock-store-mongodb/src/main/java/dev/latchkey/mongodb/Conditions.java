@@ -21,7 +21,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonValue;
 
-/** What can be the case with a document, for the caller whose {@link RuleArguments} there are. */
+/** The conditions that rules test on a document, for the caller of the {@link RuleArguments}. */
 final class Conditions {
 
     static final BsonValue NOBODY = BsonNull.VALUE;
@@ -33,12 +33,12 @@ final class Conditions {
         return atLeast(field(Fields.EXPIRES_AT), NOW);
     }
 
-    /** For somebody else, whose router's clock may be ahead of that of the holder's. */
+    /** Whether a lease is over for another key, whose router's clock may be ahead of that of the holder's. */
     static BsonValue isLiveForOthers() {
         return atLeast(field(Fields.EXPIRES_AT), RuleArguments.OVER);
     }
 
-    /** An upsert begins with nothing but the name. What is less than any date would be taken for an end in the past. */
+    /** An upsert starts with the name only. A value that sorts before every date would count as an end in the past. */
     static BsonValue isOursOrNew() {
         BsonValue hasAnEnd =
                 or(equal(field(Fields.EXPIRES_AT), NOBODY), atLeast(field(Fields.EXPIRES_AT), new BsonDateTime(0)));
@@ -55,12 +55,12 @@ final class Conditions {
         return and(isLive(), ownToken());
     }
 
-    /** A hold that was released and taken anew elsewhere is another. */
+    /** A hold that was released and acquired again elsewhere is another hold. */
     static BsonValue writesAsClaimed() {
         return and(writes(), equal(field(Fields.FENCING_TOKEN), RuleArguments.CLAIM));
     }
 
-    /** Also when the lease has ended. */
+    /** Includes a hold whose lease has ended. */
     static BsonValue ownToken() {
         return equal(field(Fields.TOKEN), RuleArguments.TOKEN);
     }
@@ -82,7 +82,7 @@ final class Conditions {
         return filter(readers(), isOwnReader());
     }
 
-    /** Also those whose leases have ended. */
+    /** Includes holds whose leases have ended. */
     static BsonValue otherReaders() {
         return filter(readers(), not(isOwnReader()));
     }

@@ -12,8 +12,8 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 
 /**
- * Whose clock decides: that of the one primary, or, behind routers of a sharded cluster, that of each router. Asked once,
- * before the first lease is counted, so that connecting takes nothing of it.
+ * Finds out whose clock decides: that of the primary or, in a sharded cluster, that of each router. Asked once, before the first
+ * lease starts, so that the time to connect is not part of a lease.
  */
 final class Deployment {
 
@@ -31,12 +31,12 @@ final class Deployment {
         this.allowedClockSkew = allowedClockSkew;
     }
 
-    /** How long after its end a lease of another counts still. */
+    /** Returns for how long the lease of another key still counts after its end. */
     Duration skew() {
         return allowedClockSkew.orElse(Duration.ZERO);
     }
 
-    /** Throws where two routers whose clocks differ could grant one lock twice. */
+    /** Throws if two routers with different clocks could grant one lock twice. */
     void check(String resource) {
         if (isKnown) {
             return;
@@ -60,7 +60,7 @@ final class Deployment {
             if (e.getErrorCode() != COMMAND_NOT_FOUND) {
                 throw e;
             }
-            // The name it has before 4.4.2.
+            // Its name before 4.4.2.
             return run("isMaster");
         }
     }

@@ -7,7 +7,7 @@ import org.bson.BsonType;
 import org.bson.BsonUndefined;
 import org.bson.BsonValue;
 
-/** Whether a document is what {@link Fields} says: people edit documents, and other programs write some of their own. */
+/** Checks that a document has the {@link Fields} of a lock, because people and other programs may write to the collection. */
 final class DocumentFormat {
 
     private DocumentFormat() {}
@@ -66,7 +66,7 @@ final class DocumentFormat {
         return type == BsonType.NULL || type == expected;
     }
 
-    /** A field that is missing has none of the types that are asked for. */
+    /** A missing field has none of the types. */
     private static BsonType type(BsonDocument document, String field) {
         return Optional.ofNullable(document.get(field))
                 .map(BsonValue::getBsonType)

@@ -18,19 +18,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the driver, and says in words of ours what failed. Keeps interrupts away from it: an interrupted thread gets no
- * connection from the pool, and may be told so even when the server has answered already.
+ * Calls the driver, and translates its failures. Protects it from interrupts: an interrupted thread gets no connection from the
+ * pool, and its call may fail even after the server has answered.
  */
 final class DriverCalls implements AutoCloseable {
 
     private static final int VALIDATION_FAILED = 121;
 
-    /** Unauthorized, AuthenticationFailed, and what Atlas says instead of the latter. */
+    /** Unauthorized, AuthenticationFailed, and what Atlas returns instead of the latter. */
     private static final Set<Integer> DENIALS = Set.of(13, 18, 8_000);
 
     private final PlatformThreads threads = new PlatformThreads();
 
-    /** Calls what changes nothing if it is done twice: again when interrupted, and once more when its connection broke. */
+    /** Makes a call that may be repeated: after an interrupt, and once after its connection broke. */
     <T extends @Nullable Object> T repeated(String resource, Supplier<T> call) {
         return described(
                 resource,
@@ -46,7 +46,7 @@ final class DriverCalls implements AutoCloseable {
                 }));
     }
 
-    /** What was not sent this time, or refused for its credentials, may have been done the first time. */
+    /** A repetition that was not sent, or was refused for its credentials, does not mean that the first attempt had no effect. */
     private static <T extends @Nullable Object> T again(Supplier<T> call, MongoException first) {
         try {
             return call.get();
@@ -60,14 +60,14 @@ final class DriverCalls implements AutoCloseable {
     }
 
     /**
-     * Calls what would tell another thing the second time, or whose first copy could undo what came after: on a thread that
-     * nobody interrupts.
+     * Makes a call that must not be repeated, because its answer would differ or a late copy could undo a later call. It runs
+     * on a thread that nobody interrupts.
      */
     <T extends @Nullable Object> T once(String resource, Supplier<T> call) {
         return described(resource, () -> threads.call(call));
     }
 
-    /** Calls on a thread that nobody interrupts, and lets what it throws through. */
+    /** Makes a call on a thread that nobody interrupts, and throws what the call throws. */
     <T> T apart(Supplier<T> call) {
         return threads.call(call);
     }
@@ -107,7 +107,7 @@ final class DriverCalls implements AutoCloseable {
 
     static LockStorageException failure(String resource, MongoException e) {
         if (e.getCode() == VALIDATION_FAILED) {
-            // The answer repeats what was refused, token and all.
+            // The answer repeats the refused document, including its token.
             return new LockStorageException(resource, "a validator of the collection refuses its document", null);
         }
         return new LockStorageException(resource, problem(e), e, failureOf(e));
@@ -128,7 +128,7 @@ final class DriverCalls implements AutoCloseable {
         return "MongoDB failed: " + e.getMessage();
     }
 
-    /** How far a call came that was made once. The driver itself tells of its first attempt if a later one is not sent. */
+    /** How far a single call got. If the driver repeats it and cannot send the repetition, it reports its first attempt. */
     static Failure failureOf(MongoException e) {
         if (e instanceof MongoSecurityException || DENIALS.contains(e.getCode())) {
             return Failure.DENIED;

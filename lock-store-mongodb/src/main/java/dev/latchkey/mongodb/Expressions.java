@@ -9,7 +9,12 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 
-/** Aggregation expressions, of operators that MongoDB 4.2 has. What they are given is either such an expression or safe text. */
+/**
+ * Aggregation expressions with the operators of MongoDB 4.2. The arguments are expressions, or text that is safe in one.
+ *
+ * <p>{@code lock-documents-mongodb} has a similar class. Each method only names an operator that MongoDB defines, so the two
+ * cannot drift apart, and sharing them would take one more published artifact.
+ */
 final class Expressions {
 
     static final BsonValue NOW = new BsonString("$$NOW");
@@ -25,7 +30,7 @@ final class Expressions {
         return new BsonString("$$" + name);
     }
 
-    /** Text without a dollar sign at its beginning: tokens, hosts. */
+    /** Text that does not begin with a dollar sign, for example a token or a host. */
     static BsonValue text(String plain) {
         return new BsonString(plain);
     }
@@ -82,12 +87,12 @@ final class Expressions {
         return apply("$multiply", factors);
     }
 
-    /** The greatest that is neither null nor missing. */
+    /** Returns the greatest value, without null and missing ones. */
     static BsonValue greatest(BsonValue... values) {
         return apply("$max", values);
     }
 
-    /** The greatest element; null of none. */
+    /** Returns the greatest element; null if there is none. */
     static BsonValue greatestOf(BsonValue list) {
         return new BsonDocument("$max", list);
     }
@@ -104,7 +109,7 @@ final class Expressions {
         return apply("$concatArrays", lists);
     }
 
-    /** The elements of a list that pass; each is {@code $$one} in the test. */
+    /** Returns the elements that pass the test, in which each is {@code $$one}. */
     static BsonValue filter(BsonValue list, BsonValue test) {
         return new BsonDocument("$filter", object(to("input", list), to("as", text("one")), to("cond", test)));
     }
@@ -113,7 +118,7 @@ final class Expressions {
         return new BsonDocument("$let", object(to("vars", object(to(name, value))), to("in", in)));
     }
 
-    /** The document with some fields changed. */
+    /** Returns the document with some fields changed. */
     static BsonValue changed(BsonElement... fields) {
         return apply("$mergeObjects", UNCHANGED, object(fields));
     }

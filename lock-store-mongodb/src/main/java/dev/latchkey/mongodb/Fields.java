@@ -1,54 +1,54 @@
 package dev.latchkey.mongodb;
 
 /**
- * The fields of a lock's document, and of a state index. Of a lock all but the first are always there; those of nobody are
- * null.
+ * The fields of a lock's document and of a state index. In the document of a lock, all fields but the first are always present;
+ * they are null if nobody holds the lock.
  */
 final class Fields {
 
     static final String RESOURCE = "_id";
 
-    /** The version of this format: also what tells our documents from those of others. */
+    /** The version of this format, which also distinguishes the documents of this store from others. */
     static final String FORMAT = "latchkey";
 
-    /** Who holds it exclusively, or did last if that lease has ended since. */
+    /** The exclusive holder, or the last one if its lease has ended. */
     static final String TOKEN = "token";
 
-    /** Which call made the change: tells the caller whether it was granted. */
+    /** The request that made the last change, by which the caller recognizes its grant. */
     static final String REQUEST = "request";
 
-    /** For people. */
+    /** A description of the holder, for people. */
     static final String HOLDER = "holder";
 
-    /** When the exclusive hold was granted or renewed. */
+    /** The time at which the exclusive hold was granted or renewed. */
     static final String RENEWED_AT = "renewed_at";
 
-    /** When the last lease ends, exclusive or shared. */
+    /** The end of the last lease, exclusive or shared. */
     static final String EXPIRES_AT = "expires_at";
 
     static final String FENCING_TOKEN = "fencing_token";
 
-    /** Who shares it: token, request, holder, expires_at; also those whose lease has ended until another is granted it. */
+    /** The shared holders: token, request, holder, expires_at. Includes ended ones until the lock is granted again. */
     static final String READERS = "readers";
 
-    /** The reader that waits to become the writer: token, request, until. */
+    /** The shared holder that waits for promotion: token, request, until. */
     static final String PROMOTER = "promoter";
 
     static final String UNTIL = "until";
 
-    /** When the document may go. */
+    /** The time after which the document may be deleted. */
     static final String KEPT_UNTIL = "kept_until";
 
-    /** In the {@code _id} of a state index, which is a document of this one field: the resource. */
+    /** The resource, which is the only field in the {@code _id} of a state index. */
     static final String INDEX_OF = "index_of";
 
-    /** Of a state index: the last change by somebody who held the resource exclusively. */
+    /** In a state index: the last change under an exclusive hold. */
     static final String EXCLUSIVE = "exclusive";
 
-    /** Of a state index: the last change by somebody who held the resource shared. */
+    /** In a state index: the last change under a shared hold. */
     static final String SHARED = "shared";
 
-    /** Of what is read, not stored: the server's clock. */
+    /** The server's clock, which is read and not stored. */
     static final String NOW = "now";
 
     static final int FORMAT_1 = 1;

@@ -7,6 +7,7 @@ import dev.latchkey.mongodb.LockCommands.Repetition;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -17,8 +18,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonDocument;
 
 /**
- * Takes, renews and gives up holds, by one command each. Only what a refusal means for somebody who held something before
- * takes a second one: a look.
+ * Acquires, renews and releases holds, with one command each. A second command, a read, is needed only after a refusal of a key
+ * that claims a hold.
  */
 final class Holds {
 
@@ -51,7 +52,7 @@ final class Holds {
                 : new Response.Lost(LossReason.EXPIRED);
     }
 
-    /** By it a call finds what it was granted, also when the driver or we had it done twice. */
+    /** The number by which a call recognizes its grant, even if the command was repeated. */
     private static long newNumber() {
         return ThreadLocalRandom.current().nextLong();
     }
@@ -60,7 +61,7 @@ final class Holds {
             Request request, long number, BsonDocument rule, LockCommands.Absent absent, Repetition repetition) {
         deployment.check(request.key().resource());
         List<BsonDocument> change = RuleArguments.of(
-                        request, number, ThisProcess.description(), retention, deployment.skew())
+                        request, number, LocalProcess.description(), retention, deployment.skew())
                 .applied(rule);
         long since = System.nanoTime();
         Optional<LockDocument> after = documents.change(request.key().resource(), change, absent, repetition);
@@ -75,7 +76,7 @@ final class Holds {
     }
 
     private static Response granted(LockDocument.Own own, LockDocument after, Request request, long since) {
-        // Who promotes keeps what it had; who renews believes in what it asked for, however much more is left.
+        // A promotion keeps the lease; a renewal counts on the TTL that it asked for, even if the lease lasts longer.
         boolean lastsLonger = own.mode() == LockMode.EXCLUSIVE
                 && Rules.claimedToken(request.key()).isEmpty()
                 && after.grantedFor().compareTo(request.ttl().plusMillis(1)) > 0;
@@ -91,7 +92,7 @@ final class Holds {
                 : judge(request, documents.read(request.key().resource()));
     }
 
-    /** Why somebody who claims a hold, or has one, was refused. */
+    /** Returns why a key that claims or has a hold was refused. */
     private Response judge(Request request, Optional<LockDocument> looked) {
         if (looked.isEmpty()) {
             return new Response.Lost(LossReason.EXPIRED);

@@ -28,22 +28,22 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
-/** The commands: one document for each resource. */
+/** The commands of the store. Each resource has one document. */
 final class LockCommands {
 
-    /** What becomes of a resource without a document. */
+    /** What a command does if the resource has no document. */
     enum Absent {
         INSERT,
         LEAVE
     }
 
-    /** Whether a command is sent again when its connection broke, while the first copy is perhaps under way. */
+    /** Whether a command is repeated after its connection broke, although the first copy may still arrive. */
     enum Repetition {
         ALLOWED,
         NEVER
     }
 
-    /** Names that differ in anything are different names, whatever the collection's own collation. */
+    /** Compares names exactly, whatever the collation of the collection is. */
     static final Collation BINARY = Collation.builder().locale("simple").build();
 
     private static final BsonDocument ONLY_NAME = new BsonDocument(Fields.RESOURCE, new BsonInt32(1));
@@ -51,7 +51,7 @@ final class LockCommands {
     private static final BsonDocument WITH_CLOCK =
             new BsonDocument("$addFields", new BsonDocument(Fields.NOW, Expressions.NOW));
 
-    /** How often two who insert at once may get into each other's way: after the first time the document is there. */
+    /** How often concurrent inserts may conflict: after the first conflict the document exists. */
     static final int COLLISIONS = 5;
 
     private static final int INDEX_SECONDS = 5;
@@ -64,7 +64,7 @@ final class LockCommands {
         this.calls = calls;
     }
 
-    /** The collection, whatever its owner has set, in the way locks use it: what was written is what is read. */
+    /** The collection with the concerns that locks need, whatever its owner has set: a read returns what was written. */
     static MongoCollection<BsonDocument> of(MongoCollection<?> collection, WriteConcern writeConcern) {
         return collection
                 .withDocumentClass(BsonDocument.class)
@@ -79,7 +79,7 @@ final class LockCommands {
     }
 
     /**
-     * Has the server change a document, if its rules say so.
+     * Changes a document on the server if the rules allow it.
      *
      * @return the document as it is after that; empty if there is none
      */
@@ -113,7 +113,7 @@ final class LockCommands {
     }
 
     /**
-     * Has the server take a key out of the document.
+     * Removes a key from the document on the server.
      *
      * @return whether it was in it
      */
@@ -126,7 +126,7 @@ final class LockCommands {
                         new BsonArray(List.of(
                                 new BsonDocument(Fields.TOKEN, token),
                                 new BsonDocument(Fields.READERS + "." + Fields.TOKEN, token))));
-        // An updateOne would go through the driver's bulk writes, which cost the client more.
+        // An updateOne would use the driver's bulk writes, which cost the client more.
         FindOneAndUpdateOptions options =
                 new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
         return calls.once(
@@ -134,7 +134,7 @@ final class LockCommands {
                 .isPresent();
     }
 
-    /** Looks at a document, and at the server's clock. */
+    /** Reads a document together with the server's clock. */
     Optional<LockDocument> read(String resource) {
         List<BsonDocument> stages = List.of(new BsonDocument("$match", byName(resource)), WITH_CLOCK);
         return Optional.ofNullable(calls.repeated(
@@ -143,7 +143,7 @@ final class LockCommands {
                 .map(document -> holding(resource, document));
     }
 
-    /** From 4.4 on the server waits for all voting members to have built it, also for one that is down. */
+    /** From 4.4 on, the server waits until all voting members have built the index, including members that are down. */
     void createIndex() {
         IndexModel index = new IndexModel(
                 new BsonDocument(Fields.KEPT_UNTIL, new BsonInt32(1)),
@@ -152,10 +152,10 @@ final class LockCommands {
         calls.once("", () -> collection.createIndexes(List.of(index), options));
     }
 
-    /** Opens a stream of those changes of documents after which somebody else may get in. */
+    /** Opens a stream of the changes after which another key may be granted the lock. */
     MongoCursor<BsonDocument> releases(Duration maxAwait) {
         return collection
-                // The server has streams of nothing else.
+                // The server offers no other kind of stream.
                 .withReadConcern(ReadConcern.MAJORITY)
                 .watch(ReleaseEvents.STAGES)
                 .maxAwaitTime(maxAwait.toMillis(), TimeUnit.MILLISECONDS)

@@ -11,16 +11,16 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * One lock's document, as the server answered with it. Times are milliseconds since 1970 by the server's clock.
+ * The document of one lock, as the server returned it. Times are milliseconds since 1970 by the server's clock.
  *
  * @param document of ours
  */
 record LockDocument(BsonDocument document) {
 
-    /** One key's own hold. */
+    /** The hold of one key. */
     record Own(LockMode mode, OptionalLong fencingToken, long request, long expiresAt, String holder) {}
 
-    /** What a key holds, or held last if nobody else was granted it since. */
+    /** Returns what a key holds, or held last if the lock was not granted to another key since. */
     Optional<Own> own(Key key) {
         boolean writes =
                 text(document, Fields.TOKEN).filter(key.token()::equals).isPresent();
@@ -34,7 +34,7 @@ record LockDocument(BsonDocument document) {
                         .findFirst();
     }
 
-    /** All leases that have not ended, of a document that was read with the clock. */
+    /** Returns the leases that have not ended, of a document that was read with the clock. */
     List<Own> live() {
         return writer()
                 .map(List::of)
@@ -48,7 +48,7 @@ record LockDocument(BsonDocument document) {
         return own.expiresAt() >= now();
     }
 
-    /** What is left of a lease. */
+    /** Returns the rest of a lease. */
     Duration remaining(Own own) {
         return Duration.ofMillis(own.expiresAt() - now());
     }
@@ -57,14 +57,14 @@ record LockDocument(BsonDocument document) {
         return document.getDateTime(Fields.NOW).getValue();
     }
 
-    /** When the last lease ends, unless there is none. */
+    /** Returns the end of the last lease; empty if there is none. */
     OptionalLong expiresAt() {
         return document.isNull(Fields.EXPIRES_AT)
                 ? OptionalLong.empty()
                 : OptionalLong.of(document.getDateTime(Fields.EXPIRES_AT).getValue());
     }
 
-    /** How long an exclusive hold lasts from its last grant or renewal on. */
+    /** Returns the length of the exclusive lease from its last grant or renewal. */
     Duration grantedFor() {
         return Duration.ofMillis(document.getDateTime(Fields.EXPIRES_AT).getValue()
                 - document.getDateTime(Fields.RENEWED_AT).getValue());
@@ -83,7 +83,7 @@ record LockDocument(BsonDocument document) {
                 .isPresent();
     }
 
-    /** Why what a key claims is not so. */
+    /** Returns why a key does not have the hold that it claims. */
     LossReason reasonOfLoss(Key key) {
         Optional<Own> own = own(key).filter(this::isLive);
         if (own.isPresent()) {

@@ -63,7 +63,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     private MongoDbStore(Builder builder) {
         builder.checkSkew();
         this.calls = new DriverCalls();
-        // The driver makes no client on a thread that is interrupted.
+        // The driver creates no client on an interrupted thread.
         CollectionLocation place = calls.apart(() -> builder.source.place(builder.database, builder.collection));
         Deployment deployment = new Deployment(place.database(), calls, builder.allowedClockSkew);
         MongoCollection<BsonDocument> collection = LockCommands.of(place.collection(), builder.writeConcern);
@@ -179,7 +179,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
             return;
         }
         try {
-            // The driver ends half of what it has on a thread that is interrupted.
+            // On an interrupted thread, the driver closes only a part of what it has opened.
             boolean unused = calls.once("", () -> {
                 end.run();
                 return true;
@@ -290,7 +290,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
             return this;
         }
 
-        /** Else a fencing token could come again that a slower clock gives. */
+        /** Otherwise a slower clock could issue a fencing token again. */
         private void checkSkew() {
             allowedClockSkew.filter(skew -> skew.compareTo(retention) >= 0).ifPresent(skew -> {
                 throw new IllegalArgumentException(

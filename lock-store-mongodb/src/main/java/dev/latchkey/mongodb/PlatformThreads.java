@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that nobody interrupts. An interrupt of a virtual one would even close the socket it reads. */
+/** Threads that nobody interrupts. An interrupt of a virtual thread would close the socket that it reads from. */
 final class PlatformThreads implements AutoCloseable {
 
     private static final @Nullable Method IS_VIRTUAL = findIsVirtual();
@@ -21,7 +21,7 @@ final class PlatformThreads implements AutoCloseable {
 
     PlatformThreads() {
         AtomicInteger number = new AtomicInteger();
-        // Each waits for a second for more to do, and ends.
+        // Each ends after a second without work.
         pool = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
             Thread thread = new Thread(null, task, "latchkey-mongodb-" + number.incrementAndGet(), 0, false);
             thread.setDaemon(true);
@@ -29,7 +29,7 @@ final class PlatformThreads implements AutoCloseable {
         });
     }
 
-    /** Calls on such a thread, and waits for the answer. */
+    /** Makes a call on such a thread, and waits for the result. */
     <T extends @Nullable Object> T call(Supplier<T> call) {
         try {
             return CompletableFuture.supplyAsync(call, pool).join();

@@ -8,8 +8,8 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 
 /**
- * Which changes of a collection let others in: a hold was given up, a writer became a reader, a document went. The server
- * tells of a change by its difference, or, if that is no shorter, by the whole new document.
+ * The changes of a collection after which a waiter may be granted the lock: a release, a demotion, or the deletion of a document.
+ * The server reports a change as a difference or, if that is not shorter, as the whole new document.
  */
 final class ReleaseEvents {
 
@@ -17,7 +17,7 @@ final class ReleaseEvents {
     private static final String KEY = "documentKey";
     private static final BsonDocument IS_NULL = new BsonDocument("$type", new BsonString("null"));
 
-    /** No secret of a document is sent. */
+    /** The fields that the server sends, none of which is secret. */
     static final List<BsonDocument> STAGES = List.of(
             new BsonDocument(
                     "$match",
@@ -26,7 +26,7 @@ final class ReleaseEvents {
                                     became("updateDescription.updatedFields.", Fields.TOKEN),
                                     became("fullDocument.", Fields.TOKEN),
                                     new BsonDocument(TYPE, new BsonString("delete")))
-                            // A state index has no name to be told under, nor has what others keep here.
+                            // State indexes and documents of other programs have no resource.
                             .append(KEY + "." + Fields.RESOURCE, new BsonDocument("$type", new BsonString("string")))),
             new BsonDocument("$project", new BsonDocument(TYPE, new BsonInt32(1)).append(KEY, new BsonInt32(1))));
 
@@ -40,7 +40,7 @@ final class ReleaseEvents {
         return new BsonDocument("$or", new BsonArray(Stream.of(any).toList()));
     }
 
-    /** The name under which the document is, or was. */
+    /** Returns the resource of the document. */
     static String name(BsonDocument change) {
         return change.getDocument(KEY).getString(Fields.RESOURCE).getValue();
     }

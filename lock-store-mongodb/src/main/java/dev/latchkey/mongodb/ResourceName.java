@@ -7,8 +7,8 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * The {@code _id} of a resource: its name, or, if that is long or could be taken for such a one, the beginning of it,
- * {@code #}, and its SHA-256. Servers before 4.2 keep no index entry above a kilobyte.
+ * The {@code _id} of a resource: its name; or, if the name is long or looks like a shortened one, its beginning, {@code #}
+ * and its SHA-256. Servers before 4.2 accept no index entry of more than a kilobyte.
  */
 final class ResourceName {
 

@@ -14,31 +14,31 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
 /**
- * What differs from one call to the next: the variables of a rule.
+ * The variables of a rule: what differs from one call to the next.
  *
  * @param values by their names
  */
 record RuleArguments(BsonDocument values) {
 
-    /** Whose call it is. */
+    /** The token of the caller. */
     static final BsonValue TOKEN = variable("token");
 
-    /** Which call it is: by it the caller finds what it was granted. */
+    /** The id of the request, by which the caller recognizes its grant. */
     static final BsonValue REQUEST = variable("request");
 
-    /** Who asks, for people. */
+    /** A description of the caller, for people. */
     static final BsonValue HOLDER = variable("holder");
 
-    /** Leases of others that ended before it are over: now, less how far the clocks of routers may differ. */
+    /** The time before which a lease of another key must have ended to count as over: now, less the allowed clock skew. */
     static final BsonValue OVER = variable("over");
 
-    /** When a lease ends that begins now. */
+    /** The end of a lease that begins now. */
     static final BsonValue END = variable("end");
 
-    /** The fencing token that the key says it has. */
+    /** The fencing token that the key claims. */
     static final BsonValue CLAIM = variable("claim");
 
-    /** How long a document stays when it is no longer used. */
+    /** How long a document is kept after its last use. */
     static final BsonValue RETENTION = variable("retention");
 
     static RuleArguments of(Request request, long number, String holder, Duration retention, Duration skew) {
@@ -57,12 +57,12 @@ record RuleArguments(BsonDocument values) {
                 new BsonDocument("token", text(key.token())).append("retention", number(retention.toMillis())));
     }
 
-    /** A date has whole milliseconds; a lease must not end before it should. */
+    /** Rounds up to whole milliseconds, as dates have them: a lease must not end too early. */
     private static long roundedUp(Duration ttl) {
         return ttl.plusNanos(999_999).toMillis();
     }
 
-    /** The update by which the document becomes what a rule makes of it. */
+    /** Returns the update that replaces the document with the result of a rule. */
     List<BsonDocument> applied(BsonDocument rule) {
         BsonDocument result = new BsonDocument("$let", new BsonDocument("vars", values).append("in", rule));
         return List.of(new BsonDocument("$replaceWith", result));

@@ -21,20 +21,20 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 
 /**
- * Who may hold what: an expression that the server evaluates by its own clock, within the one command that changes the
- * document. A document stays exactly as it is, and is not written, unless something is granted.
+ * The rules of granting, as expressions that the server evaluates by its own clock, within the command that changes the document.
+ * If nothing is granted, the document is not written.
  *
  * <ol>
- *   <li>An exclusive hold needs that nobody else holds; a shared one, that nobody holds exclusively and no other reader
- *       waits to promote.
- *   <li>Of two readers that wait to promote, the second is refused: each would wait for the other.
- *   <li>An ended lease counts for nothing, but stays until somebody else is granted the resource, so that a late release
- *       can tell whether the resource changed hands.
- *   <li>There is a writer, or there are readers, never both.
+ *   <li>An exclusive hold is granted if nobody else holds the lock; a shared one if nobody holds it exclusively and no
+ *       other shared holder waits for promotion.
+ *   <li>Of two shared holders that wait for promotion, the second is refused, because each would wait for the other.
+ *   <li>An ended lease does not count, but stays in the document until the lock is granted again, so that a late release can
+ *       report whether another key has held the lock.
+ *   <li>There is an exclusive holder, or there are shared ones, never both.
  * </ol>
  *
- * <p>Each rule is built once, and kept as the bytes that are sent: built and written anew, such trees would cost the client
- * half as much again for a cycle.
+ * <p>Each rule is built once and kept as the bytes that are sent. Building it for each call would make a cycle half as expensive
+ * again for the client.
  */
 final class Rules {
 
@@ -44,7 +44,7 @@ final class Rules {
         RENEWED
     }
 
-    /** What a key says it holds. */
+    /** What a key claims to hold. */
     private enum Claim {
         NOTHING,
         SHARED,
@@ -72,12 +72,12 @@ final class Rules {
         return rule(request.mode() == LockMode.EXCLUSIVE ? Wish.EXCLUSIVE : Wish.SHARED, request);
     }
 
-    /** Renews whatever the key holds, and takes nothing. */
+    /** Renews whatever the key holds, and acquires nothing. */
     static BsonDocument refresh(Request request) {
         return rule(Wish.RENEWED, request);
     }
 
-    /** Gives up what the key holds, or held last. */
+    /** Releases what the key holds, or held last. */
     static BsonDocument delete() {
         return DELETE;
     }
@@ -119,7 +119,7 @@ final class Rules {
         return cond(writes(), Changes.renewWriter(leaseChange), reader);
     }
 
-    /** Who claims a hold that is over is granted no other. */
+    /** A key that claims a hold that is over is granted nothing. */
     private BsonValue granted(BsonValue test, BsonValue change) {
         return claim == Claim.NOTHING ? cond(and(test, Conditions.isOursOrNew()), change, UNCHANGED) : UNCHANGED;
     }
@@ -132,7 +132,7 @@ final class Rules {
         return claim == Claim.EXCLUSIVE ? BsonBoolean.FALSE : Conditions.reads();
     }
 
-    /** The last try takes the mark away. */
+    /** The last attempt removes the mark. */
     private BsonValue promotionRefused() {
         return retryIntent == RetryIntent.ONCE
                 ? cond(Conditions.promotes(), Changes.unmark(), UNCHANGED)
@@ -140,9 +140,8 @@ final class Rules {
     }
 
     /**
-     * Whether a copy of this request that the server finds late does no harm, so that the request may be sent again while the
-     * first is perhaps under way. One that shortens a lease or gives up a mode may not: unless a fencing token tells
-     * it from the hold that came after.
+     * Returns whether a late copy of this request is harmless, so that it may be repeated while the first one may still arrive. A
+     * request that shortens a lease or gives up a mode is not, unless a fencing token distinguishes its hold from a later one.
      */
     static boolean mayBeRepeated(Request request) {
         boolean mayDemote = request.mode() == LockMode.SHARED && claim(request.key()) != Claim.EXCLUSIVE;
@@ -156,7 +155,7 @@ final class Rules {
         return claimedToken(key).isEmpty() ? Claim.SHARED : Claim.EXCLUSIVE;
     }
 
-    /** The number of the exclusive hold a key says it has. */
+    /** The fencing token that a key claims. */
     static OptionalLong claimedToken(Key key) {
         Optional<Key.Held> held = key.held().filter(claim -> claim.mode() == LockMode.EXCLUSIVE);
         return held.map(claim -> OptionalLong.of(claim.fencingToken().orElse(Changes.NO_TOKEN)))

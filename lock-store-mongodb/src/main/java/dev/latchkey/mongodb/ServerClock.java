@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the server's clock says about now, as far as a hint needs to know it: looked at once a minute at most, and reckoned
- * from there by the monotonic clock. Nothing depends on it but when a waiter asks again.
+ * An estimate of the server's clock, for hints. It is read at most once a minute, and advanced by the monotonic clock in between.
+ * Only the time at which a waiter asks again depends on it.
  */
 final class ServerClock {
 
@@ -27,7 +27,7 @@ final class ServerClock {
         this.documents = documents;
     }
 
-    /** How long it is until a lease ends; zero where that is not known. */
+    /** Returns the time until a lease ends; zero if it is not known. */
     Duration until(long serverMillis, String resource) {
         Look look = last;
         if (look == null || System.nanoTime() - look.nanos() > GOOD_NANOS) {
@@ -42,7 +42,7 @@ final class ServerClock {
         try {
             return documents.read(resource).map(read -> new Look(nanos, read.now()));
         } catch (LockStorageException e) {
-            // That another holds is known already, and a conflict is no failure.
+            // The conflict is known already, and must not become a failure.
             return Optional.empty();
         }
     }

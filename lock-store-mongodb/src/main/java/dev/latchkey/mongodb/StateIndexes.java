@@ -20,12 +20,12 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 
 /**
- * With which change each resource was last given up. Each has a document beside that of its lock, for it must not go when
- * nobody has used the lock for long. Its {@code _id} is a document and that of a lock is text, so that no two are the same.
+ * The state indexes of resources. Each is a document of its own, because it must stay when the lock has not been used for long.
+ * Its {@code _id} is a document and that of a lock is text, so they never collide.
  */
 final class StateIndexes {
 
-    /** A command has at most 16 MB, and a name half a kilobyte. */
+    /** A command has at most 16 MB, and a name at most half a kilobyte. */
     private static final int MOST_AT_ONCE = 10_000;
 
     private final MongoCollection<BsonDocument> collection;
@@ -55,7 +55,7 @@ final class StateIndexes {
                 () -> collection
                         .find(filter)
                         .collation(LockCommands.BINARY)
-                        // One more than there can be: the server sends all at once, and keeps no cursor.
+                        // One more than there can be, so that the server sends all at once and keeps no cursor.
                         .batchSize(ids.size() + 1)
                         .into(new ArrayList<>()));
         Map<String, StateIndex> found = new HashMap<>();
@@ -75,7 +75,7 @@ final class StateIndexes {
                 document.getInt64(Fields.SHARED).getValue());
     }
 
-    /** Done twice it comes to the same, in whatever order. */
+    /** May be repeated, in any order. */
     void raise(Map<String, StateIndex> raised) {
         if (raised.isEmpty()) {
             return;
@@ -103,7 +103,7 @@ final class StateIndexes {
         }
     }
 
-    /** Whether nothing failed but that another inserted the same at once: now it is there. */
+    /** Returns whether the only failure is a concurrent insert of the same document, which exists now. */
     private static boolean isCollision(MongoBulkWriteException e) {
         return e.getWriteConcernError() == null
                 && e.getWriteErrors().stream().allMatch(error -> error.getCategory() == ErrorCategory.DUPLICATE_KEY);

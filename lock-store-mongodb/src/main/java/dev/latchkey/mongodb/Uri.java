@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A MongoDB connection string with two options more, which are ours and not the driver's. No message repeats any value of
- * it.
+ * A MongoDB connection string with two additional options, which belong to this store and not to the driver. No message contains
+ * any of its values.
  *
  * @param driver what the driver is given: all but those options
  * @param collection what it says; empty if it is not there
@@ -17,7 +17,7 @@ import java.util.Optional;
  */
 record Uri(String driver, Optional<String> collection, Optional<Duration> allowedClockSkew) {
 
-    /** Of options; the driver takes both. */
+    /** Separators of options; the driver accepts both. */
     private static final String SEPARATORS = "[&;]";
 
     static Uri parse(String uri) {

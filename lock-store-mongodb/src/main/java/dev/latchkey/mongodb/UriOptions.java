@@ -6,15 +6,15 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * The options that a MongoDB URI may have. The driver drops what it does not know with a warning, and a lock would then be
- * kept elsewhere, or less safely, than was said.
+ * The options that a MongoDB URI may have. The driver ignores unknown options with a warning, and a lock would then be kept in
+ * another place, or less safely, than the URI says.
  */
 final class UriOptions {
 
     static final String COLLECTION = "collection";
     static final String ALLOWED_CLOCK_SKEW = "allowedClockSkewMS";
 
-    /** Those of the connection string of the driver 5.14, among them what it still reads of earlier ones. */
+    /** The options of a connection string of driver 5.14, including deprecated ones that it still reads. */
     private static final Set<String> DRIVER = Set.of(
             "appName",
             "authMechanism",
@@ -70,7 +70,7 @@ final class UriOptions {
 
     private UriOptions() {}
 
-    /** Refuses what neither we nor the driver know; the driver does not look at the case. */
+    /** Refuses options that neither this store nor the driver knows. The driver ignores case. */
     static void check(String name) {
         if (!KNOWN.contains(lowerCase(name))) {
             Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);

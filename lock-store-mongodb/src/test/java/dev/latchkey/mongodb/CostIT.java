@@ -8,6 +8,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
@@ -120,7 +121,8 @@ class CostIT {
     void givenATree_whenLockedPushedAndGivenUp_thenOneCommandForEachIdAndOneForAllIndexes() {
         Map<String, List<String>> parents =
                 Map.of("pump", List.of("hall"), "hall", List.of("plant"), "plant", List.of());
-        try (TreeLocks editor = TreeLocks.of(store, "counted", parents::get).create()) {
+        try (TreeLocks locks = TreeLocks.of(store, "counted").create();
+                TreeEditor editor = locks.createEditor(parents::get)) {
             editor.acquire(TreeRequest.exclusive("pump"));
             assertThat(commands.sent()).containsExactly("findAndModify", "findAndModify", "findAndModify", "find");
             commands.forget();

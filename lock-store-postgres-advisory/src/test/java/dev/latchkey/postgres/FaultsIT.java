@@ -10,6 +10,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.sql.Connection;
@@ -94,10 +95,9 @@ class FaultsIT {
     @Test
     void givenATreeIsEdited_whenItsBackendIsTerminated_thenTheEditorIsToldOnceAndHoldsNothing() throws Exception {
         Map<String, List<String>> parents = Map.of("plant", List.of(), "pump", List.of("plant"));
-        try (TreeLocks editor = TreeLocks.of(store, "plant", parents::get)
-                .withoutStateRule()
-                .onLost(losses::add)
-                .create()) {
+        try (TreeLocks trees = TreeLocks.of(store, "plant").withoutStateRule().create();
+                TreeEditor editor = trees.createEditor(parents::get)) {
+            editor.onLost(losses::add);
             editor.acquire(TreeRequest.exclusive("pump"));
 
             Raw.terminate(server, "granted");

@@ -14,6 +14,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import io.lettuce.core.RedisClient;
@@ -67,12 +68,13 @@ class RedisBatchIT {
     void givenAThousandIds_whenLockedChangedAndGivenUp_thenOneCommandEachAndOneForEachIdToRenew() {
         Set<String> ids =
                 IntStream.range(0, 1_000).mapToObj(i -> "element " + i).collect(Collectors.toSet());
-        TreeLocks warm = TreeLocks.of(store, "warm", id -> List.of()).create();
+        TreeEditor warm = TreeLocks.of(store, "warm").create().createEditor(id -> List.of());
         warm.acquire(TreeRequest.shared("any"));
         warm.refresh();
         warm.pushed(1);
-        TreeLocks editor = TreeLocks.of(store, "model", id -> id.startsWith("element") ? List.of("root") : List.of())
-                .create();
+        TreeEditor editor = TreeLocks.of(store, "model")
+                .create()
+                .createEditor(id -> id.startsWith("element") ? List.of("root") : List.of());
         keys.resetCommands();
 
         editor.acquire(new TreeRequest(ids, Set.of()));
@@ -89,7 +91,7 @@ class RedisBatchIT {
 
     @Test
     void givenPushed_whenLookedAt_thenOnlyTheIndexesStayForEver() {
-        TreeLocks editor = TreeLocks.of(store, "model", id -> List.of()).create();
+        TreeEditor editor = TreeLocks.of(store, "model").create().createEditor(id -> List.of());
         editor.acquire(new TreeRequest(Set.of("a"), Set.of("b")));
 
         editor.pushed(7);

@@ -8,6 +8,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.TreeSavepointContract;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import org.junit.jupiter.api.AfterAll;
@@ -56,8 +57,9 @@ class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract 
     @Test
     void givenNoHashTag_whenATreeIsLocked_thenAClearErrorAndNothingTaken(Fixture fixture) {
         PersistingStore untagged = fixture.closing(new RedisStore.Provider().open(cluster.dsn()));
-        TreeLocks editor = fixture.closing(
-                TreeLocks.of(untagged, fixture.resource(), PARENTS::get).create());
+        TreeEditor editor = fixture.closing(
+                        TreeLocks.of(untagged, fixture.resource()).create())
+                .createEditor(PARENTS::get);
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.shared("child1")))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -69,9 +71,10 @@ class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract 
 
     @Test
     void givenTwoHashTags_whenTheSameTreeIsLocked_thenTheyDoNotMeet(Fixture fixture) {
-        fixture.closing(tree(fixture).create()).acquire(TreeRequest.exclusive("root"));
-        TreeLocks other = fixture.closing(TreeLocks.of(fixture.separateStore(), fixture.resource(), PARENTS::get)
-                .create());
+        fixture.closing(tree(fixture).create()).createEditor(PARENTS::get).acquire(TreeRequest.exclusive("root"));
+        TreeEditor other = fixture.closing(TreeLocks.of(fixture.separateStore(), fixture.resource())
+                        .create())
+                .createEditor(PARENTS::get);
 
         other.acquire(TreeRequest.exclusive("root"));
 

@@ -5,6 +5,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.io.IOException;
@@ -36,15 +37,12 @@ final class TreeActor {
     private static final String ROOT = "root";
     private static final Duration WAIT = Duration.ofSeconds(5);
 
-    private final TreeLocks locks;
+    private final TreeEditor locks;
     private final Path directory;
     private final String name;
 
     TreeActor(PersistingStore store, String tree, Duration ttl, Path directory, String name) {
-        this.locks = TreeLocks.of(store, tree, TreeActor::parents)
-                .ttl(ttl)
-                .autoRefresh()
-                .create();
+        this.locks = TreeLocks.of(store, tree).ttl(ttl).autoRefresh().create().createEditor(TreeActor::parents);
         this.directory = directory;
         this.name = name;
     }

@@ -11,7 +11,7 @@ import dev.latchkey.spi.IndexStore;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.tree.PullRequiredException;
-import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeRequest;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -101,7 +101,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
         Awaitility.await("the leases of the dead to end")
                 .atMost(editorTtl().plusSeconds(60))
                 .until(() -> ids.stream().allMatch(id -> holders(fixture, id).isEmpty()));
-        TreeLocks last = fixture.closing(tree(fixture).create());
+        TreeEditor last = TreeEditors.create(fixture, tree(fixture));
         last.pulled(StateIndex.MAX);
         last.acquire(TreeRequest.exclusive("root"));
         assertThat(last.holdsExclusive("child1")).isTrue();
@@ -155,7 +155,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
             assertThat(indexes.get(fixture.resource() + "/" + id))
                     .as("state index of %s", id)
                     .satisfies(index -> assertThat(index.exclusive()).isGreaterThanOrEqualTo(number));
-            TreeLocks ignorant = fixture.closing(tree(fixture).create());
+            TreeEditor ignorant = TreeEditors.create(fixture, tree(fixture));
             ignorant.pulled(number - 1);
             assertThatThrownBy(() -> ignorant.acquire(TreeRequest.exclusive(id)))
                     .isInstanceOf(PullRequiredException.class);

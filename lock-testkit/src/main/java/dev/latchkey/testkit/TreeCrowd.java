@@ -1,7 +1,7 @@
 package dev.latchkey.testkit;
 
 import dev.latchkey.tree.TreeConflictException;
-import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +27,7 @@ final class TreeCrowd {
     }
 
     /** Locks, looks who else is there, and gives up; returns how often that came to pass. */
-    int edit(TreeLocks editor, Random random) throws InterruptedException {
+    int edit(TreeEditor editor, Random random) throws InterruptedException {
         int succeeded = 0;
         for (int round = 0; round < ROUNDS; round++) {
             TreeRequest request = new TreeRequest(Set.of(any(random)), Set.of(any(random)));
@@ -43,7 +43,7 @@ final class TreeCrowd {
         return succeeded;
     }
 
-    private void visit(TreeLocks editor) {
+    private void visit(TreeEditor editor) {
         List<Runnable> leaving = new ArrayList<>();
         for (String id : ids) {
             if (editor.holdsExclusive(id)) {

@@ -10,7 +10,7 @@ import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
-import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
 import java.util.List;
@@ -24,8 +24,8 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     default void givenNotRefreshed_whenTheLeaseIsOver_thenTheEditorIsToldOnceAndHoldsNothing(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
-        TreeLocks editor = fixture.closing(
-                tree(fixture).ttl(workingTtl()).onLost(told::add).create());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
+        editor.onLost(told::add);
         editor.acquire(TreeRequest.exclusive("child1"));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
@@ -44,9 +44,9 @@ public interface TreeLeaseContract extends TreeLocksContract {
 
     @Test
     default void givenEditorDied_whenItsLeaseIsOver_thenOthersMayLock(Fixture fixture) throws InterruptedException {
-        TreeLocks dead = fixture.closing(tree(fixture).ttl(shortTtl()).create());
+        TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
         dead.acquire(TreeRequest.exclusive("root"));
-        TreeLocks editor = fixture.closing(tree(fixture).create());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
 
         editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60));
 
@@ -59,11 +59,11 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     default void givenEditorPushedAndDiedHolding_whenItsLeaseIsOver_thenOthersHaveToPull(Fixture fixture)
             throws InterruptedException {
-        TreeLocks dead =
-                fixture.closing(tree(fixture).ttl(shortTtl().multipliedBy(7)).create());
+        TreeEditor dead =
+                TreeEditors.create(fixture, tree(fixture).ttl(shortTtl().multipliedBy(7)));
         dead.acquire(TreeRequest.exclusive("child1"));
         dead.pushedRetaining(1);
-        TreeLocks editor = fixture.closing(tree(fixture).create());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60)))
                 .isInstanceOf(PullRequiredException.class);
@@ -72,23 +72,23 @@ public interface TreeLeaseContract extends TreeLocksContract {
 
     @Test
     default void givenLost_whenPushed_thenRecordedAndTold(Fixture fixture) {
-        TreeLocks author = fixture.closing(tree(fixture).ttl(shortTtl()).create());
+        TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
         author.acquire(TreeRequest.exclusive("child1"));
         await().atMost(Duration.ofSeconds(30)).until(() -> author.held().isEmpty());
 
         assertThatThrownBy(() -> author.pushed(1)).isInstanceOf(LockLostException.class);
 
-        TreeLocks editor = fixture.closing(tree(fixture).create());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1"), Duration.ofSeconds(60)))
                 .isInstanceOf(PullRequiredException.class);
     }
 
     @Test
     default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
-        TreeLocks editor = fixture.closing(
-                tree(fixture).ttl(shortTtl().multipliedBy(5)).autoRefresh().create());
+        TreeEditor editor = TreeEditors.create(
+                fixture, tree(fixture).ttl(shortTtl().multipliedBy(5)).autoRefresh());
         editor.acquire(TreeRequest.exclusive("child1"));
-        TreeLocks rival = fixture.closing(tree(fixture).create());
+        TreeEditor rival = TreeEditors.create(fixture, tree(fixture));
 
         assertThatThrownBy(() -> rival.acquire(
                         TreeRequest.exclusive("child1"), shortTtl().multipliedBy(15)))
@@ -99,7 +99,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
 
     @Test
     default void givenHeld_whenRefreshed_thenHeldLonger(Fixture fixture) {
-        TreeLocks editor = fixture.closing(tree(fixture).create());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture));
         editor.refresh();
         editor.acquire(TreeRequest.exclusive("child1"));
 

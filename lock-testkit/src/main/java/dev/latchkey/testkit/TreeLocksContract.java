@@ -10,6 +10,7 @@ import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateRule;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
@@ -35,22 +36,22 @@ public interface TreeLocksContract extends StoreContract {
             "child2", List.of("parent", "model"));
 
     /**
-     * Begins the locks of an editor on the tree of a test.
+     * Begins locks on the tree of a test.
      *
      * @param fixture whose store and resource
      * @return a builder with a state index store, shared by all editors of the test
      */
     default TreeLocks.Builder tree(Fixture fixture) {
-        return TreeLocks.of(fixture.store(), fixture.resource(), PARENTS::get);
+        return TreeLocks.of(fixture.store(), fixture.resource());
     }
 
-    private TreeLocks editor(Fixture fixture) {
-        return fixture.closing(tree(fixture).create());
+    private TreeEditor editor(Fixture fixture) {
+        return TreeEditors.create(fixture, tree(fixture));
     }
 
     @Test
     default void givenNothingHeld_whenShared_thenAllAncestorsAreShared(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
 
         editor.acquire(TreeRequest.shared("child1"));
 
@@ -65,7 +66,7 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenShared_whenExclusive_thenOnlyThatIsPromoted(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.shared("child1"));
 
         editor.acquire(TreeRequest.exclusive("child1"));
@@ -78,7 +79,7 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenInBothLists_whenAcquired_thenExclusive(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
 
         editor.acquire(new TreeRequest(Set.of("parent"), Set.of("parent")));
 
@@ -87,7 +88,7 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenAncestorHeldExclusively_whenAsked_thenAllBelowIsCovered(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
 
         editor.acquire(TreeRequest.exclusive("model"));
 
@@ -104,9 +105,9 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenOthersInTheWay_whenAcquired_thenAllAreNamedAndNothingIsTaken(Fixture fixture) {
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(new TreeRequest(Set.of("child1"), Set.of("child2")));
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("dictionary", "child1", "child2")))
                 .asInstanceOf(throwable(TreeConflictException.class))
@@ -129,9 +130,9 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenOthersShare_whenPromoted_thenConflictAndStillShared(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.shared("child1"));
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.shared("child1"));
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1")))
@@ -145,9 +146,9 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenAnotherHoldsAnything_whenTheRootIsTaken_thenConflict(Fixture fixture) {
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.shared("dictionary"));
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("root")))
                 .isInstanceOf(TreeConflictException.class);
@@ -161,10 +162,10 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenAnotherChangedIt_whenAcquiredWithoutAPull_thenPullRequired(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.acquire(TreeRequest.exclusive("child1"));
         author.pushed(4);
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.pulled(3);
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.shared("child1")))
@@ -183,10 +184,10 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenAnotherChangedSomethingBelow_whenTheAncestorIsTaken_thenPullRequired(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.acquire(TreeRequest.exclusive("child1"));
         author.pushed(4);
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.pulled(3);
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model")))
@@ -198,11 +199,10 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenTheOlderRule_whenTheAncestorIsTakenAfterAChangeBelow_thenItIsGranted(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.acquire(TreeRequest.exclusive("child1"));
         author.pushed(4);
-        TreeLocks editor = fixture.closing(
-                tree(fixture).stateRule(StateRule.EXCLUSIVE_INDEX).create());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).stateRule(StateRule.EXCLUSIVE_INDEX));
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1")))
                 .isInstanceOf(PullRequiredException.class);
@@ -213,29 +213,29 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenStalePromotion_whenRefused_thenStillShared(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.acquire(TreeRequest.exclusive("child1"));
         author.pushed(4);
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.shared("parent"));
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("dictionary", "parent")))
                 .isInstanceOf(PullRequiredException.class);
 
         assertThat(editor.held()).containsEntry("parent", LockMode.SHARED).doesNotContainKey("dictionary");
-        TreeLocks another = editor(fixture);
+        TreeEditor another = editor(fixture);
         another.acquire(TreeRequest.shared("parent"));
         another.acquire(TreeRequest.exclusive("dictionary"));
     }
 
     @Test
     default void givenAbandoned_whenAnotherAcquires_thenNoPullIsRequired(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.pulled(9);
         author.acquire(TreeRequest.exclusive("child1"));
         author.releaseAll();
 
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.exclusive("child1"));
 
         assertThat(editor.holdsExclusive("child1")).isTrue();
@@ -244,11 +244,11 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenPushedRetaining_whenGivenUpLater_thenTheIndexIsThere(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.acquire(TreeRequest.exclusive("child1"));
         author.pushedRetaining(4);
         assertThat(author.holdsExclusive("child1")).isTrue();
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1")))
                 .isInstanceOf(TreeConflictException.class);
 
@@ -261,9 +261,9 @@ public interface TreeLocksContract extends StoreContract {
     @Test
     default void givenOthersInTheWay_whenAcquiredPatiently_thenGrantedOnceTheyAreGone(Fixture fixture)
             throws Exception {
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.exclusive("parent"));
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         BackgroundCall<Boolean> waiting = fixture.startWaiting(() -> {
             editor.acquire(TreeRequest.exclusive("child1"), Duration.ofMinutes(1));
             return editor.holdsExclusive("child1");
@@ -276,7 +276,7 @@ public interface TreeLocksContract extends StoreContract {
 
     @Test
     default void givenClosed_whenAnotherAcquires_thenAllIsFree(Fixture fixture) {
-        TreeLocks editor = tree(fixture).create();
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.exclusive("root"));
 
         editor.close();
@@ -289,10 +289,10 @@ public interface TreeLocksContract extends StoreContract {
     @Test
     default void givenTwoTrees_whenBothRootsAreTaken_thenTheyDoNotMeet(Fixture fixture) {
         editor(fixture).acquire(TreeRequest.exclusive("root"));
-        TreeLocks other = fixture.closing(tree(fixture).create());
-        TreeLocks elsewhere = fixture.closing(TreeLocks.of(fixture.store(), fixture.resource() + "-2", PARENTS::get)
-                .withoutStateRule()
-                .create());
+        TreeEditor other = TreeEditors.create(fixture, tree(fixture));
+        TreeEditor elsewhere = TreeEditors.create(
+                fixture,
+                TreeLocks.of(fixture.store(), fixture.resource() + "-2").withoutStateRule());
 
         elsewhere.acquire(TreeRequest.exclusive("root"));
 
@@ -306,7 +306,7 @@ public interface TreeLocksContract extends StoreContract {
         TreeCrowd crowd = new TreeCrowd(PARENTS.keySet());
         List<BackgroundCall<Integer>> editors = new ArrayList<>();
         for (int seed = 0; seed < 4; seed++) {
-            TreeLocks editor = editor(fixture);
+            TreeEditor editor = editor(fixture);
             Random random = new Random(seed);
             editors.add(fixture.start(() -> crowd.edit(editor, random)));
         }
@@ -315,7 +315,7 @@ public interface TreeLocksContract extends StoreContract {
             assertThat(running.result()).isPositive();
         }
 
-        TreeLocks last = editor(fixture);
+        TreeEditor last = editor(fixture);
         last.acquire(TreeRequest.exclusive("root"));
         assertThat(last.holdsExclusive("child2")).isTrue();
     }

@@ -8,7 +8,7 @@ import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
-import dev.latchkey.tree.TreeLocks;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeRequest;
 import dev.latchkey.tree.TreeSavepoint;
 import java.util.Map;
@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Test;
 @ContractFor({SharedStore.class, BatchStore.class})
 public interface TreeSavepointContract extends TreeLocksContract {
 
-    private TreeLocks editor(Fixture fixture) {
-        return fixture.closing(tree(fixture).create());
+    private TreeEditor editor(Fixture fixture) {
+        return TreeEditors.create(fixture, tree(fixture));
     }
 
     @Test
     default void givenLockedSinceASavepoint_whenRolledBack_thenThatIsFreeAndWhatWasEarlierIsHeld(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.exclusive("dictionary"));
         TreeSavepoint savepoint = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("child1"));
@@ -33,7 +33,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
         assertThat(editor.held()).isEqualTo(Map.of("dictionary", LockMode.EXCLUSIVE, "root", LockMode.SHARED));
         assertThat(editor.holdsShared("child1")).isFalse();
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.exclusive("subject"));
         assertThatThrownBy(() -> other.acquire(TreeRequest.shared("dictionary")))
                 .isInstanceOf(TreeConflictException.class);
@@ -41,7 +41,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenPromotedSinceASavepoint_whenRolledBack_thenSharedAgain(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.shared("model"));
         TreeSavepoint savepoint = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("model"));
@@ -51,7 +51,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
         assertThat(editor.held()).hasSize(3).values().containsOnly(LockMode.SHARED);
         assertThat(editor.holdsExclusive("child1")).isFalse();
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.exclusive("child1"));
         assertThatThrownBy(() -> other.acquire(TreeRequest.exclusive("model")))
                 .isInstanceOf(TreeConflictException.class);
@@ -61,7 +61,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenSeveralSavepoints_whenRolledBackToAnEarlierOne_thenLaterOnesAreAsWell(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         TreeSavepoint first = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("dictionary"));
         TreeSavepoint second = editor.savepoint();
@@ -72,7 +72,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
         editor.rollback(second);
 
         assertThat(editor.held()).isEmpty();
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.exclusive("root"));
         other.releaseAll();
         editor.acquire(TreeRequest.exclusive("root"));
@@ -81,7 +81,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenRolledBack_whenReinstated_thenHeldAgainWithEarlierOnes(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.shared("parent"));
         TreeSavepoint first = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("parent"));
@@ -112,11 +112,11 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenAnotherTookSomeOfIt_whenReinstated_thenConflictAndNothingTakenAndLaterGranted(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         TreeSavepoint savepoint = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("dictionary", "child1"));
         editor.rollback(savepoint);
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.exclusive("child1"));
 
         assertThatThrownBy(() -> editor.reinstate(savepoint))
@@ -134,11 +134,11 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenAnotherChangedSomeOfIt_whenReinstated_thenPullRequired(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         TreeSavepoint savepoint = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("child1"));
         editor.rollback(savepoint);
-        TreeLocks other = editor(fixture);
+        TreeEditor other = editor(fixture);
         other.acquire(TreeRequest.exclusive("child1"));
         other.pushed(1);
 
@@ -151,7 +151,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenRolledBack_whenAnotherAcquires_thenNoPullIsRequired(Fixture fixture) {
-        TreeLocks author = editor(fixture);
+        TreeEditor author = editor(fixture);
         author.pulled(9);
         TreeSavepoint savepoint = author.savepoint();
         author.acquire(TreeRequest.exclusive("child1"));
@@ -159,7 +159,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
         author.acquire(TreeRequest.exclusive("dictionary"));
         author.pushed(10);
 
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         editor.acquire(TreeRequest.exclusive("child1"));
 
         assertThat(editor.holdsExclusive("child1")).isTrue();
@@ -167,7 +167,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
 
     @Test
     default void givenASavepointIsOver_whenRolledBackOrReinstated_thenAClearErrorAndAllIsAsItWas(Fixture fixture) {
-        TreeLocks editor = editor(fixture);
+        TreeEditor editor = editor(fixture);
         TreeSavepoint redone = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("dictionary"));
         editor.rollback(redone);

@@ -15,6 +15,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import dev.latchkey.tree.TreeSavepoint;
@@ -42,7 +43,7 @@ class TreeLateRequestsTest {
     @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenPromoted_whenARefreshOfTheSharedHoldComesLate_thenNobodyElseGetsIn(Asking asking) {
         Late store = new Late(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("model"));
         store.isLate = true;
         assertThatThrownBy(editor::refresh).isInstanceOf(LockStorageException.class);
@@ -58,7 +59,7 @@ class TreeLateRequestsTest {
     @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenPromotedAgain_whenTheDemotionOfARollbackComesLate_thenNobodyElseGetsIn(Asking asking) {
         Late store = new Late(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("model"));
         TreeSavepoint savepoint = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("model"));
@@ -76,7 +77,7 @@ class TreeLateRequestsTest {
     @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenADemotionWasNotAnswered_whenItIsNotAnsweredStill_thenNothingIsPromoted(Asking asking) {
         Late store = new Late(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("model"));
         TreeSavepoint savepoint = editor.savepoint();
         editor.acquire(TreeRequest.exclusive("model"));
@@ -93,9 +94,9 @@ class TreeLateRequestsTest {
     @EnumSource(names = "ONE_BY_ONE")
     void givenARequestWasUndone_whenItsDemotionComesLate_thenNobodyElseGetsIn(Asking asking) {
         Late store = new Late(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("child1", "child2"));
-        TreeLocks other = tree(memory);
+        TreeEditor other = tree(memory);
         other.acquire(TreeRequest.shared("child2"));
         store.isLate = true;
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1", "child2")))
@@ -113,12 +114,12 @@ class TreeLateRequestsTest {
     @EnumSource(names = {"TOGETHER", "ONE_BY_ONE"})
     void givenAPromotionWasNotAnswered_whenRefreshed_thenOthersCanShare(Asking asking) {
         Late store = new Late(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("model"));
         store.losesTheNextAnswer = true;
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model")))
                 .isInstanceOf(LockStorageException.class);
-        TreeLocks other = tree(memory);
+        TreeEditor other = tree(memory);
         assertThatThrownBy(() -> other.acquire(TreeRequest.shared("model"))).isInstanceOf(TreeConflictException.class);
 
         editor.refresh();
@@ -131,7 +132,7 @@ class TreeLateRequestsTest {
     @Test
     void givenAPromotionWasNotAnsweredWithoutLeases_whenRefreshed_thenOthersCanShare() {
         Late store = new Late(memory, Asking.WITHOUT_LEASES);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("model"));
         store.losesTheNextAnswer = true;
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model")))
@@ -142,16 +143,14 @@ class TreeLateRequestsTest {
         tree(memory).acquire(TreeRequest.shared("model"));
     }
 
-    private void assertNobodyElseGetsIn(TreeLocks editor) {
+    private void assertNobodyElseGetsIn(TreeEditor editor) {
         assertThat(editor.holdsExclusive("model")).isTrue();
         assertThatThrownBy(() -> tree(memory).acquire(TreeRequest.shared("model")))
                 .isInstanceOf(TreeConflictException.class);
     }
 
-    private static TreeLocks tree(PersistingStore store) {
-        return TreeLocks.of(store, "tree", TreeLocksContract.PARENTS::get)
-                .withoutStateRule()
-                .create();
+    private static TreeEditor tree(PersistingStore store) {
+        return TreeLocks.of(store, "tree").withoutStateRule().create().createEditor(TreeLocksContract.PARENTS::get);
     }
 
     /** Keeps renewals and demotions on their way while it is late, and can lose the answer to what it does. */

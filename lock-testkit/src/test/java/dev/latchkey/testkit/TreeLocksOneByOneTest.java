@@ -10,6 +10,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.util.Map;
@@ -34,11 +35,10 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
 
     @Test
     void givenAStoreThatCannotTellWhoHolds_whenSeveralAreInTheWay_thenTheFirstIsNamedAndNothingTaken(Fixture fixture) {
-        TreeLocks other = fixture.closing(tree(fixture).create());
+        TreeEditor other = TreeEditors.create(fixture, tree(fixture));
         other.acquire(TreeRequest.exclusive("child1", "child2"));
-        TreeLocks editor = fixture.closing(TreeLocks.of(new Blind(store), fixture.resource(), PARENTS::get)
-                .withoutStateRule()
-                .create());
+        TreeEditor editor = TreeEditors.create(
+                fixture, TreeLocks.of(new Blind(store), fixture.resource()).withoutStateRule());
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child2", "child1")))
                 .isInstanceOfSatisfying(
@@ -53,11 +53,10 @@ class TreeLocksOneByOneTest implements TreeLeaseContract, TreeSavepointContract 
     /** What was promoted before a conflict stayed exclusive: nobody could share what the editor only shared. */
     @Test
     void givenAStoreWithoutTokens_whenARequestIsRefusedHalfway_thenWhatWasPromotedIsSharedAgain(Fixture fixture) {
-        TreeLocks other = fixture.closing(tree(fixture).create());
+        TreeEditor other = TreeEditors.create(fixture, tree(fixture));
         other.acquire(TreeRequest.shared("child2"));
-        TreeLocks editor = fixture.closing(TreeLocks.of(new Unfenced(store), fixture.resource(), PARENTS::get)
-                .withoutStateRule()
-                .create());
+        TreeEditor editor = TreeEditors.create(
+                fixture, TreeLocks.of(new Unfenced(store), fixture.resource()).withoutStateRule());
         editor.acquire(TreeRequest.shared("child1", "child2"));
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("child1", "child2")))

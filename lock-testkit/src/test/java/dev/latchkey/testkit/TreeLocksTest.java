@@ -20,6 +20,7 @@ import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.store.NullStore;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import dev.latchkey.tree.TreeSavepoint;
@@ -39,7 +40,8 @@ import org.junit.jupiter.api.Test;
 class TreeLocksTest {
 
     private final Recorder store = new Recorder();
-    private final TreeLocks editor = tree(TreeLocksContract.PARENTS).create();
+    private final TreeLocks locks = TreeLocks.of(store, "tree").create();
+    private final TreeEditor editor = tree(TreeLocksContract.PARENTS);
 
     @Test
     void givenTheTreeOfFive_whenLockedStepByStep_thenEachStepIsOneCallForWhatIsMissing() {
@@ -94,7 +96,7 @@ class TreeLocksTest {
 
     @Test
     void givenSeveralParents_whenOneOfThemIsHeld_thenOnlyTheOtherWaysAreAsked() {
-        TreeLocks one = tree(diamond()).create();
+        TreeEditor one = tree(diamond());
         one.acquire(TreeRequest.exclusive("left"));
         assertThat(store.asked()).hasSize(1);
         assertThat(one.holdsExclusive("leaf")).isFalse();
@@ -112,8 +114,8 @@ class TreeLocksTest {
 
     @Test
     void givenSeveralParents_whenTwoEditorsHoldOneEach_thenNeitherCoversTheChild() {
-        TreeLocks one = tree(diamond()).create();
-        TreeLocks two = tree(diamond()).create();
+        TreeEditor one = tree(diamond());
+        TreeEditor two = tree(diamond());
         one.acquire(TreeRequest.exclusive("left"));
         two.acquire(TreeRequest.exclusive("right"));
 
@@ -125,7 +127,7 @@ class TreeLocksTest {
 
     @Test
     void givenSeveralParents_whenAllAreHeld_thenTheChildIsCovered() {
-        TreeLocks one = tree(diamond()).create();
+        TreeEditor one = tree(diamond());
 
         one.acquire(TreeRequest.exclusive("left", "right"));
 
@@ -134,8 +136,7 @@ class TreeLocksTest {
 
     @Test
     void givenCycle_whenLocked_thenRefusedWithTheWayRoundAndNothingAsked() {
-        TreeLocks one = tree(Map.of("a", List.of("b"), "b", List.of("c"), "c", List.of("a")))
-                .create();
+        TreeEditor one = tree(Map.of("a", List.of("b"), "b", List.of("c"), "c", List.of("a")));
 
         assertThatThrownBy(() -> one.acquire(TreeRequest.shared("a")))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -146,10 +147,9 @@ class TreeLocksTest {
 
     @Test
     void givenIdTheParentsFunctionDoesNotKnow_whenLocked_thenItsExceptionComesOutAndNothingIsAsked() {
-        TreeLocks one = TreeLocks.of(store, "tree", id -> {
-                    throw new IllegalStateException("no such id: " + id);
-                })
-                .create();
+        TreeEditor one = locks.createEditor(id -> {
+            throw new IllegalStateException("no such id: " + id);
+        });
 
         assertThatThrownBy(() -> one.acquire(TreeRequest.shared("nowhere"))).hasMessage("no such id: nowhere");
 
@@ -160,7 +160,7 @@ class TreeLocksTest {
     void givenDeepTree_whenLocked_thenOneCall() {
         Map<String, List<String>> chain = new HashMap<>(Map.of("0", List.of()));
         IntStream.range(1, 20_000).forEach(i -> chain.put(Integer.toString(i), List.of(Integer.toString(i - 1))));
-        TreeLocks one = tree(chain).create();
+        TreeEditor one = tree(chain);
 
         one.acquire(TreeRequest.exclusive("19999"));
 
@@ -169,7 +169,7 @@ class TreeLocksTest {
 
     @Test
     void givenNoAnswer_whenLocked_thenWhatItMayHaveGrantedIsGivenBack() {
-        TreeLocks one = tree(TreeLocksContract.PARENTS).create();
+        TreeEditor one = tree(TreeLocksContract.PARENTS);
         store.losesTheNextAnswer = true;
 
         assertThatThrownBy(() -> one.acquire(TreeRequest.exclusive("model"))).isInstanceOf(LockStorageException.class);
@@ -190,7 +190,7 @@ class TreeLocksTest {
         editor.acquire(TreeRequest.exclusive("model"));
         assertThat(editor.holdsExclusive("child1")).isTrue();
         editor.releaseAll();
-        tree(TreeLocksContract.PARENTS).create().acquire(TreeRequest.exclusive("root"));
+        tree(TreeLocksContract.PARENTS).acquire(TreeRequest.exclusive("root"));
     }
 
     @Test
@@ -243,7 +243,7 @@ class TreeLocksTest {
 
         assertThat(editor.held()).hasSize(3).values().containsOnly(LockMode.SHARED);
         editor.refresh();
-        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        TreeEditor other = tree(TreeLocksContract.PARENTS);
         other.acquire(new TreeRequest(Set.of("dictionary"), Set.of("child1")));
         other.releaseAll();
         editor.reinstate(savepoint);
@@ -261,7 +261,7 @@ class TreeLocksTest {
         assertThatThrownBy(() -> editor.reinstate(savepoint)).isInstanceOf(LockStorageException.class);
 
         assertThat(editor.held()).isEmpty();
-        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        TreeEditor other = tree(TreeLocksContract.PARENTS);
         other.acquire(TreeRequest.exclusive("root"));
         other.releaseAll();
         editor.reinstate(savepoint);
@@ -271,8 +271,7 @@ class TreeLocksTest {
     @Test
     void givenNewIds_whenUsed_thenTheyNeedNoLockUntilTheyArePushed() {
         Set<String> unpushed = new HashSet<>(Set.of("child1"));
-        TreeLocks author =
-                tree(TreeLocksContract.PARENTS).newIds(unpushed::contains).create();
+        TreeEditor author = locks.createEditor(TreeLocksContract.PARENTS::get, unpushed::contains);
         author.acquire(TreeRequest.shared("parent"));
         assertThat(store.asked()).containsExactly("4 shared 0 exclusive");
 
@@ -290,10 +289,8 @@ class TreeLocksTest {
 
     @Test
     void givenNewIdsWithSomethingBelow_whenThatIsLocked_thenOnlyWhatIsAboveTheNewOnesIsAsked() {
-        TreeLocks author = tree(diamond())
-                .newIds(id -> id.equals("left") || id.equals("leaf"))
-                .create();
-        TreeLocks other = tree(diamond()).newIds("left"::equals).create();
+        TreeEditor author = locks.createEditor(diamond()::get, id -> id.equals("left") || id.equals("leaf"));
+        TreeEditor other = locks.createEditor(diamond()::get, "left"::equals);
 
         author.acquire(TreeRequest.exclusive("leaf"));
         assertThat(store.asked()).isEmpty();
@@ -305,7 +302,7 @@ class TreeLocksTest {
 
     @Test
     void givenWaiting_whenClosed_thenTheWaitEnds() throws Exception {
-        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        TreeEditor other = tree(TreeLocksContract.PARENTS);
         other.acquire(TreeRequest.exclusive("root"));
         BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> {
             editor.acquire(TreeRequest.shared("model"), Duration.ofMinutes(5));
@@ -320,7 +317,7 @@ class TreeLocksTest {
 
     @Test
     void givenWaiting_whenInterrupted_thenNothingIsHeld() throws Exception {
-        TreeLocks other = tree(TreeLocksContract.PARENTS).create();
+        TreeEditor other = tree(TreeLocksContract.PARENTS);
         other.acquire(TreeRequest.exclusive("root"));
         BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> {
             editor.acquire(TreeRequest.shared("model"), Duration.ofMinutes(5));
@@ -340,8 +337,8 @@ class TreeLocksTest {
         Map<String, List<String>> parents =
                 new HashMap<>(Map.of("plant", List.of(), "hall", List.of("plant"), "yard", List.of("plant")));
         parents.put("pump", List.of("hall"));
-        TreeLocks mover = tree(parents).create();
-        TreeLocks undoer = tree(parents).create();
+        TreeEditor mover = tree(parents);
+        TreeEditor undoer = tree(parents);
         TreeSavepoint savepoint = undoer.savepoint();
         undoer.acquire(TreeRequest.exclusive("pump"));
         undoer.rollback(savepoint);
@@ -364,7 +361,7 @@ class TreeLocksTest {
     /** F3: its own push made it believe to know a change that it had not pulled. */
     @Test
     void givenAnotherPushedBefore_whenPushed_thenWhatWasNotPulledIsNotKnown() {
-        TreeLocks author = tree(TreeLocksContract.PARENTS).create();
+        TreeEditor author = tree(TreeLocksContract.PARENTS);
         author.acquire(TreeRequest.exclusive("child2"));
         editor.acquire(TreeRequest.exclusive("child1"));
         author.pushed(1);
@@ -383,13 +380,12 @@ class TreeLocksTest {
     @Test
     void givenTheParentsFunctionHangs_whenRefreshed_thenItIsRefreshed() throws Exception {
         Pause pause = new Pause();
-        TreeLocks one = TreeLocks.of(store, "tree", id -> {
-                    if (id.equals("child2")) {
-                        pause.pass();
-                    }
-                    return TreeLocksContract.PARENTS.getOrDefault(id, List.of());
-                })
-                .create();
+        TreeEditor one = locks.createEditor(id -> {
+            if (id.equals("child2")) {
+                pause.pass();
+            }
+            return TreeLocksContract.PARENTS.getOrDefault(id, List.of());
+        });
         one.acquire(TreeRequest.exclusive("child1"));
         BackgroundCall<Boolean> acquire = BackgroundCall.start(() -> {
             one.acquire(TreeRequest.exclusive("child2"));
@@ -447,27 +443,26 @@ class TreeLocksTest {
 
         assertThatThrownBy(() -> editor.pushed(4)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> editor.pulled(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> tree(TreeLocksContract.PARENTS).create().pushed(0))
+        assertThatThrownBy(() -> tree(TreeLocksContract.PARENTS).pushed(0))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void givenStoreThatCannot_whenATreeIsBegun_thenAClearError() {
-        assertThatThrownBy(() -> TreeLocks.of(new Minimal(), "tree", id -> List.of()))
+        assertThatThrownBy(() -> TreeLocks.of(new Minimal(), "tree"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("shared locks");
-        assertThatThrownBy(() ->
-                        TreeLocks.of(new NullStore(), "tree", id -> List.of()).create())
+        assertThatThrownBy(() -> TreeLocks.of(new NullStore(), "tree").create())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("withoutStateRule()");
-        assertThatThrownBy(() -> TreeLocks.of(store, "a/b", id -> List.of()))
+        assertThatThrownBy(() -> TreeLocks.of(store, "a/b"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("\"a/b\"");
     }
 
     @Test
     void givenNoLocks_whenUsedLikeAnyOther_thenNothingIsHeldAndEveryCheckPasses() throws InterruptedException {
-        try (TreeLocks none = TreeLocks.none()) {
+        try (TreeEditor none = TreeEditor.none()) {
             none.pulled(1);
             none.acquire(TreeRequest.exclusive("a"));
             none.acquire(TreeRequest.exclusive("a"), Duration.ZERO);
@@ -487,8 +482,8 @@ class TreeLocksTest {
         }
     }
 
-    private TreeLocks.Builder tree(Map<String, List<String>> parents) {
-        return TreeLocks.of(store, "tree", parents::get);
+    private TreeEditor tree(Map<String, List<String>> parents) {
+        return locks.createEditor(parents::get);
     }
 
     private static Map<String, List<String>> diamond() {

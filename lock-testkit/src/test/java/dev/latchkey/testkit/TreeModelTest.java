@@ -11,6 +11,7 @@ import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.testkit.MortalStore.Batching;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import dev.latchkey.tree.TreeSavepoint;
@@ -62,12 +63,12 @@ class TreeModelTest {
     private static final class Editor {
 
         private final MortalStore store;
-        private final TreeLocks locks;
+        private final TreeEditor locks;
         private final Map<String, LockMode> held = new TreeMap<>();
         private final List<Step> steps = new ArrayList<>();
         private long known;
 
-        Editor(MortalStore store, TreeLocks locks) {
+        Editor(MortalStore store, TreeEditor locks) {
             this.store = store;
             this.locks = locks;
         }
@@ -119,7 +120,7 @@ class TreeModelTest {
         private Editor newEditor() {
             MortalStore own = new MortalStore(store, batching);
             return new Editor(
-                    own, TreeLocks.of(own, TREE, parents::get).stateRule(rule).create());
+                    own, TreeLocks.of(own, TREE).stateRule(rule).create().createEditor(parents::get));
         }
 
         void go() {

@@ -15,32 +15,31 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ancestors of what one request is about, as the parents function tells them now, and what an editor's locks mean for
- * each. Every id is looked up once.
+ * The ancestors of the ids of one request, as the parents function returns them now, and what the editor's locks mean for
+ * them. The parents of each id are read once.
  *
- * <p>An id is <em>covered</em>, as if it were held exclusively itself, when an ancestor is held exclusively and no other
- * editor can get at it by another way: each of its ancestors is held by this editor in some mode, or lies below what it
- * holds exclusively, so that nobody else can hold it exclusively. With one parent per id the second half is always true.
- * An id that is new counts as if it were held exclusively.
+ * <p>An id is <em>covered</em>, as if it were held exclusively itself, if one of its ancestors is held exclusively and no other
+ * editor can reach it through another parent: each of its ancestors is held by this editor in some mode, or is below an id that
+ * this editor holds exclusively. Then nobody else can hold any of them exclusively. If every id has one parent, the second
+ * condition is always met. A new id counts as held exclusively.
  */
 final class Ancestors {
 
     /**
-     * What the application says of its ids.
+     * The tree as the application knows it.
      *
-     * @param parents of an id now
-     * @param isNew whether only this editor knows an id, so that it needs no lock
+     * @param parents returns the current parents of an id
+     * @param isNew returns whether only this editor knows an id, so that it needs no lock
      */
     record Tree(Function<String, ? extends Collection<String>> parents, Predicate<String> isNew) {}
 
-    /** What the ancestors of an id, without itself, are for the editor. */
+    /** What the editor holds above an id, without the id itself. */
     private record Above(Set<String> parents, boolean exclusive, boolean shielded) {}
 
-    /** An id whose parents are being looked at. */
+    /** An id whose parents are being visited. */
     private record Step(String id, Set<String> parents, Iterator<String> next) {}
 
     private final Tree tree;
@@ -64,7 +63,7 @@ final class Ancestors {
         return held.apply(id).isPresent();
     }
 
-    /** Whether it is held exclusively, or new. */
+    /** Returns whether an id is held exclusively, or new. */
     private boolean isOwn(String id) {
         return isHeldExclusively(id) || tree.isNew.test(id);
     }
@@ -78,7 +77,7 @@ final class Ancestors {
         return above.exclusive && above.shielded;
     }
 
-    /** What has to be taken for a request, by id; what is held or covered already is left out. */
+    /** Returns what has to be acquired for a request, by id, without what is held or covered already. */
     Map<String, LockMode> missing(TreeRequest request) {
         Map<String, LockMode> missing = new LinkedHashMap<>();
         for (String id : request.exclusive()) {
@@ -95,7 +94,7 @@ final class Ancestors {
         return missing;
     }
 
-    /** What has to be taken besides what is given, so that everything above it is shared. */
+    /** Returns what has to be acquired in addition, so that every ancestor is shared. */
     Map<String, LockMode> ancestors(Map<String, LockMode> wanted) {
         Map<String, LockMode> all = new LinkedHashMap<>(wanted);
         shareAncestors(all);
@@ -109,7 +108,7 @@ final class Ancestors {
         missing.keySet().forEach(id -> open.addAll(above(id).parents));
         while (!open.isEmpty()) {
             String ancestor = open.pop();
-            // What is held had its own ancestors shared when it was taken.
+            // The ancestors of a held id were shared when it was acquired.
             if (!isHeld(ancestor) && seen.add(ancestor)) {
                 if (!above(ancestor).exclusive && !isOwn(ancestor)) {
                     missing.putIfAbsent(ancestor, LockMode.SHARED);
@@ -124,7 +123,7 @@ final class Ancestors {
         return found != null ? found : walk(id);
     }
 
-    /** Looks at ancestors first. No recursion: a tree may be deeper than a stack. */
+    /** Visits ancestors first. Without recursion, because a tree may be deeper than the stack. */
     private Above walk(String start) {
         Deque<Step> path = new ArrayDeque<>();
         Set<String> onPath = new LinkedHashSet<>();
@@ -167,7 +166,7 @@ final class Ancestors {
         boolean shielded = true;
         for (String parent : its) {
             if (isHeldExclusively(parent)) {
-                // What is above it was shared when it was taken: nobody has to look farther.
+                // Its ancestors were shared when it was acquired, so they need not be visited.
                 exclusive = true;
                 continue;
             }
@@ -180,11 +179,8 @@ final class Ancestors {
 
     private static IllegalArgumentException cycle(Set<String> path, String again) {
         List<String> ids = List.copyOf(path);
-        List<String> cycle = ids.subList(ids.indexOf(again), ids.size());
-        String way = cycle.stream().limit(10).map(IdText::id).collect(Collectors.joining(" -> "));
-        return new IllegalArgumentException(
-                "the parents of " + IdText.id(again) + " lead back to it, by " + way + " -> "
-                        + (cycle.size() > 10 ? "… -> " : "") + IdText.id(again)
-                        + ": an id in a tree must not be its own ancestor");
+        return new IllegalArgumentException("the parents of " + IdText.id(again) + " lead back to it, by "
+                + IdText.path(ids.subList(ids.indexOf(again), ids.size())) + IdText.id(again)
+                + ": an id in a tree must not be its own ancestor");
     }
 }

@@ -8,42 +8,42 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Takes what an editor has not yet, and puts what was granted into its {@link EditorHold}. Inside the turn. */
+/** Acquires what an editor does not hold yet, and adds it to its {@link EditorHold}. In the turn. */
 final class BatchAcquirer {
 
     private final TreeResources ids;
-    private final BatchRequests exchange;
+    private final BatchRequests requests;
     private final EditorHold editorHold;
 
-    BatchAcquirer(TreeResources ids, BatchRequests exchange, EditorHold editorHold) {
+    BatchAcquirer(TreeResources ids, BatchRequests requests, EditorHold editorHold) {
         this.ids = ids;
-        this.exchange = exchange;
+        this.requests = requests;
         this.editorHold = editorHold;
     }
 
     /**
-     * Takes all or nothing; without anything to take the store is not asked.
+     * Acquires everything or nothing. Sends no request to the store if nothing is missing.
      *
-     * @param missing by id
-     * @param known the last change the editor knows
-     * @return granted or a conflict: other refusals are thrown
+     * @param missing the modes by id
+     * @param known the last change that the editor knows
+     * @return a grant or a conflict; other refusals are thrown
      */
-    BatchAttempt take(Map<String, LockMode> missing, long known) {
-        List<Request> requests = requests(missing);
-        if (requests.isEmpty()) {
+    BatchAttempt acquire(Map<String, LockMode> missing, long known) {
+        List<Request> wanted = wanted(missing);
+        if (wanted.isEmpty()) {
             return new BatchAttempt.Granted(List.of());
         }
-        editorHold.takingBegins();
+        editorHold.acquiringBegins();
         try {
-            return taken(requests, exchange.take(requests, known), known);
+            return settled(wanted, requests.acquire(wanted, known), known);
         } finally {
-            editorHold.takingEnds();
+            editorHold.acquiringEnds();
         }
     }
 
-    private BatchAttempt taken(List<Request> requests, BatchAttempt attempt, long known) {
+    private BatchAttempt settled(List<Request> wanted, BatchAttempt attempt, long known) {
         if (attempt instanceof BatchAttempt.Granted granted) {
-            editorHold.add(requests, granted);
+            editorHold.add(wanted, granted);
         } else if (attempt instanceof BatchAttempt.Stale stale) {
             throw ids.pullRequired(known, stale);
         } else if (attempt instanceof BatchAttempt.Lost gone) {
@@ -52,13 +52,13 @@ final class BatchAcquirer {
         return attempt;
     }
 
-    private List<Request> requests(Map<String, LockMode> missing) {
+    private List<Request> wanted(Map<String, LockMode> missing) {
         Map<String, Key> held = editorHold.keys();
-        List<Request> requests = new ArrayList<>();
+        List<Request> wanted = new ArrayList<>();
         missing.forEach((id, mode) -> {
             Key own = held.get(ids.resource(id));
-            requests.add(editorHold.request(own == null ? Key.of(ids.resource(id)) : own, mode));
+            wanted.add(editorHold.request(own == null ? Key.of(ids.resource(id)) : own, mode));
         });
-        return requests;
+        return wanted;
     }
 }

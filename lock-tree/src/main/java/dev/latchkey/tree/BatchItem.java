@@ -12,9 +12,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of a batch, with what is known of its fate.
+ * One request of a batch, with its outcome.
  *
- * @param grant empty if it is in doubt
+ * @param grant empty if the store did not answer
  */
 record BatchItem(Request request, Optional<Response.Granted> grant) {
 
@@ -22,12 +22,12 @@ record BatchItem(Request request, Optional<Response.Granted> grant) {
         return new BatchItem(request, Optional.of(granted));
     }
 
-    /** What a store that did not answer may have granted. */
+    /** A request that the store may have granted without an answer. */
     static BatchItem inDoubt(Request request) {
         return new BatchItem(request, Optional.empty());
     }
 
-    /** The key with what was granted. */
+    /** Returns the key with the hold that was granted. */
     Key key() {
         OptionalLong fencingToken = grant.map(Response.Granted::fencingToken).orElse(OptionalLong.empty());
         return request.key().holding(Optional.of(new Key.Held(request.mode(), fencingToken)));
@@ -50,11 +50,11 @@ record BatchItem(Request request, Optional<Response.Granted> grant) {
     }
 
     /**
-     * Gives back what was not held before, and puts promotions back to shared. A promotion in doubt is left: its holder goes
-     * on believing in the shared hold, and asking again settles it.
+     * Releases what was not held before, and demotes what was promoted. A promotion without an answer is left: its holder
+     * counts it as shared, and the next request for it finds out.
      *
-     * @param cause why; what goes wrong with giving back is added to it
-     * @throws dev.latchkey.LockStorageException if there is no cause, and the store failed
+     * @param cause the reason, to which failures are added as suppressed exceptions; null if there is none
+     * @throws dev.latchkey.LockStorageException if the store failed and there is no cause
      */
     static void undo(BatchStore store, UnansweredDemotions demotions, List<BatchItem> all, @Nullable Throwable cause) {
         Runnable delete = () -> deleteFresh(store, all);

@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What an editor asks of the store: batches, and whether it knows enough of what it takes. Where holds and indexes live
- * together that is one question; else it is asked after the grant, when nobody can change the answer any more, and what was
- * taken is given back if it was too early.
+ * Sends the batches of one editor to the store, and checks that the editor knows the last changes of what it acquires. If holds
+ * and indexes are in the same store, that is one request. Otherwise the indexes are read after the grant, when nobody can
+ * change them any more, and the grant is given back if the editor has to pull.
  */
 final class BatchRequests {
 
@@ -30,13 +30,13 @@ final class BatchRequests {
     private final StateRule rule;
     private final UnansweredDemotions demotions = new UnansweredDemotions();
 
-    /** Promotions that were not answered: the editor believes in what it shares. */
-    private final Map<String, Request> doubtful = new ConcurrentHashMap<>();
+    /** Promotions that were not answered: the editor counts them as shared. */
+    private final Map<String, Request> unansweredPromotions = new ConcurrentHashMap<>();
 
     /**
-     * Finds out what the store can do.
+     * Looks up the capabilities of the store.
      *
-     * @param indexes empty: the state rule is off
+     * @param indexes empty to switch the state rule off
      */
     BatchRequests(PersistingStore store, Optional<IndexStore> indexes, StateRule rule) {
         this.batches = store.capability(BatchStore.class).orElseGet(() -> new SequentialBatchStore(store, demotions));
@@ -46,8 +46,8 @@ final class BatchRequests {
         this.rule = rule;
     }
 
-    /** What was put back to shared without an answer is asked about again first: it must not be promoted before it is. */
-    BatchAttempt take(List<Request> requests, long known) {
+    /** Acquires everything or nothing. Demotions that were not answered are repeated before: nothing is promoted until then. */
+    BatchAttempt acquire(List<Request> requests, long known) {
         settle();
         StateCheck check = new StateCheck(known, rule);
         BatchAttempt attempt;
@@ -63,10 +63,10 @@ final class BatchRequests {
                     e);
             requests.stream()
                     .filter(BatchItem::promotes)
-                    .forEach(request -> doubtful.put(request.key().resource(), request));
+                    .forEach(request -> unansweredPromotions.put(request.key().resource(), request));
             throw e;
         }
-        requests.forEach(request -> doubtful.remove(request.key().resource()));
+        requests.forEach(request -> unansweredPromotions.remove(request.key().resource()));
         boolean isChecked = indexed.isPresent() || indexes.isEmpty();
         return isChecked || !(attempt instanceof BatchAttempt.Granted granted)
                 ? attempt
@@ -102,15 +102,15 @@ final class BatchRequests {
         return taken;
     }
 
-    /** Asks again about what was put back to shared without an answer. */
+    /** Repeats the demotions that were not answered. */
     void settle() {
         demotions.settle(batches);
     }
 
-    /** Puts back to shared what the store may have exclusively, and the editor does not believe in. */
+    /** Demotes what the store may hold exclusively for this editor, which counts it as shared. */
     void tidy(PersistingStore store) {
         settle();
-        for (Request promotion : List.copyOf(doubtful.values())) {
+        for (Request promotion : List.copyOf(unansweredPromotions.values())) {
             store.find(promotion.key())
                     .filter(found -> found.mode() == LockMode.EXCLUSIVE)
                     .ifPresent(found -> demotions.send(
@@ -118,15 +118,15 @@ final class BatchRequests {
         }
     }
 
-    /** All that is held is given up. */
-    int giveUp(List<Key> keys) {
+    /** Releases everything that is held. */
+    int releaseAll(List<Key> keys) {
         demotions.forget();
-        doubtful.clear();
+        unansweredPromotions.clear();
         return keys.isEmpty() ? 0 : batches.deleteAll(keys);
     }
 
-    /** Both are tried, also if the first fails. */
-    BatchAttempt giveBack(List<Key> fresh, List<Request> promoted) {
+    /** Releases and demotes. Both are tried, even if the first fails. */
+    BatchAttempt release(List<Key> fresh, List<Request> promoted) {
         try {
             if (!fresh.isEmpty()) {
                 batches.deleteAll(fresh);
@@ -142,7 +142,7 @@ final class BatchRequests {
         return demote(promoted);
     }
 
-    /** Puts back to shared what the requests claim to hold exclusively. */
+    /** Demotes what the requests claim to hold exclusively. */
     BatchAttempt demote(List<Request> promoted) {
         return promoted.isEmpty() ? new BatchAttempt.Granted(List.of()) : demotions.send(batches, promoted);
     }

@@ -3,12 +3,12 @@ package dev.latchkey.tree;
 import dev.latchkey.spi.Lease;
 import java.util.Collection;
 
-/** Which of several leases ends first: all that an editor holds ends with it. */
+/** Finds the lease that ends first: everything that an editor holds ends with it. */
 final class EarliestLease {
 
     private EarliestLease() {}
 
-    /** Endless if none of them is bounded by time. */
+    /** Returns the lease that ends first; an endless one if none has a time limit. */
     static Lease sooner(Collection<Lease> leases) {
         Lease first = Lease.endless();
         for (Lease other : leases) {
@@ -17,7 +17,7 @@ final class EarliestLease {
         return first;
     }
 
-    /** The lease, ending no later than the bound; one without a time stays without. */
+    /** Returns the lease, shortened to the bound; one without a time limit stays as it is. */
     static Lease notAfter(Lease bound, Lease lease) {
         return lease.since().isEmpty() || endsSooner(lease, bound) ? lease : lease.withTime(bound.since(), bound.ttl());
     }

@@ -2,8 +2,6 @@ package dev.latchkey.tree;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
-import dev.latchkey.LockBuilder;
-import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
@@ -17,72 +15,74 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An editor's {@link EditorHoldStore} with the Lock that watches over it: the Lock is acquired with the first thing held, and released
- * with the last. What changes something is called inside the turn.
+ * Everything that one editor holds, with the Lock that watches it: the Lock is acquired with the first hold and released with
+ * the last. Methods that change something are called in the editor's turn.
  */
 final class EditorHold {
 
     private static final Logger log = LoggerFactory.getLogger(TreeLocks.class);
 
     private final String tree;
+    private final EditorKeys keys;
     private final EditorHoldStore holdStore;
-    private final LockFactory factory;
     private final Lock lock;
 
-    EditorHold(String tree, EditorHoldStore holdStore, TreeLocks.Builder options) {
+    /** Of the Lock. Not asked of its key: a Lock whose key was shown no longer releases what it lost. */
+    private final String resource;
+
+    EditorHold(String tree, String resource, EditorKeys keys, EditorHoldStore holdStore, Lock lock) {
         this.tree = tree;
+        this.keys = keys;
         this.holdStore = holdStore;
-        this.factory = new LockFactory(holdStore);
-        LockBuilder builder = factory.lock(tree).ttl(options.ttl());
-        options.listeners().forEach(builder::onLost);
-        this.lock =
-                (options.renewal() == TreeLocks.Builder.Renewal.BY_ITSELF ? builder.autoRefresh() : builder).create();
+        this.lock = lock;
+        this.resource = resource;
     }
 
-    /** As {@link EditorHoldStore#keys()}, also when they are lost. */
+    /** As {@link EditorKeys#keys()}, also after they were lost. */
     Map<String, Key> keys() {
-        return holdStore.keys();
+        return keys.keys();
     }
 
     Map<String, LockMode> modes() {
-        return holdStore.modes();
+        return keys.modes();
     }
 
-    /** As {@link EditorHoldStore#changes()}. */
+    /** As {@link EditorKeys#changes()}. */
     long changes() {
-        return holdStore.changes();
+        return keys.changes();
     }
 
-    void takingBegins() {
-        holdStore.takingBegins();
+    void acquiringBegins() {
+        keys.acquiringBegins();
     }
 
-    void takingEnds() {
-        holdStore.takingEnds();
+    void acquiringEnds() {
+        keys.acquiringEnds();
     }
 
     Request request(Key key, LockMode mode) {
-        return holdStore.request(key, mode);
+        return keys.request(key, mode);
     }
 
     void add(List<Request> requests, BatchAttempt.Granted granted) {
-        boolean begins = holdStore.keys().isEmpty();
-        holdStore.add(requests, granted);
-        // Where all else was lost and given up meanwhile nothing begins with what is left.
-        if (begins && !isLost()) {
+        boolean isFirst = keys.keys().isEmpty();
+        keys.add(requests, granted);
+        // If everything else was lost and released in the meantime, this is not the beginning of a hold.
+        if (isFirst && !isLost()) {
             begin();
         }
         checkNotLost("it was lost while more was locked");
     }
 
-    /** What nobody watches over is not kept. */
+    /** Keeps nothing that the Lock does not watch. */
     private void begin() {
+        holdStore.begin(resource, keys);
         boolean begun = false;
         try {
             begun = lock.tryAcquire();
         } finally {
             if (!begun) {
-                boolean unused = holdStore.delete(lock.key());
+                releaseKeys();
             }
         }
         if (!begun) {
@@ -91,20 +91,20 @@ final class EditorHold {
         }
     }
 
-    /** Gives up what was not held then, and puts promotions back to shared. */
+    /** Releases what was not held then, and demotes what was promoted since. */
     void returnTo(Map<String, LockMode> then) {
         if (then.isEmpty()) {
             releaseAll();
-        } else if (holdStore.returnTo(then) instanceof BatchAttempt.Lost gone) {
+        } else if (keys.returnTo(then) instanceof BatchAttempt.Lost gone) {
             throw lost("it was no longer held when a part was released", gone);
         }
     }
 
     void record(long index) {
-        holdStore.record(index);
+        keys.record(index);
     }
 
-    /** Until all is released, also when the Lock has had the store give up what was held by then. */
+    /** Stays true until everything is released, even if the Lock has released in the store what was held by then. */
     boolean isLost() {
         return lock.isExpired();
     }
@@ -114,23 +114,36 @@ final class EditorHold {
             try {
                 lock.refresh();
             } catch (LockLostException e) {
-                throw new LockLostException(tree, problem, e.reason());
+                throw ofTree(problem, e);
             }
         }
     }
 
-    /** What to throw when the store has found that something is gone. */
+    /** Returns the exception to throw when the store has found that something is no longer held. */
     LockLostException lost(String problem, BatchAttempt.Lost gone) {
-        // Has the Lock find out as well, which throws.
-        lock.refresh();
+        // The Lock finds out as well, and throws.
+        refreshLock();
         return new LockLostException(
                 tree, problem, gone.reasons().values().iterator().next());
     }
 
     void refresh() {
-        if (!holdStore.keys().isEmpty() || isLost()) {
-            lock.refresh();
+        if (!keys.keys().isEmpty() || isLost()) {
+            refreshLock();
         }
+    }
+
+    private void refreshLock() {
+        try {
+            lock.refresh();
+        } catch (LockLostException e) {
+            throw ofTree("it could not be refreshed because it was lost", e);
+        }
+    }
+
+    /** The number of the editor, which the resource of its Lock has, means nothing to the application. */
+    private LockLostException ofTree(String problem, LockLostException e) {
+        return new LockLostException(tree, problem, e.reason());
     }
 
     void onLost(Consumer<? super LossReason> listener) {
@@ -141,27 +154,33 @@ final class EditorHold {
         try {
             lock.release();
         } finally {
-            forgetLost();
+            releaseLost();
         }
     }
 
     void close() {
         try {
             lock.close();
+        } catch (LockLostException e) {
+            throw ofTree("it was no longer held when it was released", e);
         } finally {
             try {
-                forgetLost();
+                releaseLost();
             } catch (LockStorageException e) {
-                log.warn("lock.release-failed tree={}", tree, e);
+                log.warn("lock.release_failed tree={}", tree, e);
             }
-            factory.close();
         }
     }
 
-    /** What was lost is not deleted by the Lock, and may be lost in part only. */
-    private void forgetLost() {
-        if (!holdStore.keys().isEmpty()) {
-            boolean unused = holdStore.delete(lock.key());
+    /** The Lock does not release what was lost, and it may be lost in part only. */
+    private void releaseLost() {
+        if (!keys.keys().isEmpty()) {
+            releaseKeys();
         }
+    }
+
+    private void releaseKeys() {
+        holdStore.end(resource);
+        boolean unused = keys.releaseAll();
     }
 }

@@ -2,279 +2,169 @@ package dev.latchkey.tree;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import dev.latchkey.spi.RetryIntent;
-import dev.latchkey.spi.StateIndex;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
-import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * All that an editor holds, as one hold of one store: so that a {@link dev.latchkey.Lock} watches over it, renews it, and
- * tells its loss as it does with any other. The holds depend on each other, for an exclusive one is worth nothing without
- * the shared ones above it: when one is lost, all are.
+ * Shows everything that an editor holds as one hold, so that a {@link dev.latchkey.Lock} watches it, renews it and reports its
+ * loss as it does for any other. Each editor has a resource of its own here.
  *
- * <p>What changes a hold is asked in the editor's turn. A renewal is not: it changes nothing but the end of leases, and the
- * Lock whose renewal it is may be waited for by who has the turn. To give up all takes no turn either: when the JVM exits, that
- * is done in the turn of the Lock, which an editor's thread may wait for in its own.
+ * <p>The renewals of several editors go to the store in one call, if it takes many at once.
  */
 final class EditorHoldStore implements ExpiringStore {
 
-    private static final Logger log = LoggerFactory.getLogger(TreeLocks.class);
-    private static final Key.Held SHARED = new Key.Held(LockMode.SHARED, OptionalLong.empty());
+    /** Small enough for a slow server to answer some in time, large enough to make round trips cheap. */
+    private static final int LARGEST_BATCH = 1_000;
 
-    private final PersistingStore store;
-    private final BatchRequests exchange;
-    private final Duration ttl;
-    private final ReentrantLock turn;
+    private static final int SWEEP_FROM = 1_024;
 
-    /** Replaced when all is given up. */
-    private volatile Map<String, Key> keys = new ConcurrentHashMap<>();
+    private final Optional<ExpiringStore> expiring;
 
-    /** Written inside the monitor. */
-    private volatile long changes;
+    /** By resource, what editors hold. They are reached from here alone once the application has dropped the editor. */
+    private final ConcurrentMap<String, EditorKeys> held = new ConcurrentHashMap<>();
 
-    /** When a request that takes something was sent; empty: none is under way. */
-    private volatile OptionalLong takingSince = OptionalLong.empty();
+    private final AtomicInteger sweepAt = new AtomicInteger(SWEEP_FROM);
 
-    private CompletableFuture<LossReason> lost = new CompletableFuture<>();
-
-    /** What tells whether the sessions live that all is held with: hardly ever more than one. */
-    private Set<BooleanSupplier> sessions = ConcurrentHashMap.newKeySet();
-
-    private @Nullable Lease lease;
-
-    EditorHoldStore(PersistingStore store, BatchRequests exchange, Duration ttl, ReentrantLock turn) {
-        this.store = store;
-        this.exchange = exchange;
-        this.ttl = ttl;
-        this.turn = turn;
+    EditorHoldStore(PersistingStore store) {
+        this.expiring = store.capability(ExpiringStore.class);
     }
 
-    /** What is held, by resource, each key with how. Not a copy, for that of all would cost more than what is done with it. */
-    Map<String, Key> keys() {
-        return keys;
-    }
-
-    /** How often what is held has changed. */
-    long changes() {
-        return changes;
-    }
-
-    /** Something is about to be taken, of which a renewal that is answered meanwhile knows nothing; inside the turn. */
-    void takingBegins() {
-        takingSince = OptionalLong.of(System.nanoTime());
-    }
-
-    void takingEnds() {
-        takingSince = OptionalLong.empty();
-    }
-
-    /** How each is held, by resource: a snapshot. */
-    Map<String, LockMode> modes() {
-        Map<String, LockMode> modes = new HashMap<>();
-        keys.forEach((resource, key) -> modes.put(resource, mode(key)));
-        return modes;
-    }
-
-    Request request(Key key, LockMode mode) {
-        return new Request(key, mode, ttl, RetryIntent.ONCE);
-    }
-
-    /** Adds what was granted; inside the turn. */
-    void add(List<Request> requests, BatchAttempt.Granted granted) {
-        if (keys.isEmpty()) {
-            lost = new CompletableFuture<>();
-            sessions = ConcurrentHashMap.newKeySet();
+    /** An editor holds something that its Lock is about to watch. */
+    void begin(String resource, EditorKeys keys) {
+        if (held.put(resource, keys) != keys) {
+            sweepIfGrown();
         }
-        synchronized (this) {
-            BatchRequests.taken(requests, granted)
-                    .forEach(taken -> keys.put(taken.key().resource(), taken.key()));
-            changes++;
+    }
+
+    /** An editor holds nothing any more. */
+    void end(String resource) {
+        held.remove(resource);
+    }
+
+    /** Returns how many editors hold something, including those whose lease has run out without a release. */
+    int size() {
+        return held.size();
+    }
+
+    /** Leases that run out without a release must not fill the memory: each time their number has doubled, they go. */
+    private void sweepIfGrown() {
+        int limit = sweepAt.get();
+        if (held.size() >= limit && sweepAt.compareAndSet(limit, Integer.MAX_VALUE)) {
+            held.values().removeIf(EditorKeys::isOver);
+            sweepAt.set(Math.max(SWEEP_FROM, 2 * held.size()));
         }
-        lease = leaseOf(granted.grants());
     }
 
-    /**
-     * Gives up what was not held then, and puts promotions back to shared; inside the turn. If the store fails that is
-     * believed all the same, as with every release and demotion.
-     */
-    BatchAttempt returnTo(Map<String, LockMode> then) {
-        Map<String, Key> held = keys;
-        List<Key> fresh = new ArrayList<>();
-        List<Request> demotions = new ArrayList<>();
-        held.forEach((resource, key) -> {
-            LockMode before = then.get(resource);
-            if (before == null) {
-                fresh.add(key);
-            } else if (before != mode(key)) {
-                demotions.add(request(key, before));
-            }
-        });
-        synchronized (this) {
-            fresh.forEach(key -> held.remove(key.resource()));
-            demotions.forEach(demotion ->
-                    held.replace(demotion.key().resource(), demotion.key().holding(Optional.of(SHARED))));
-            changes++;
-        }
-        return exchange.giveBack(fresh, demotions);
-    }
-
-    /** Ends with the first of its leases, and with the first session that is lost. */
-    private Lease leaseOf(List<Response.Granted> grants) {
-        CompletableFuture<LossReason> current = lost;
-        Set<BooleanSupplier> all = sessions;
-        grants.forEach(grant -> grant.lease().lost().ifPresent(stage -> stage.thenAccept(current::complete)));
-        Lease first = EarliestLease.sooner(
-                grants.stream().map(Response.Granted::lease).toList());
-        grants.stream()
-                .map(grant -> grant.lease().isLive())
-                .filter(isLive -> isLive != Lease.ALWAYS)
-                .forEach(all::add);
-        return Lease.session(current, () -> all.stream().allMatch(BooleanSupplier::getAsBoolean))
-                .withTime(first.since(), first.ttl());
-    }
-
-    /** What the Lock is told of a holdStore that has just begun. */
     @Override
     public Response save(Request request) {
-        return new Response.Granted(
-                request.mode(), OptionalLong.empty(), Optional.ofNullable(lease).orElse(Lease.endless()));
+        EditorKeys keys = held.get(request.key().resource());
+        return keys == null
+                ? Response.Conflicted.NO_HINT
+                : new Response.Granted(request.mode(), OptionalLong.empty(), keys.lease());
     }
 
-    /** Renews all. */
     @Override
     public Response refresh(Request request) {
-        return refresh(request, ExpiringStore::refreshAll);
+        return renewal(request)
+                .map(renewal -> renewal.settle(expiring.orElseThrow().refreshAll(renewal.requests())))
+                .orElseGet(EditorHoldStore::over);
     }
 
+    /** {@inheritDoc} The holds of one editor stay together. */
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
-        return requests.stream()
-                .map(request -> RefreshResult.of(() -> refresh(request, (holds, all) -> holds.refreshAll(all, within))))
+        long begun = System.nanoTime();
+        List<RefreshResult> results = new ArrayList<>();
+        List<Optional<EditorRenewal>> batch = new ArrayList<>();
+        int size = 0;
+        for (Request request : requests) {
+            Optional<EditorRenewal> renewal = renewal(request);
+            int keys = renewal.map(one -> one.keys().size()).orElse(0);
+            if (size > 0 && size + keys > LARGEST_BATCH) {
+                results.addAll(renewed(batch, rest(within, begun)));
+                batch.clear();
+                size = 0;
+            }
+            batch.add(renewal);
+            size += keys;
+        }
+        results.addAll(renewed(batch, rest(within, begun)));
+        return results;
+    }
+
+    private static Duration rest(Duration within, long begun) {
+        Duration rest = within.minusNanos(System.nanoTime() - begun);
+        return rest.isNegative() ? Duration.ZERO : rest;
+    }
+
+    private List<RefreshResult> renewed(List<Optional<EditorRenewal>> batch, Duration within) {
+        List<Request> all = batch.stream()
+                .flatMap(Optional::stream)
+                .flatMap(renewal -> renewal.requests().stream())
                 .toList();
-    }
-
-    private Response refresh(Request request, BiFunction<ExpiringStore, List<Request>, List<RefreshResult>> asking) {
-        long sent = System.nanoTime();
-        long since = sent + Math.min(0, takingSince.orElse(sent) - sent);
-        List<Key> asked = List.copyOf(keys.values());
-        List<RefreshResult> outcomes = asking.apply(
-                store.capability(ExpiringStore.class).orElseThrow(),
-                asked.stream()
-                        .map(key -> new Request(key, mode(key), request.ttl(), RetryIntent.ONCE, request.leaseChange()))
-                        .toList());
-        List<Response.Granted> grants = new ArrayList<>();
-        for (int i = 0; i < asked.size(); i++) {
-            Key key = asked.get(i);
-            Key now = keys.get(key.resource());
-            if (now == null || !now.equals(key)) {
-                // Given up meanwhile.
-                continue;
-            }
-            Response response = answered(outcomes.get(i));
-            if (response instanceof Response.Granted granted) {
-                grants.add(granted);
-            } else if (now.held().equals(key.held())) {
-                return response instanceof Response.Lost ? response : new Response.Lost(LossReason.TAKEN_OVER);
-            } else {
-                throw new LockStorageException(key.resource(), "it was demoted to shared while it was renewed", null);
-            }
-        }
-        tidy();
-        // What is just being taken ends by a lease of its own, which began when that was sent, and not later.
-        Lease taken = Lease.timed(since, request.ttl());
-        return new Response.Granted(
-                request.mode(),
-                OptionalLong.empty(),
-                grants.isEmpty() ? taken : EarliestLease.notAfter(taken, leaseOf(grants)));
-    }
-
-    private static Response answered(RefreshResult outcome) {
-        if (outcome instanceof RefreshResult.Failed failed) {
-            throw failed.failure();
-        }
-        return ((RefreshResult.Answered) outcome).response();
-    }
-
-    /** Not while the editor does something: the next renewal comes. */
-    private void tidy() {
-        if (!turn.tryLock()) {
-            return;
-        }
+        List<RefreshResult> answers;
         try {
-            exchange.tidy(store);
-        } catch (LockStorageException e) {
-            log.debug("lock.not-shared-again", e);
-        } finally {
-            turn.unlock();
+            answers = expiring.orElseThrow().refreshAll(all, within);
+        } catch (RuntimeException e) {
+            // Other batches may have been answered.
+            return batch.stream()
+                    .<RefreshResult>map(renewal -> new RefreshResult.Failed(e))
+                    .toList();
         }
-    }
-
-    /** Has the store remember that a change was made under all that is held; inside the turn. */
-    void record(long index) {
-        Map<String, StateIndex> raised = new HashMap<>();
-        keys.forEach((resource, key) -> raised.put(
-                resource, mode(key) == LockMode.EXCLUSIVE ? new StateIndex(index, 0) : new StateIndex(0, index)));
-        if (!raised.isEmpty()) {
-            exchange.record(raised);
+        List<RefreshResult> results = new ArrayList<>();
+        int from = 0;
+        for (Optional<EditorRenewal> renewal : batch) {
+            int to = from + renewal.map(one -> one.keys().size()).orElse(0);
+            List<RefreshResult> own = answers.subList(from, to);
+            results.add(
+                    RefreshResult.of(() -> renewal.map(one -> one.settle(own)).orElseGet(EditorHoldStore::over)));
+            from = to;
         }
+        return results;
     }
 
-    static LockMode mode(Key key) {
-        return key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
+    private Optional<EditorRenewal> renewal(Request request) {
+        return Optional.ofNullable(held.get(request.key().resource())).map(keys -> keys.renewal(request));
     }
 
-    /** Gives up all, and begins anew. */
+    private static Response over() {
+        return new Response.Lost(LossReason.EXPIRED);
+    }
+
+    @Override
+    public boolean refreshesAtOnce() {
+        return expiring.filter(ExpiringStore::refreshesAtOnce).isPresent();
+    }
+
     @Override
     public boolean delete(Key key) {
-        Map<String, Key> all;
-        synchronized (this) {
-            all = keys;
-            keys = new ConcurrentHashMap<>();
-            changes++;
-        }
-        return exchange.giveUp(List.copyOf(all.values())) == all.size();
+        EditorKeys keys = held.remove(key.resource());
+        return keys != null && keys.releaseAll();
     }
 
-    /** Asks for each: only a store without leases is asked this way. */
+    /** {@inheritDoc} Only called on a store without leases. */
     @Override
     public Optional<Response.Granted> find(Key key) {
-        boolean isHeld = keys.values().stream().allMatch(one -> store.find(one).isPresent());
-        tidy();
-        return isHeld
-                ? Optional.of(new Response.Granted(
-                        LockMode.EXCLUSIVE,
-                        OptionalLong.empty(),
-                        Optional.ofNullable(lease).orElse(Lease.endless())))
-                : Optional.empty();
+        return Optional.ofNullable(held.get(key.resource()))
+                .filter(EditorKeys::areHeldInStore)
+                .map(keys -> new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), keys.lease()));
     }
 
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        boolean isMissing = type == ExpiringStore.class
-                && store.capability(ExpiringStore.class).isEmpty();
+        boolean isMissing = type == ExpiringStore.class && expiring.isEmpty();
         return isMissing ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 }

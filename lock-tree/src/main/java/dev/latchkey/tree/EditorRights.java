@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What an editor may do by what it holds at the moment: asks no store, and takes no turn. */
+/** Decides what an editor may do with what it holds at the moment. Sends no request to the store, and takes no turn. */
 final class EditorRights {
 
     private final TreeResources ids;
@@ -51,12 +51,12 @@ final class EditorRights {
         return editorHold.isLost() ? Map.of() : held;
     }
 
-    /** What a request has to take besides, by id. */
+    /** Returns what has to be acquired for a request, by id. */
     Map<String, LockMode> missing(TreeRequest request) {
         return ancestry().missing(request);
     }
 
-    /** What a request has to take besides what is given, by id. */
+    /** Returns which ancestors have to be acquired in addition, by id. */
     Map<String, LockMode> ancestors(Map<String, LockMode> wanted) {
         return ancestry().ancestors(wanted);
     }
@@ -64,6 +64,6 @@ final class EditorRights {
     private Ancestors ancestry() {
         Map<String, Key> keys = editorHold.keys();
         return new Ancestors(
-                tree, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(EditorHoldStore::mode));
+                tree, id -> Optional.ofNullable(keys.get(ids.resource(id))).map(EditorKeys::mode));
     }
 }

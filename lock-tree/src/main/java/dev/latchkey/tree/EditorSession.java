@@ -3,7 +3,6 @@ package dev.latchkey.tree;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StateIndex;
 import java.time.Duration;
 import java.util.Map;
@@ -14,10 +13,10 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * One editor's locks: what each call does, one at a time. The turn is held while the store is asked, and not while waiting
- * for other editors.
+ * Runs the calls of one editor, one at a time. The turn is held during a request to the store, but not during a wait for other
+ * editors.
  */
-final class EditorSession implements TreeLocks {
+final class EditorSession implements TreeEditor {
 
     private static final Duration LONGEST_WAIT = Duration.ofDays(36_500);
 
@@ -26,18 +25,18 @@ final class EditorSession implements TreeLocks {
     private final TreeResources ids;
     private final EditorHold editorHold;
     private final EditorRights rights;
-    private final BatchAcquirer taking;
+    private final BatchAcquirer acquirer;
     private final Savepoints savepoints;
     private final ReentrantLock turn = new ReentrantLock();
     private final Condition changed = turn.newCondition();
     private volatile long known;
     private volatile boolean closed;
 
-    EditorSession(String tree, Ancestors.Tree parents, PersistingStore store, BatchRequests exchange, Builder options) {
+    EditorSession(String tree, Ancestors.Tree view, BatchRequests requests, EditorLockFactory locks) {
         this.ids = new TreeResources(tree);
-        this.editorHold = new EditorHold(tree, new EditorHoldStore(store, exchange, options.ttl(), turn), options);
-        this.rights = new EditorRights(ids, parents, editorHold);
-        this.taking = new BatchAcquirer(ids, exchange, editorHold);
+        this.editorHold = locks.create(requests, turn);
+        this.rights = new EditorRights(ids, view, editorHold);
+        this.acquirer = new BatchAcquirer(ids, requests, editorHold);
         this.savepoints = new Savepoints(tree);
     }
 
@@ -79,14 +78,15 @@ final class EditorSession implements TreeLocks {
         }
     }
 
-    /** Ancestors, which are not named, are shared. */
+    /** Leaves out what is shared, which is the default for ancestors as well. */
     private static Map<String, LockMode> modes(TreeRequest request) {
         return request.exclusive().stream().collect(Collectors.toMap(id -> id, id -> LockMode.EXCLUSIVE));
     }
 
     /**
-     * The parents are asked outside of the turn, for that may take long; again if what is held has changed meanwhile. What the
-     * editor knows is looked at before them, for they tell of the tree as it knows it.
+     * Calls the application's parents function outside of the turn, because it may take long, and again if the holds have
+     * changed in the meantime. The editor's index is read before, because the parents are those of the tree as the editor
+     * knows it.
      */
     private BatchAttempt tryOnce(TreeRequest request) {
         while (true) {
@@ -98,7 +98,7 @@ final class EditorSession implements TreeLocks {
             try {
                 checkReady(NOTHING_MORE);
                 if (editorHold.changes() == seen) {
-                    return taking.take(missing, knew);
+                    return acquirer.acquire(missing, knew);
                 }
             } finally {
                 turn.unlock();
@@ -137,14 +137,14 @@ final class EditorSession implements TreeLocks {
             long knew = known;
             long seen = editorHold.changes();
             Map<String, LockMode> wanted = undone(savepoint);
-            // The tree may have changed since what is above these was given up.
+            // The tree may have changed since their ancestors were released.
             Map<String, LockMode> ancestors = rights.ancestors(wanted);
             turn.lock();
             try {
                 checkReady(NOTHING_MORE);
                 done = editorHold.changes() == seen;
                 if (done && savepoints.isUndone(savepoint)) {
-                    takeAgain(savepoint, wanted, ancestors, knew);
+                    acquireAgain(savepoint, wanted, ancestors, knew);
                 }
             } finally {
                 turn.unlock();
@@ -152,7 +152,7 @@ final class EditorSession implements TreeLocks {
         }
     }
 
-    /** What belongs to a rolled-back savepoint and is not held, by id; nothing if it is not rolled back. */
+    /** Returns what belongs to a rolled-back savepoint and is not held, by id; nothing if it is not rolled back. */
     private Map<String, LockMode> undone(TreeSavepoint savepoint) {
         turn.lock();
         try {
@@ -169,17 +169,17 @@ final class EditorSession implements TreeLocks {
         }
     }
 
-    private void takeAgain(
+    private void acquireAgain(
             TreeSavepoint savepoint, Map<String, LockMode> wanted, Map<String, LockMode> ancestors, long knew) {
         Map<String, LockMode> held = editorHold.modes();
         Map<String, LockMode> all = new TreeMap<>(wanted);
         all.putAll(ancestors);
-        if (taking.take(all, knew) instanceof BatchAttempt.Conflicted conflict) {
+        if (acquirer.acquire(all, knew) instanceof BatchAttempt.Conflicted conflict) {
             throw ids.conflict(all, conflict);
         }
-        Map<String, LockMode> besides = new TreeMap<>();
-        ancestors.forEach((id, mode) -> besides.put(ids.resource(id), mode));
-        savepoints.reinstate(savepoint, held, besides);
+        Map<String, LockMode> alsoAcquired = new TreeMap<>();
+        ancestors.forEach((id, mode) -> alsoAcquired.put(ids.resource(id), mode));
+        savepoints.reinstate(savepoint, held, alsoAcquired);
     }
 
     @Override
@@ -233,7 +233,7 @@ final class EditorSession implements TreeLocks {
             }
             editorHold.record(index);
             if (index == known + 1) {
-                // Else there may be changes between that this editor has not pulled.
+                // Otherwise there may be changes in between that this editor has not pulled.
                 known = index;
             }
             savepoints.end();
@@ -283,7 +283,7 @@ final class EditorSession implements TreeLocks {
 
     private void checkReady(String problemIfLost) {
         if (closed) {
-            throw new IllegalStateException("tree \"" + ids.tree() + "\": these locks were closed: create new ones");
+            throw new IllegalStateException("tree \"" + ids.tree() + "\": this editor was closed: create a new one");
         }
         editorHold.checkNotLost(problemIfLost);
     }

@@ -1,9 +1,10 @@
 package dev.latchkey.tree;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.stream.Collectors;
 
-/** Ids in messages: not all of a thousand, and none so long or odd that it spoils a log line. */
+/** Ids in messages: at most ten of them, shortened, and without control characters. */
 final class IdText {
 
     private static final int MOST = 10;
@@ -14,6 +15,12 @@ final class IdText {
     static String ids(Collection<String> ids) {
         String first = ids.stream().sorted().limit(MOST).map(IdText::id).collect(Collectors.joining(", "));
         return ids.size() <= MOST ? first : first + " and " + (ids.size() - MOST) + " more";
+    }
+
+    /** Returns the first ids, each followed by an arrow. */
+    static String path(List<String> ids) {
+        String first = ids.stream().limit(MOST).map(one -> id(one) + " -> ").collect(Collectors.joining());
+        return ids.size() <= MOST ? first : first + "… -> ";
     }
 
     static String id(String id) {

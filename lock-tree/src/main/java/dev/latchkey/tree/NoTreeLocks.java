@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** For trees that are edited without locks. */
-enum NoTreeLocks implements TreeLocks {
+/** The editor of a tree that is edited without locks. */
+enum NoTreeLocks implements TreeEditor {
     INSTANCE;
 
     @Override

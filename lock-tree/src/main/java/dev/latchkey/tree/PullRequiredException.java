@@ -29,7 +29,7 @@ public final class PullRequiredException extends RuntimeException {
     /**
      * Returns the last change that this editor knew.
      *
-     * @return the index passed to {@link TreeLocks#pulled}
+     * @return the index passed to {@link TreeEditor#pulled}
      */
     public long known() {
         return known;

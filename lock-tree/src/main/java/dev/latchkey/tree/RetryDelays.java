@@ -3,7 +3,7 @@ package dev.latchkey.tree;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** How long to wait before a conflict is asked about again: doubling from 5 ms to 1 s, jittered, cut short by a hint. */
+/** Pauses between attempts after conflicts: they double from 5 ms to 1 s, with jitter, or a hint shortens them. */
 final class RetryDelays {
 
     private static final long LONGEST_NANOS = Duration.ofSeconds(1).toNanos();

@@ -7,17 +7,17 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What was held at each savepoint of an editor, by resource, as an undo list: done ones can be rolled back from the last on,
- * and those reinstated in their order. Locks are only ever added between two savepoints, so that what was held at the one is
- * part of what was held at the other. No I/O; inside the turn.
+ * The savepoints of an editor, as an undo list, with what was held at each. Savepoints are rolled back from the last one on, and
+ * reinstated in their original order. Between two savepoints locks are only added, so everything that was held at the earlier
+ * one was also held at the later one. Does no I/O. Used in the editor's turn.
  */
 final class Savepoints {
 
     /**
-     * What was locked from one savepoint to the next.
+     * The locks from one savepoint to the next.
      *
-     * @param before what was held at the savepoint
-     * @param after what had been held at the next one; known once it is rolled back
+     * @param before what was held at the savepoint, by resource
+     * @param after what was held at the next one; known once the savepoint is rolled back
      */
     private record Step(TreeSavepoint savepoint, Map<String, LockMode> before, Map<String, LockMode> after) {}
 
@@ -39,9 +39,9 @@ final class Savepoints {
     }
 
     /**
-     * Tells whether a savepoint is rolled back.
+     * Returns whether a savepoint is rolled back.
      *
-     * @throws IllegalArgumentException if it is over, or of another editor
+     * @throws IllegalArgumentException if it has ended, or belongs to another editor
      */
     boolean isUndone(TreeSavepoint savepoint) {
         if (isIn(undone, savepoint)) {
@@ -51,8 +51,8 @@ final class Savepoints {
             return false;
         }
         throw new IllegalArgumentException(
-                savepoint + " is over, or belongs to another editor: since it was set, changes were"
-                        + " pushed, everything was released, or it was rolled back and another one set. Nothing was changed");
+                savepoint + " has ended or belongs to another editor: since it was set, changes were pushed, everything"
+                        + " was released, or it was rolled back and another one was set. Nothing was changed");
     }
 
     private static boolean isIn(Deque<Step> steps, TreeSavepoint savepoint) {
@@ -60,10 +60,10 @@ final class Savepoints {
     }
 
     /**
-     * Takes back all from a savepoint on.
+     * Rolls back a savepoint and all later ones.
      *
-     * @param held now
-     * @return what is to be held
+     * @param held what is held now
+     * @return what is to be held afterwards
      */
     Map<String, LockMode> rollBack(TreeSavepoint savepoint, Map<String, LockMode> held) {
         Map<String, LockMode> state = held;
@@ -77,9 +77,9 @@ final class Savepoints {
     }
 
     /**
-     * Looks up what a rolled-back savepoint, and those before it, had in addition to what is held now.
+     * Returns what a rolled-back savepoint and those before it held in addition to what is held now.
      *
-     * @return what is to be taken, and how
+     * @return the modes to acquire, by resource
      */
     Map<String, LockMode> missing(TreeSavepoint savepoint, Map<String, LockMode> held) {
         Map<String, LockMode> missing = undone.stream()
@@ -92,10 +92,11 @@ final class Savepoints {
     }
 
     /**
-     * Remembers that all up to a savepoint is held again.
+     * Records that everything up to a savepoint is held again.
      *
-     * @param held before that
-     * @param ancestors what was taken besides, for what the tree is now: kept as long as the first of what is reinstated
+     * @param held what was held before
+     * @param ancestors the present ancestors that were acquired as well: they are kept as long as the first savepoint that is
+     *     reinstated
      */
     void reinstate(TreeSavepoint savepoint, Map<String, LockMode> held, Map<String, LockMode> ancestors) {
         Map<String, LockMode> state = held;

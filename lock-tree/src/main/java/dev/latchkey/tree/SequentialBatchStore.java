@@ -21,12 +21,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batches over a store that takes one resource at a time: in the order of their names, never waiting, and what was taken is
- * given back when one cannot be had. Of batches that meet, the one that came furthest in that order goes on, so that some
- * batch always succeeds.
+ * Acquires batches on a store that takes one resource at a time. The resources of a batch are acquired in the order of their
+ * names, without waiting. If one is refused, the others are given back. Of batches that conflict, the one that came furthest in
+ * this order succeeds, so there is always one that does.
  *
- * <p>Others may see a part of a batch for a moment. When the process dies in between, what it took stays as long as the
- * store keeps the holds of the dead; nobody believes in having it.
+ * <p>Other editors may see a part of a batch for a moment. If the process dies in between, the store keeps this part for as
+ * long as it keeps the holds of a dead process.
  */
 final class SequentialBatchStore implements BatchStore {
 
@@ -77,7 +77,7 @@ final class SequentialBatchStore implements BatchStore {
             return new BatchAttempt.Lost(Map.of(resource, lost.reason()));
         }
         Set<String> blocked = new TreeSet<>(Set.of(resource));
-        // Looked at, not tried: trying would be in the way of batches that can still succeed.
+        // Only reads: an attempt could make a batch fail that would otherwise succeed.
         inspectable.ifPresent(store -> rest.stream()
                 .skip(1)
                 .filter(request -> isBlocked(request, store))
@@ -95,7 +95,7 @@ final class SequentialBatchStore implements BatchStore {
                 && holders.stream().anyMatch(holder -> holder.mode() == LockMode.EXCLUSIVE);
     }
 
-    /** {@inheritDoc} All are tried, also after a failure. */
+    /** {@inheritDoc} All are tried, even after a failure. */
     @Override
     public int deleteAll(List<Key> keys) {
         int held = 0;

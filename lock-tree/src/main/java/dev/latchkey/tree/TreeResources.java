@@ -5,7 +5,10 @@ import dev.latchkey.spi.BatchAttempt;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The ids of a tree as resources of a store: its name has no slash, so that no two trees share one. */
+/**
+ * Maps the ids of a tree to resources of the store. The name of a tree contains no slash, so two trees never share a
+ * resource.
+ */
 record TreeResources(String tree) {
 
     String resource(String id) {

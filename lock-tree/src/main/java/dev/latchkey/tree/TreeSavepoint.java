@@ -1,7 +1,7 @@
 package dev.latchkey.tree;
 
 /**
- * A savepoint to which the locks of an editor can be rolled back: see {@link TreeLocks#savepoint()}. Other editors cannot
+ * A savepoint to which the locks of an editor can be rolled back: see {@link TreeEditor#savepoint()}. Other editors cannot
  * use it.
  *
  * <p>Immutable.

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What an editor has put back to shared without an answer. Such a demotion may still come, after the same was promoted again: it
- * claims the fencing token of the hold it ends, so that it does nothing to one that was promoted since, and is asked about
- * again before that.
+ * The demotions of an editor that were not answered. Such a demotion may still arrive after the same id was promoted again. It
+ * claims the fencing token of the hold that it ends, so it has no effect on a later promotion. It is repeated before the next
+ * promotion.
  */
 final class UnansweredDemotions {
 
     private final Map<String, Request> unanswered = new ConcurrentHashMap<>();
 
-    /** Puts back to shared; remembers what was not answered. */
+    /** Demotes, and remembers what was not answered. */
     BatchAttempt send(BatchStore store, List<Request> demotions) {
         demotions.forEach(demotion -> unanswered.put(demotion.key().resource(), demotion));
         BatchAttempt attempt = store.saveAll(demotions);
@@ -27,10 +27,10 @@ final class UnansweredDemotions {
     }
 
     /**
-     * Asks about each again that was not answered. One that is answered as lost had been made, or all of its hold is gone, of
-     * which the next request for it tells.
+     * Repeats each demotion that was not answered. The answer "lost" means that it took effect before, or that the hold is gone,
+     * which the next request for it reports.
      *
-     * @throws dev.latchkey.LockStorageException if there is no answer still
+     * @throws dev.latchkey.LockStorageException if there is still no answer
      */
     void settle(BatchStore store) {
         for (Request demotion : List.copyOf(unanswered.values())) {
@@ -38,12 +38,12 @@ final class UnansweredDemotions {
         }
     }
 
-    /** Asks for what the store has exclusively and the editor holds shared only. */
+    /** Returns the demotion of something that the store holds exclusively and the editor counts as shared. */
     static Request of(BatchItem taken) {
         return new Request(taken.key(), LockMode.SHARED, taken.request().ttl(), RetryIntent.ONCE);
     }
 
-    /** All that was held has been given up. */
+    /** Everything that was held was released. */
     void forget() {
         unanswered.clear();
     }

@@ -6,11 +6,14 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeGlimpse;
 import dev.latchkey.tree.TreeLocks;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An editor of a tree under judgement: what its locks believe is compared with what the store grants. */
@@ -21,38 +24,35 @@ final class Editor {
     private final World world;
     private final String name;
     private final InMemoryStore store;
-    private final TreeLocks locks;
+    private final TreeEditor locks;
     private final TreeGlimpse glimpse;
     private final Glimpse lock;
     private final Ledger ledger;
     private final Desk desk;
     private final Claims claims;
 
+    /** Tokens of what this editor has ever held: in a ledger that it shares, the others are of other editors. */
+    private final Set<String> own = new HashSet<>();
+
     private @Nullable Object hold;
     private @Nullable LossReason loss;
     private int losses;
     private int heard;
 
-    Editor(
-            World world,
-            String name,
-            InMemoryStore store,
-            TreeLocks.Builder builder,
-            Ledger ledger,
-            Desk desk,
-            boolean mustKnow) {
+    Editor(World world, String name, InMemoryStore store, TreeLocks locks, Ledger ledger, Desk desk, boolean mustKnow) {
         this.world = world;
         this.name = name;
         this.store = store;
-        this.locks = builder.onLost(this::heard).create();
-        this.glimpse = TreeGlimpse.of(locks, desk.view()::parents);
+        this.locks = locks.createEditor(desk.view()::parents);
+        this.locks.onLost(this::heard);
+        this.glimpse = TreeGlimpse.of(this.locks, desk.view()::parents);
         this.lock = glimpse.lock();
         this.ledger = ledger;
         this.desk = desk;
         this.claims = new Claims(glimpse, desk.view(), mustKnow);
     }
 
-    TreeLocks locks() {
+    TreeEditor locks() {
         return locks;
     }
 
@@ -71,6 +71,9 @@ final class Editor {
     /** Compares; after each step. */
     void check() {
         follow();
+        if (ledger.isShared()) {
+            glimpse.keys().values().forEach(key -> own.add(key.token()));
+        }
         if (believes()) {
             glimpse.keys().values().forEach(this::checkBelief);
             claims.problem().ifPresent(problem -> {
@@ -151,6 +154,9 @@ final class Editor {
             return;
         }
         for (Key asked : ledger.asked()) {
+            if (ledger.isShared() && !own.contains(asked.token())) {
+                continue;
+            }
             Optional<LockMode> believed = Optional.ofNullable(glimpse.keys().get(asked.resource()))
                     .filter(held -> held.token().equals(asked.token()))
                     .map(Editor::mode);

@@ -112,7 +112,7 @@ final class EditorCall {
             }
         } catch (IllegalArgumentException e) {
             end = threw(e, End.REFUSED);
-            if (!String.valueOf(e.getMessage()).contains("is over")) {
+            if (!String.valueOf(e.getMessage()).contains("has ended")) {
                 throw editor.wrong(name + " threw " + e);
             }
         }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What one editor has asked the store for, as far as it can know what came of it. */
+/** What one editor, or all that share it, have asked the store for, as far as they can know what came of it. */
 final class Ledger {
 
     private final Map<String, Key> asked = new LinkedHashMap<>();
@@ -18,8 +18,26 @@ final class Ledger {
     /** Tokens of which a request may come at any time. */
     private final Set<String> late = new HashSet<>();
 
+    private final boolean shared;
     private int failures;
     private int inFlight;
+
+    private Ledger(boolean shared) {
+        this.shared = shared;
+    }
+
+    static Ledger ofOneEditor() {
+        return new Ledger(false);
+    }
+
+    static Ledger shared() {
+        return new Ledger(true);
+    }
+
+    /** Whether it has requests of several editors. */
+    boolean isShared() {
+        return shared;
+    }
 
     void sent(List<Key> keys, Network.Fate fate) {
         inFlight++;

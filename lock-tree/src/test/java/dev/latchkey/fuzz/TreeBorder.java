@@ -113,6 +113,11 @@ final class TreeBorder implements ExpiringStore, SharedStore, IndexedBatchStore,
     }
 
     @Override
+    public boolean refreshesAtOnce() {
+        return reach.compareTo(Reach.ONE_BY_ONE) < 0;
+    }
+
+    @Override
     public boolean delete(Key key) {
         boolean wasHeld = ask("delete", List.of(key), false, () -> store.delete(key));
         ledger.deleted(List.of(key));

@@ -35,8 +35,27 @@ final class TreeSchedule implements World.Rules {
         long ttl = TTLS[world.draw(TTLS.length)];
         world.setLongestStep(ttl * 700_000);
         int count = 2 + world.draw(2);
+        boolean isShared = world.oneIn(2);
+        Ledger ledger = Ledger.shared();
+        boolean isRenewed = world.oneIn(2);
+        TreeLocks locks = locks(new TreeBorder(world, store, faultIn, reach, ledger), rule, ttl, isRenewed);
+        world.note("   TTL " + ttl + " ms, " + reach + ", " + rule + (isShared ? ", one TreeLocks" : ""));
         for (int i = 0; i < count; i++) {
-            editors.add(editor(faultIn, reach, rule, ttl));
+            if (!isShared) {
+                ledger = Ledger.ofOneEditor();
+                isRenewed = world.oneIn(2);
+                locks = locks(new TreeBorder(world, store, faultIn, reach, ledger), rule, ttl, isRenewed);
+            }
+            String name = "editor " + (char) ('A' + i);
+            world.note("   " + name + (isRenewed ? ": renewed" : ""));
+            editors.add(new Editor(
+                    world,
+                    name,
+                    store,
+                    locks,
+                    ledger,
+                    new Desk(new View(history)),
+                    rule.equals(Optional.of(StateRule.BOTH_INDEXES))));
         }
         int threads = 2 + world.draw(2);
         for (int i = 0; i < threads; i++) {
@@ -51,21 +70,13 @@ final class TreeSchedule implements World.Rules {
                 rule.filter(StateRule.BOTH_INDEXES::equals).isPresent());
     }
 
-    private Editor editor(int faultIn, TreeBorder.Reach reach, Optional<StateRule> rule, long ttl) {
-        String name = "editor " + (char) ('A' + editors.size());
-        Ledger ledger = new Ledger();
-        View view = new View(history);
-        TreeLocks.Builder builder = TreeLocks.of(
-                        new TreeBorder(world, store, faultIn, reach, ledger), "tree", view::parents)
-                .ttl(Duration.ofMillis(ttl));
-        boolean renewed = world.oneIn(2);
-        if (renewed) {
+    private TreeLocks locks(TreeBorder border, Optional<StateRule> rule, long ttl, boolean isRenewed) {
+        TreeLocks.Builder builder = TreeLocks.of(border, "tree").ttl(Duration.ofMillis(ttl));
+        if (isRenewed) {
             builder.autoRefresh();
         }
         rule.ifPresentOrElse(builder::stateRule, builder::withoutStateRule);
-        world.note("   " + name + ": TTL " + ttl + " ms, " + reach + ", " + rule + (renewed ? ", renewed" : ""));
-        return new Editor(
-                world, name, store, builder, ledger, new Desk(view), rule.equals(Optional.of(StateRule.BOTH_INDEXES)));
+        return builder.create();
     }
 
     @Override

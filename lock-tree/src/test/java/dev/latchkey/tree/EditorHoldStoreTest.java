@@ -6,32 +6,44 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.StateRule;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class EditorHoldStoreTest {
 
-    private final InMemoryStore store = new InMemoryStore();
-    private final ReentrantLock turn = new ReentrantLock();
-    private final EditorHoldStore holdStore = new EditorHoldStore(
-            store, new BatchRequests(store, Optional.empty(), StateRule.BOTH_INDEXES), Duration.ofSeconds(30), turn);
-    private final LockFactory factory = new LockFactory(holdStore);
-    private final Lock lock = factory.createLock("tree");
+    private static final Duration TTL = Duration.ofSeconds(30);
 
-    /** As when the JVM exits: an editor that releases has its own turn, and waits for that of the Lock. */
+    private final BatchCounter store = new BatchCounter(new InMemoryStore());
+    private final ReentrantLock turn = new ReentrantLock();
+    private final EditorHoldStore holdStore = new EditorHoldStore(store);
+    private final EditorKeys keys = keys();
+    private final LockFactory factory = new LockFactory(holdStore);
+    private final Lock lock = factory.createLock("tree#1");
+
+    private EditorKeys keys() {
+        return new EditorKeys(store, new BatchRequests(store, Optional.empty(), StateRule.BOTH_INDEXES), TTL, turn);
+    }
+
+    /** This happens when the JVM exits: an editor that releases has its own turn, and waits for that of the Lock. */
     @Test
-    void givenTheEditorHasItsTurn_whenTheFactoryIsClosed_thenAllIsGivenUpWithoutIt() throws Exception {
-        Key held = take("root");
+    void givenTheEditorHasItsTurn_whenTheFactoryIsClosed_thenEverythingIsReleasedWithoutIt() throws Exception {
+        Key held = acquire(keys, "root");
+        holdStore.begin("tree#1", keys);
         assertThat(lock.tryAcquire()).isTrue();
         FutureTask<Void> exit = new FutureTask<>(factory::close, null);
         turn.lock();
@@ -45,34 +57,96 @@ class EditorHoldStoreTest {
         }
 
         assertThat(store.find(held)).isEmpty();
-        assertThat(holdStore.keys()).isEmpty();
+        assertThat(keys.keys()).isEmpty();
+        assertThat(holdStore.size()).isZero();
     }
 
-    /** What is being taken is no part of the renewal, and ends by a lease that began before it. */
+    /** The renewal does not include what is being acquired, whose lease begins before it. */
     @Test
-    void givenSomethingIsBeingTaken_whenTheRestIsRenewed_thenNoLongerIsBelievedThanThatLasts() {
-        Key held = take("root");
-        holdStore.takingBegins();
+    void givenSomethingIsBeingAcquired_whenTheRestIsRenewed_thenTheLeaseStartsNoLaterThanThatRequest() {
+        Key held = acquire(keys, "root");
+        holdStore.begin("tree#1", keys);
+        keys.acquiringBegins();
         long begun = System.nanoTime();
 
-        Response renewed = holdStore.refresh(holdStore.request(held, LockMode.EXCLUSIVE));
+        assertThat(sinceOf(renew()) - begun).isNotPositive();
 
-        assertThat(renewed)
-                .isInstanceOfSatisfying(
-                        Response.Granted.class,
-                        granted -> assertThat(granted.lease().since().orElseThrow() - begun)
-                                .isNotPositive());
-        holdStore.takingEnds();
-        assertThat(holdStore.refresh(holdStore.request(held, LockMode.EXCLUSIVE)))
-                .isInstanceOfSatisfying(
-                        Response.Granted.class,
-                        granted -> assertThat(granted.lease().since().orElseThrow() - begun)
-                                .isPositive());
+        keys.acquiringEnds();
+        assertThat(sinceOf(renew()) - begun).isPositive();
+        assertThat(store.find(held)).isPresent();
     }
 
-    private Key take(String resource) {
-        List<Request> requests = List.of(holdStore.request(Key.of(resource), LockMode.EXCLUSIVE));
-        holdStore.add(requests, (BatchAttempt.Granted) store.saveAll(requests));
+    private Response renew() {
+        return holdStore.refresh(lockRequest("tree#1"));
+    }
+
+    private static long sinceOf(Response response) {
+        return ((Response.Granted) response).lease().since().orElseThrow();
+    }
+
+    private static Request lockRequest(String resource) {
+        return new Request(Key.of(resource), LockMode.EXCLUSIVE, TTL, RetryIntent.ONCE);
+    }
+
+    /** The holds of one editor are never split, and one that holds more than a batch is a batch of its own. */
+    @Test
+    void givenEditorsWithManyIds_whenRenewed_thenInBatchesOfAThousand() {
+        List<Request> requests = new ArrayList<>();
+        int number = 0;
+        for (int size : new int[] {600, 400, 1, 1_500, 999}) {
+            EditorKeys editor = keys();
+            int own = ++number;
+            IntStream.range(0, size).forEach(i -> acquire(editor, own + "/" + i));
+            holdStore.begin("tree#" + own, editor);
+            requests.add(lockRequest("tree#" + own));
+        }
+
+        List<RefreshResult> results = holdStore.refreshAll(requests, TTL);
+
+        assertThat(store.renewals()).containsExactly(1_000, 1, 1_500, 999);
+        assertThat(results)
+                .hasSize(5)
+                .allSatisfy(result -> assertThat(result)
+                        .isInstanceOfSatisfying(
+                                RefreshResult.Answered.class,
+                                answered -> assertThat(answered.response()).isInstanceOf(Response.Granted.class)));
+    }
+
+    @Test
+    void givenOneEditorHasLostSomething_whenAllAreRenewed_thenOnlyThatOneIsLost() {
+        List<Request> requests = new ArrayList<>();
+        List<Key> held = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            EditorKeys editor = keys();
+            held.add(acquire(editor, "a" + i));
+            Key unused = acquire(editor, "b" + i);
+            holdStore.begin("tree#" + i, editor);
+            requests.add(lockRequest("tree#" + i));
+        }
+        assertThat(store.delete(held.get(1))).isTrue();
+
+        List<RefreshResult> results = holdStore.refreshAll(requests, TTL);
+
+        assertThat(store.renewals()).containsExactly(6);
+        assertThat(results.stream()
+                        .map(result -> ((RefreshResult.Answered) result).response() instanceof Response.Granted))
+                .containsExactly(true, false, true);
+    }
+
+    @Test
+    void givenReleasedInTheMeantime_whenAllAreRenewed_thenTheOthersAreRenewed() {
+        Key unused = acquire(keys, "root");
+        holdStore.begin("tree#1", keys);
+
+        List<RefreshResult> results = holdStore.refreshAll(List.of(lockRequest("tree#0"), lockRequest("tree#1")), TTL);
+
+        assertThat(results.get(0)).isEqualTo(new RefreshResult.Answered(new Response.Lost(LossReason.EXPIRED)));
+        assertThat(((RefreshResult.Answered) results.get(1)).response()).isInstanceOf(Response.Granted.class);
+    }
+
+    private Key acquire(EditorKeys editor, String resource) {
+        List<Request> requests = List.of(editor.request(Key.of(resource), LockMode.EXCLUSIVE));
+        editor.add(requests, (BatchAttempt.Granted) store.saveAll(requests));
         return requests.get(0).key();
     }
 }

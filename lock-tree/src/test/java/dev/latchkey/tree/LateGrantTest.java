@@ -22,8 +22,8 @@ class LateGrantTest {
 
     private final InMemoryStore memory = new InMemoryStore();
     private final Slow store = new Slow();
-    private final TreeLocks editor =
-            TreeLocks.of(store, "tree", id -> List.of()).withoutStateRule().create();
+    private final TreeEditor editor =
+            TreeLocks.of(store, "tree").withoutStateRule().create().createEditor(id -> List.of());
 
     /** It was said to be closed, and the store was asked three times to give up nothing. */
     @Test

@@ -30,9 +30,10 @@ import org.junit.jupiter.api.Timeout;
 class SessionLookTest {
 
     private final Sessions store = new Sessions();
-    private final TreeLocks editor = TreeLocks.of(store, "tree", id -> id.equals("part") ? List.of("model") : List.of())
+    private final TreeEditor editor = TreeLocks.of(store, "tree")
             .withoutStateRule()
-            .create();
+            .create()
+            .createEditor(id -> id.equals("part") ? List.of("model") : List.of());
 
     /** What was held was given up in the store by then, which seemed to be nothing held, and nothing lost. */
     @Test
@@ -73,7 +74,8 @@ class SessionLookTest {
     private static void assertLost(ThrowingCallable call) {
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(call)
-                .satisfies(lost -> assertThat(lost.reason()).isEqualTo(LossReason.SESSION_LOST));
+                .satisfies(lost -> assertThat(lost.reason()).isEqualTo(LossReason.SESSION_LOST))
+                .satisfies(lost -> assertThat(lost.resource()).isEqualTo("tree"));
     }
 
     /** Holds last as long as a session, of whose end only a look at the clock tells. */

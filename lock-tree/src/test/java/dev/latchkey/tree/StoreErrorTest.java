@@ -32,13 +32,13 @@ class StoreErrorTest {
     @EnumSource
     void givenTheStoreGrantsAndFailsWithAnError_whenTaken_thenItIsGivenBack(Asking asking) {
         Broken store = new Broken(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         store.isBroken = true;
 
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model"))).isInstanceOf(LinkageError.class);
 
         assertThat(editor.held()).isEmpty();
-        TreeLocks other = tree(memory);
+        TreeEditor other = tree(memory);
         other.acquire(TreeRequest.exclusive("model"));
         assertThat(other.holdsExclusive("model")).isTrue();
     }
@@ -47,7 +47,7 @@ class StoreErrorTest {
     @EnumSource(names = "TOGETHER")
     void givenAPromotionFailedWithAnError_whenRefreshed_thenItIsPutBackToShared(Asking asking) {
         Broken store = new Broken(memory, asking);
-        TreeLocks editor = tree(store);
+        TreeEditor editor = tree(store);
         editor.acquire(TreeRequest.shared("model"));
         store.isBroken = true;
         assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model"))).isInstanceOf(LinkageError.class);
@@ -55,13 +55,13 @@ class StoreErrorTest {
 
         editor.refresh();
 
-        TreeLocks other = tree(memory);
+        TreeEditor other = tree(memory);
         other.acquire(TreeRequest.shared("model"));
         assertThat(other.held()).containsEntry("model", LockMode.SHARED);
     }
 
-    private static TreeLocks tree(PersistingStore store) {
-        return TreeLocks.of(store, "tree", id -> List.of()).withoutStateRule().create();
+    private static TreeEditor tree(PersistingStore store) {
+        return TreeLocks.of(store, "tree").withoutStateRule().create().createEditor(id -> List.of());
     }
 
     /** Grants, and then fails with an Error while it is broken. */

@@ -13,13 +13,13 @@ import java.util.function.Function;
 public final class TreeGlimpse {
 
     private final TreeResources ids;
-    private final EditorHoldStore holdStore;
+    private final EditorKeys keys;
     private final Glimpse lock;
     private final Ancestors.Tree tree;
 
-    private TreeGlimpse(TreeResources ids, EditorHoldStore holdStore, Glimpse lock, Ancestors.Tree tree) {
+    private TreeGlimpse(TreeResources ids, EditorKeys keys, Glimpse lock, Ancestors.Tree tree) {
         this.ids = ids;
-        this.holdStore = holdStore;
+        this.keys = keys;
         this.lock = lock;
         this.tree = tree;
     }
@@ -27,15 +27,15 @@ public final class TreeGlimpse {
     /**
      * Looks at the locks of an editor.
      *
-     * @param locks of the public API
+     * @param editor of the public API
      * @param parents as the editor was made with
      * @return what they believe, now and later
      */
-    public static TreeGlimpse of(TreeLocks locks, Function<String, ? extends Collection<String>> parents) {
-        EditorHold editorHold = field(locks, "editorHold", EditorHold.class);
+    public static TreeGlimpse of(TreeEditor editor, Function<String, ? extends Collection<String>> parents) {
+        EditorHold editorHold = field(editor, "editorHold", EditorHold.class);
         return new TreeGlimpse(
-                field(locks, "ids", TreeResources.class),
-                field(editorHold, "holdStore", EditorHoldStore.class),
+                field(editor, "ids", TreeResources.class),
+                field(editorHold, "keys", EditorKeys.class),
                 Glimpse.of(field(editorHold, "lock", Lock.class)),
                 new Ancestors.Tree(parents, id -> false));
     }
@@ -65,7 +65,7 @@ public final class TreeGlimpse {
      * @return the keys by resource, each with how
      */
     public Map<String, Key> keys() {
-        return holdStore.keys();
+        return keys.keys();
     }
 
     /**
@@ -74,7 +74,7 @@ public final class TreeGlimpse {
      * @return another number after each change
      */
     public long changes() {
-        return holdStore.changes();
+        return keys.changes();
     }
 
     /**
@@ -84,7 +84,7 @@ public final class TreeGlimpse {
      * @return empty if it is not
      */
     public Optional<LockMode> mode(String id) {
-        return Optional.ofNullable(holdStore.keys().get(ids.resource(id))).map(EditorHoldStore::mode);
+        return Optional.ofNullable(keys.keys().get(ids.resource(id))).map(EditorKeys::mode);
     }
 
     /**

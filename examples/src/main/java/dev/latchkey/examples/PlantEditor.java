@@ -4,6 +4,7 @@ import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.tree.PullRequiredException;
 import dev.latchkey.tree.TreeConflictException;
+import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
 import java.io.BufferedReader;
@@ -21,10 +22,10 @@ import java.util.TreeMap;
 /**
  * One of several editors of a plant, each a process of its own: they pull, lock, change and push.
  *
- * <p>{@code TreeEditor DIRECTORY NAME} reads commands from the standard input and answers each with one line. The directory is
+ * <p>{@code PlantEditor DIRECTORY NAME} reads commands from the standard input and answers each with one line. The directory is
  * what the editors share: the changes, one numbered file each, and an SQLite file with the locks.
  */
-public final class TreeEditor {
+public final class PlantEditor {
 
     /** The parents of each part; the plant itself is the root, and its lock the schema lock. */
     private static final Map<String, List<String>> PARTS = Map.of(
@@ -36,12 +37,12 @@ public final class TreeEditor {
 
     private final Path changes;
     private final String name;
-    private final TreeLocks locks;
+    private final TreeEditor locks;
     private final Map<String, String> state = new TreeMap<>();
     private final Map<String, String> changed = new TreeMap<>();
     private long index;
 
-    private TreeEditor(Path changes, String name, TreeLocks locks) {
+    private PlantEditor(Path changes, String name, TreeEditor locks) {
         this.changes = changes;
         this.name = name;
         this.locks = locks;
@@ -57,13 +58,14 @@ public final class TreeEditor {
         Path changes = Files.createDirectories(Path.of(args[0], "changes"));
         String dsn = "jdbc:sqlite:" + Path.of(args[0], "locks.db");
         try (PersistingStore store = new JdbcStore.Provider().open(dsn);
-                TreeLocks locks = TreeLocks.of(store, "plant", PARTS::get)
+                TreeLocks locks = TreeLocks.of(store, "plant")
                         .ttl(Duration.ofMinutes(1))
                         .autoRefresh()
-                        .onLost(reason -> System.err.println("the locks were lost: " + reason))
                         .create();
+                TreeEditor own = locks.createEditor(PARTS::get);
                 BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            TreeEditor editor = new TreeEditor(changes, args[1], locks);
+            own.onLost(reason -> System.err.println("the locks were lost: " + reason));
+            PlantEditor editor = new PlantEditor(changes, args[1], own);
             String line = in.readLine();
             while (line != null && !line.equals("quit")) {
                 System.out.println(editor.answer(List.of(line.split(" ", -1))));

@@ -1,20 +1,27 @@
-package dev.latchkey.jdbc;
+package dev.latchkey.spi;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.regex.Pattern;
 
-/** Who this process is, for people who look into the table: in characters that keep apart what stands beside it. */
-final class ThisProcess {
+/** This process, for stores that record who holds a lock: see {@link Holder#description()}. */
+public final class LocalProcess {
 
     private static final int LONGEST = 100;
     private static final Pattern UNUSUAL = Pattern.compile("[^A-Za-z0-9_.-]");
 
-    private ThisProcess() {}
+    /** Found out when the class is first used, because it may ask a name server. */
+    private static final String DESCRIPTION = describe();
 
-    /** As {@code 4711@host}. */
-    static String description() {
-        return Known.DESCRIPTION;
+    private LocalProcess() {}
+
+    /**
+     * Returns the process and its host, for example {@code 4711@host}. The first call may ask a name server.
+     *
+     * @return at most 100 letters, digits and characters of {@code @_.-}; the same at each call
+     */
+    public static String description() {
+        return DESCRIPTION;
     }
 
     private static String describe() {
@@ -29,10 +36,5 @@ final class ThisProcess {
         } catch (UnknownHostException e) {
             return "unknown-host";
         }
-    }
-
-    /** Asked when it is first needed: it may ask a name server. */
-    private static final class Known {
-        static final String DESCRIPTION = describe();
     }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Two editors of one tree in two processes. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class TreeEditorIT {
+class PlantEditorIT {
 
     @TempDir
     private Path directory = Path.of("");
@@ -76,7 +76,7 @@ class TreeEditorIT {
     }
 
     private Program start(String name) throws IOException {
-        Program editor = Program.start(TreeEditor.class, directory.toString(), name);
+        Program editor = Program.start(PlantEditor.class, directory.toString(), name);
         editors.add(editor);
         return editor;
     }
