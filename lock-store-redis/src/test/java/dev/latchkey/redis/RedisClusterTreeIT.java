@@ -3,23 +3,18 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.TreeSavepointContract;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Trees on three masters, each in one slot. */
-class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract {
-
-    private static RedisCluster cluster;
+class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, TreeSavepointContract {
 
     private PersistingStore store;
 
@@ -31,16 +26,6 @@ class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract 
     @AfterEach
     void close() {
         store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        cluster = RedisCluster.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @Override

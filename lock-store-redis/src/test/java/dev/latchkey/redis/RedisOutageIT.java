@@ -34,17 +34,18 @@ class RedisOutageIT {
         try (RedisServer server = RedisServer.start()) {
             RedisURI address = RedisURI.create(server.dsn());
             KeyNames names = new KeyNames("lock:");
+            ScriptRequest holders = new Requests(names, Duration.ofMinutes(1)).holders("r");
             ScriptRunner asked =
                     new ScriptRunner(Clients.server(address), new Failures("it", names), Duration.ofMillis(50));
             Awaitility.await()
                     .ignoreExceptionsInstanceOf(LockStorageException.class)
-                    .until(() -> !asked.ask("r", Script.HOLDERS, names.key("r")).isEmpty());
+                    .until(() -> !asked.ask(holders).isEmpty());
             server.kill();
             Awaitility.await().until(() -> !asked.link().connected("r").isOpen());
 
             List<BackgroundCall<Boolean>> callers = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                callers.add(BackgroundCall.start(() -> askInVain(asked, names)));
+                callers.add(BackgroundCall.start(() -> askInVain(asked, holders)));
             }
             for (BackgroundCall<Boolean> caller : callers) {
                 assertThat(caller.result()).isTrue();
@@ -74,10 +75,9 @@ class RedisOutageIT {
         }
     }
 
-    private static boolean askInVain(ScriptRunner asked, KeyNames names) {
+    private static boolean askInVain(ScriptRunner asked, ScriptRequest holders) {
         for (int i = 0; i < CALLS / THREADS; i++) {
-            assertThatThrownBy(() -> asked.ask("r", Script.HOLDERS, names.key("r")))
-                    .isInstanceOf(LockStorageException.class);
+            assertThatThrownBy(() -> asked.ask(holders)).isInstanceOf(LockStorageException.class);
         }
         return true;
     }

@@ -14,7 +14,6 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.RedisConnection;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Response;
@@ -33,49 +32,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The queue on the server: who is served, who is told, and who is left out. */
-@Timeout(120)
-class RedisQueueIT {
+class RedisQueueIT extends WithAStore {
 
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{report}";
     private static final String QUEUE = STATE + ":q";
     private static final String BEATS = STATE + ":h";
     private static final Duration LONG_WAIT = Duration.ofMinutes(1);
-
-    private static RedisServer server;
-
-    private RedisStore store;
-    private RedisKeys keys;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void endServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() {
-        server.call("FLUSHALL");
-        keys = new RedisKeys(server);
-        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
-    }
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
 
     /** As the store asks for one that waits; {@code how} is claim, poll, ticket, push and change. */
     private static Object acquire(String token, String attempt, String want, long ttl, String how, String... more) {
@@ -172,7 +138,7 @@ class RedisQueueIT {
     @Test
     void givenTheScriptIsUnknown_whenTheWaitEndsMeanwhile_thenNothingIsHeld() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore slow = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore slow = open("redis://" + proxy.address())) {
             Key warm = Key.of("warm-up");
             granted(slow.save(exclusive(warm)));
             assertThat(slow.delete(warm)).isTrue();
@@ -197,8 +163,7 @@ class RedisQueueIT {
     void givenAPollerIsGone_whenReleased_thenTheNextHasItSoon() throws Exception {
         server.call("ACL", "SETUSER", "poller", "on", ">secret", "~*", "&*", "+@all", "-subscribe", "-ssubscribe");
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore gone =
-                        (RedisStore) new RedisStore.Provider().open("redis://poller:secret@" + proxy.address());
+                RedisStore gone = open("redis://poller:secret@" + proxy.address());
                 LockFactory locks = LockFactory.connect(server.dsn())) {
             Lock holder = locks.createLock(RESOURCE, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
@@ -361,7 +326,7 @@ class RedisQueueIT {
     @Test
     void givenARequestThatShortens_whenItsReplyIsLost_thenItIsNotRepeated() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore far = open("redis://" + proxy.address())) {
             Key key = Key.of(RESOURCE);
             Key claim = holding(key, far.save(exclusive(key)));
             granted(far.refresh(exclusive(claim)));
@@ -382,7 +347,7 @@ class RedisQueueIT {
     @Test
     void givenADemotion_whenItsReplyIsLost_thenTheRepetitionFindsTheSharedHold() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore far = open("redis://" + proxy.address())) {
             Key key = Key.of(RESOURCE);
             Key claim = holding(key, far.save(exclusive(key)));
             CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
