@@ -41,11 +41,8 @@ final class LazyConnection<T> {
      *
      * @param open connects, for as long as it takes
      * @param end closes what was opened
+     * @param threads gives each task a thread of its own, as {@link #apart(Runnable)} does
      */
-    LazyConnection(Supplier<T> open, Consumer<T> end) {
-        this(open, end, LazyConnection::apart);
-    }
-
     LazyConnection(Supplier<T> open, Consumer<T> end, Executor threads) {
         this.open = open;
         this.end = end;

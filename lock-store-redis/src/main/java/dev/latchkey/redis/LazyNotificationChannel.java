@@ -28,7 +28,8 @@ final class LazyNotificationChannel {
      */
     LazyNotificationChannel(
             Connections connections, KeyNames names, WaiterRegistry waiters, String server, Duration limit) {
-        this.opening = new LazyConnection<>(() -> connections.inbox(names, waiters, limit), NotificationChannel::close);
+        this.opening = new LazyConnection<>(
+                () -> connections.inbox(names, waiters, limit), NotificationChannel::close, LazyConnection::apart);
         this.server = server;
         this.channel = names.channel(waiters.id());
     }

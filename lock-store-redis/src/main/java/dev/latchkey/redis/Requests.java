@@ -7,6 +7,7 @@ import dev.latchkey.spi.Request;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -24,12 +25,12 @@ final class Requests {
 
     private final KeyNames names;
     private final long retentionMillis;
-    private final byte[] retention;
+    private final String retention;
 
     Requests(KeyNames names, Duration retention) {
         this.names = names;
         this.retentionMillis = retention.toMillis();
-        this.retention = ascii(Long.toString(retentionMillis));
+        this.retention = Long.toString(retentionMillis);
     }
 
     /**
@@ -57,17 +58,10 @@ final class Requests {
 
     private ScriptRequest acquire(Request request, String attempt, String want, String... more) {
         long ttl = ttlMillis(request);
-        List<byte[]> args = new ArrayList<>(7);
-        args.add(ascii(request.key().token()));
-        args.add(ascii(Long.toString(ttl)));
-        args.add(ascii(Long.toString(ttl + retentionMillis)));
-        args.add(ascii(attempt));
-        args.add(ascii(want));
-        for (String arg : more) {
-            args.add(ascii(arg));
-        }
-        ScriptRequest repeatable =
-                new ScriptRequest(request.key().resource(), Script.ACQUIRE, key(request.key()), args);
+        List<String> args = new ArrayList<>(6);
+        Collections.addAll(args, Long.toString(ttl), Long.toString(ttl + retentionMillis), attempt, want);
+        Collections.addAll(args, more);
+        ScriptRequest repeatable = of(Script.ACQUIRE, request.key(), args);
         return setsLease(request) ? repeatable.once() : repeatable;
     }
 
@@ -82,14 +76,15 @@ final class Requests {
     }
 
     ScriptRequest cancel(Request request, String attempt) {
-        String token = request.key().token();
-        String want = request.key().held().isPresent() ? "p" : want(request);
-        String stem = String.join(" ", token, attempt, want, Long.toString(ttlMillis(request)), "");
-        Stream<byte[]> members =
-                Stream.of(NotificationChannel.Push.values()).map(push -> ascii(stem + pollAndPush(request, push)));
-        List<byte[]> args = Stream.concat(Stream.of(ascii(token), ascii(attempt), retention), members)
-                .toList();
-        return new ScriptRequest(request.key().resource(), Script.CANCEL, key(request.key()), args);
+        Key key = request.key();
+        String want = key.held().isPresent() ? "p" : want(request);
+        String stem = String.join(" ", key.token(), attempt, want, Long.toString(ttlMillis(request)), "");
+        Stream<String> members =
+                Stream.of(NotificationChannel.Push.values()).map(push -> stem + pollAndPush(request, push));
+        return of(
+                Script.CANCEL,
+                key,
+                Stream.concat(Stream.of(attempt, retention), members).toList());
     }
 
     private static String pollAndPush(Request request, NotificationChannel.Push push) {
@@ -108,13 +103,8 @@ final class Requests {
 
     ScriptRequest refresh(Request request) {
         String claim = request.key().held().isPresent() ? claim(request.key()) : "";
-        ScriptRequest repeatable = ask(
-                Script.REFRESH,
-                request.key(),
-                ascii(Long.toString(ttlMillis(request))),
-                retention,
-                ascii(claim),
-                ascii(change(request)));
+        List<String> args = List.of(Long.toString(ttlMillis(request)), retention, claim, change(request));
+        ScriptRequest repeatable = of(Script.REFRESH, request.key(), args);
         return setsLease(request) ? repeatable.once() : repeatable;
     }
 
@@ -122,34 +112,31 @@ final class Requests {
     ScriptRequest release(Key key) {
         String claim = key.held().isPresent() ? claim(key) : "";
         String fence = claim.length() == FENCE_DIGITS ? claim : "";
-        return ask(Script.RELEASE, key, ascii(fence), retention);
+        return of(Script.RELEASE, key, List.of(fence, retention));
     }
 
     /** Releases what others probably wait for. The reply, not a message, tells the waiters of that inbox what they are granted. */
     ScriptRequest handOff(Key key, String inbox) {
-        return ask(Script.RELEASE, key, ascii(""), retention, ascii(inbox));
+        return of(Script.RELEASE, key, List.of("", retention, inbox));
     }
 
     ScriptRequest find(Key key) {
-        return ask(Script.FIND, key);
+        return of(Script.FIND, key, List.of());
     }
 
     ScriptRequest raiseFence(Key key, long fence) {
-        return ask(Script.RAISE_FENCE, key, ascii(String.format(Locale.ROOT, "%0" + FENCE_DIGITS + "d", fence)));
+        return of(Script.RAISE_FENCE, key, List.of(String.format(Locale.ROOT, "%0" + FENCE_DIGITS + "d", fence)));
     }
 
     ScriptRequest holders(String resource) {
         return new ScriptRequest(resource, Script.HOLDERS, List.of(names.key(resource)), List.of());
     }
 
-    private ScriptRequest ask(Script script, Key key, byte[]... more) {
-        List<byte[]> args =
-                Stream.concat(Stream.of(ascii(key.token())), Stream.of(more)).toList();
-        return new ScriptRequest(key.resource(), script, key(key), args);
-    }
-
-    private List<byte[]> key(Key key) {
-        return List.of(names.key(key.resource()));
+    private ScriptRequest of(Script script, Key key, List<String> more) {
+        List<byte[]> args = new ArrayList<>(more.size() + 1);
+        args.add(ascii(key.token()));
+        more.forEach(arg -> args.add(ascii(arg)));
+        return new ScriptRequest(key.resource(), script, List.of(names.key(key.resource())), args);
     }
 
     /** One of a batch. */

@@ -47,7 +47,7 @@ final class SharedConnection implements RedisConnectionStateListener {
         this.connections = connections;
         this.failures = failures;
         this.limit = limit;
-        this.connection = new LazyConnection<>(this::connectNow, this::disconnect);
+        this.connection = new LazyConnection<>(this::connectNow, this::disconnect, LazyConnection::apart);
     }
 
     /** A number that changes with every lost connection, because times of two servers must not be compared. */

@@ -11,6 +11,7 @@ import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.protocol.DefaultEndpoint;
 import java.lang.reflect.Field;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,10 +60,17 @@ class RedisOutageIT {
 
     @Test
     void givenNoServerForAWhile_whenItIsBack_thenReleasedAndTaken() throws Exception {
+        CompletableFuture<StatefulConnection<byte[], byte[]>> connection = new CompletableFuture<>();
         try (RedisServer server = RedisServer.startDurable();
-                LockFactory locks = LockFactory.connect(server.dsn() + "?timeout=30s")) {
+                RedisStore store = new RedisStore.Builder(
+                                Clients.server(RedisURI.create(server.dsn())).checkedBy(connection::complete))
+                        .commandTimeout(Duration.ofSeconds(30))
+                        .build();
+                LockFactory locks = new LockFactory(store)) {
             Lock held = locks.createLock("held", LONG_TTL).acquire();
             server.kill();
+            // A release that is sent before the driver has noticed is lost, and is not repeated.
+            Awaitility.await().until(() -> !connection.join().isOpen());
             BackgroundCall<Boolean> releasing = BackgroundCall.start(held::release);
             BackgroundCall<Boolean> taking = BackgroundCall.start(
                     () -> locks.createLock("other", LONG_TTL).tryAcquire());
