@@ -7,61 +7,57 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
- * Asks without waiting, over the connection there is. Where there is none yet, or it has to be asked again, that is left to a
- * thread that waits: it happens seldom.
+ * Sends requests without waiting for the answer. A thread that waits does it instead, which happens rarely, if the store is not
+ * connected yet or the request has to be sent again.
  */
 final class AsyncRequests {
 
     private final ScriptRunner server;
-    private final KeyNames names;
-    private final Requests arguments;
+    private final Requests requests;
     private final CommandTimeouts limit;
 
-    AsyncRequests(ScriptRunner server, KeyNames names, Requests arguments) {
+    AsyncRequests(ScriptRunner server, Requests requests) {
         this.server = server;
-        this.names = names;
-        this.arguments = arguments;
+        this.requests = requests;
         this.limit = new CommandTimeouts(server.limit());
     }
 
     CompletableFuture<Response> save(Request request, long proposal, Supplier<Response> waiting) {
-        long since = System.nanoTime();
-        CompletableFuture<Optional<Response>> asked = ask(
-                request.key().resource(),
-                Requests.script(Script.ACQUIRE, request),
-                arguments.acquire(request, proposal),
-                reply -> ReplyParser.isExclusiveStill(reply)
+        CompletableFuture<Optional<Response>> saved = send(
+                requests.acquire(request, proposal),
+                (sent, reply) -> ReplyParser.isExclusiveStill(reply)
                         ? Optional.empty()
-                        : Optional.of(ReplyParser.response(reply, request, since)),
+                        : Optional.of(ReplyParser.response(reply, request, sent.sinceNanos())),
                 () -> Optional.of(waiting.get()));
-        // What is exclusive still takes several requests to share, one after the other.
-        return asked.thenCompose(response ->
+        // A demotion takes several requests, one after the other.
+        return saved.thenCompose(response ->
                 response.map(CompletableFuture::completedFuture).orElseGet(() -> LazyConnection.apart(waiting)));
     }
 
     CompletableFuture<Boolean> delete(Key key, Supplier<Boolean> waiting) {
-        return ask(key.resource(), Script.RELEASE, arguments.release(key), reply -> reply.get(0) == 1, waiting);
+        return send(requests.release(key), (sent, reply) -> reply.get(0) == 1, waiting);
     }
 
-    private <T> CompletableFuture<T> ask(
-            String resource, Script script, byte[][] args, Function<List<Long>, T> reader, Supplier<T> waiting) {
+    private <T> CompletableFuture<T> send(
+            ScriptRequest request, BiFunction<ScriptRunner.Sent, List<Long>, T> reader, Supplier<T> waiting) {
         if (!server.link().isConnected()) {
             return LazyConnection.apart(waiting);
         }
-        return limit.on(server.send(resource, script, names.key(resource), args))
-                .thenApply(reader)
-                .exceptionallyCompose(failure -> isToBeAskedAgain(script, failure)
+        ScriptRunner.Sent sent = server.send(request);
+        return limit.on(sent.answer())
+                .thenApply(reply -> reader.apply(sent, reply))
+                .exceptionallyCompose(failure -> isToBeSentAgain(request.script(), failure)
                         ? LazyConnection.apart(waiting)
-                        : CompletableFuture.failedFuture(described(resource, failure)));
+                        : CompletableFuture.failedFuture(described(request.resource(), failure)));
     }
 
-    private static boolean isToBeAskedAgain(Script script, Throwable failure) {
-        // A thread for each of many that wait for a connection would be dear; who asks without waiting has others to
-        // ask.
+    private static boolean isToBeSentAgain(Script script, Throwable failure) {
+        // Without a connection there would be a thread for each of many requests; who sends without waiting has other
+        // stores to ask.
         return !(Failures.unwrapped(failure) instanceof TimeoutException)
                 && !Failures.isRejected(failure)
                 && (Failures.isPassing(failure) || (Failures.isConnection(failure) && script.isRepeatable()));

@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Clients of the driver that belong to a store and end with it. */
+/** Creates clients of the driver that belong to a store and are closed with it. */
 final class Clients {
 
     private static final long QUIET_MILLIS = 10;
@@ -24,10 +24,10 @@ final class Clients {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(5);
 
-    /** How long a connection may be silent on which something is expected, until it counts as lost. */
+    /** After so long without an expected answer, a connection counts as lost. */
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(20);
 
-    /** Who listens sends nothing: without it, a connection that a firewall has forgotten would be noticed after two hours. */
+    /** A subscriber sends nothing. Without keepalive, it would take two hours to notice that a firewall has dropped the connection. */
     private static final KeepAliveOptions KEEP_ALIVE = KeepAliveOptions.builder()
             .enable()
             .idle(Duration.ofSeconds(10))
@@ -37,16 +37,16 @@ final class Clients {
 
     private Clients() {}
 
-    /** Connections to one server, or to the master that sentinels name. */
+    /** Returns connections to one server, or to the master that sentinels name. */
     static Connections server(RedisURI address) {
         limit(address);
         DriverThreads threads = DriverThreads.take();
         RedisClient client = RedisClient.create(threads.resources(), address);
         client.setOptions(options(ClientOptions.builder()).build());
-        return Connections.owning(Connections.of(client), () -> end(client, threads));
+        return Connections.of(client).endingWith(() -> end(client, threads));
     }
 
-    /** Connections to a cluster, found through any of its servers. */
+    /** Returns connections to a cluster, found through any of its servers. */
     static Connections cluster(List<RedisURI> addresses) {
         addresses.forEach(Clients::limit);
         DriverThreads threads = DriverThreads.take();
@@ -58,10 +58,10 @@ final class Clients {
                         .enablePeriodicRefresh(Duration.ofSeconds(30))
                         .build())
                 .build());
-        return Connections.owning(Connections.of(client), () -> end(client, threads));
+        return Connections.of(client).endingWith(() -> end(client, threads));
     }
 
-    /** How long the driver goes on connecting when nobody answers, unless the DSN says it: it can be tried again then. */
+    /** Limits how long the driver goes on connecting when nobody answers, unless the DSN sets a limit. */
     private static void limit(RedisURI address) {
         if (address.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
             address.setTimeout(HANDSHAKE_TIMEOUT);
@@ -72,12 +72,12 @@ final class Clients {
         try {
             Maintenance.ignore(options);
         } catch (LinkageError e) {
-            // Lettuce 6 knows of no such notifications.
+            // Lettuce 6 has no such notifications.
         }
         return options.replayFilter(ScriptCall::endIfNotRepeatable)
-                // Kept until the connection is back, those that were given up would fill the memory in a long outage.
-                // What is
-                // still waited for is sent again by us; what was under way when the connection was lost, by the driver.
+                // If the driver kept commands until it is connected again, abandoned ones would fill the memory in a
+                // long
+                // outage. The store sends again what a caller still waits for; the driver, what was in flight.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)
@@ -86,7 +86,7 @@ final class Clients {
                         .build());
     }
 
-    /** For what was sent and not acknowledged. Only the native transport can; with the other, what is asked next finds out. */
+    /** Limits how long sent data may stay unacknowledged. Only the native transport can do that. */
     private static TcpUserTimeoutOptions unacknowledged() {
         return TcpUserTimeoutOptions.builder()
                 .enable(EpollProvider.isAvailable())
@@ -95,15 +95,15 @@ final class Clients {
     }
 
     /**
-     * Not awaited: the driver's threads end by themselves a moment later. The quiet period lets them give the sockets back,
-     * which would else stay open until the garbage is collected.
+     * Not awaited: the threads of the driver end a moment later. The quiet period lets them close the sockets, which would
+     * otherwise stay open until they are garbage-collected.
      */
     private static void end(AbstractRedisClient client, DriverThreads threads) {
         var unused = client.shutdownAsync(QUIET_MILLIS, LONGEST_SHUTDOWN_MILLIS, TimeUnit.MILLISECONDS)
                 .whenComplete((done, failure) -> threads.giveBack());
     }
 
-    /** Apart, so that the rest can be loaded without the classes of Lettuce 7. */
+    /** A class of its own, so that the rest can be loaded without the classes of Lettuce 7. */
     private static final class Maintenance {
 
         static void ignore(ClientOptions.Builder options) {

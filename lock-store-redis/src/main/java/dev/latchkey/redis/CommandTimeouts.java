@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends what is not answered in time and nobody waits for. What begins within a moment ends together: a timer for each would
- * wake a thread for each.
+ * Fails requests that are not answered in time and that no thread waits for. Those that were sent within the same moment share a
+ * timer, because each timer wakes a thread.
  */
 final class CommandTimeouts {
 
@@ -25,7 +25,7 @@ final class CommandTimeouts {
         this.limitNanos = limit.toNanos();
     }
 
-    /** Has it fail with a {@link TimeoutException} a little after the limit, if it has no answer by then. */
+    /** Makes the future fail with a {@link TimeoutException} a little after the limit, if it is not complete by then. */
     <T> CompletableFuture<T> on(CompletableFuture<T> answer) {
         moment().add(answer);
         return answer;

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** Does something that waits once more for all who ask while it is not under way, at most once a second, until it succeeds. */
+/** Runs a task that waits, at most once a second and until it succeeds. Requests that come before a run begins share that run. */
 final class ConnectionRefresher {
 
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -18,18 +18,18 @@ final class ConnectionRefresher {
     private long lastNanos = System.nanoTime() - PAUSE_NANOS;
 
     /**
-     * Begins with nothing to do.
+     * Runs nothing yet.
      *
-     * @param threads of its own for each time that it is done
+     * @param threads gives each run a thread of its own
      */
     ConnectionRefresher(Executor threads) {
         this.threads = threads;
     }
 
     /**
-     * Has it be done, and begin after this call.
+     * Requests a run that begins after this call.
      *
-     * @param work returns whether it has succeeded, or is not wanted any more; runs on a thread of its own
+     * @param work returns whether it has succeeded or is no longer wanted
      */
     void ask(BooleanSupplier work) {
         guard.lock();
@@ -55,7 +55,7 @@ final class ConnectionRefresher {
         try {
             threads.execute(() -> run(work));
         } catch (OutOfMemoryError e) {
-            // No thread is to be had, and who asks meanwhile counts on this one: later again.
+            // No thread could be created. Later requests rely on this run, so it is tried again.
             begins();
             begin(work);
         }

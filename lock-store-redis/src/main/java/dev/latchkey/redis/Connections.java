@@ -10,192 +10,134 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
-/** Where the connections of a store come from, and what ends with it. */
-interface Connections {
+/** Opens the connections of a store, and closes what ends with it. */
+final class Connections {
 
-    /** Opens what commands are sent by; called again only after it failed. Keys and values are encoded before, so its codec does not matter. */
-    StatefulConnection<byte[], byte[]> commands();
+    private enum Kind {
+        SERVER,
+        CLUSTER,
+        OF_THE_CALLER
+    }
 
-    /**
-     * Opens what messages arrive by; called again only after it failed.
-     *
-     * @param limit how long the server's answer is waited for
-     */
-    NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit);
+    private interface Inbox {
+        NotificationChannel open(KeyNames names, WaiterRegistry waiters, Duration limit);
+    }
 
-    /** Whether all commands go to the same server. */
-    boolean isOneServer();
+    private final Kind kind;
+    private final Supplier<StatefulConnection<byte[], byte[]>> commands;
+    private final Inbox inbox;
+    private final Runnable end;
 
-    /** Whether they are the store's, and may be made anew one by one. Those to a cluster find its servers by themselves. */
-    boolean areOurs();
+    private Connections(Kind kind, Supplier<StatefulConnection<byte[], byte[]>> commands, Inbox inbox, Runnable end) {
+        this.kind = kind;
+        this.commands = commands;
+        this.inbox = inbox;
+        this.end = end;
+    }
 
-    /** Ends a connection that {@link #commands()} has opened. */
-    void close(StatefulConnection<byte[], byte[]> commands);
-
-    /** Ends what was there before the store, if the store is to end it. */
-    void close();
-
-    /** Over a client: the connections are the store's. */
+    /** Opens connections with a client, which stays open. */
     static Connections of(RedisClient client) {
-        return new Connections() {
-            @Override
-            public StatefulConnection<byte[], byte[]> commands() {
-                return client.connect(ByteArrayCodec.INSTANCE);
-            }
-
-            @Override
-            public boolean isOneServer() {
-                return true;
-            }
-
-            @Override
-            public boolean areOurs() {
-                return true;
-            }
-
-            @Override
-            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
-                StatefulRedisPubSubConnection<String, String> connection = client.connectPubSub(StringCodec.UTF8);
-                return PubSubChannel.open(connection, names.channel(id), mail, () -> end(connection), limit);
-            }
-
-            @Override
-            public void close(StatefulConnection<byte[], byte[]> commands) {
-                end(commands);
-            }
-
-            @Override
-            public void close() {}
+        Inbox inbox = (names, waiters, limit) -> {
+            StatefulRedisPubSubConnection<String, String> connection = client.connectPubSub(StringCodec.UTF8);
+            return PubSubChannel.open(connection, names, waiters, () -> end(connection), limit);
         };
+        return new Connections(Kind.SERVER, () -> client.connect(ByteArrayCodec.INSTANCE), inbox, () -> {});
     }
 
-    /** Over the client of a cluster: the connections are the store's. */
+    /** Opens connections with the client of a cluster, which stays open. */
     static Connections of(RedisClusterClient client) {
-        return new Connections() {
-            @Override
-            public StatefulConnection<byte[], byte[]> commands() {
-                return client.connect(ByteArrayCodec.INSTANCE);
-            }
-
-            @Override
-            public boolean isOneServer() {
-                return false;
-            }
-
-            @Override
-            public boolean areOurs() {
-                return false;
-            }
-
-            @Override
-            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
-                client.getPartitions();
-                return new ShardedPubSubChannel(
-                        TimedConnect.await(client.connectPubSubAsync(StringCodec.UTF8)), names, id, mail);
-            }
-
-            @Override
-            public void close(StatefulConnection<byte[], byte[]> commands) {
-                end(commands);
-            }
-
-            @Override
-            public void close() {}
+        Inbox inbox = (names, waiters, limit) -> {
+            client.getPartitions();
+            return new ShardedPubSubChannel(
+                    TimedConnect.await(client.connectPubSubAsync(StringCodec.UTF8)), names, waiters);
         };
+        return new Connections(Kind.CLUSTER, () -> client.connect(ByteArrayCodec.INSTANCE), inbox, () -> {});
     }
 
-    /** Over connections that stay the caller's. */
+    /** Uses connections that belong to the caller. Their codec does not matter: what is sent is encoded already. */
+    @SuppressWarnings("unchecked")
     static Connections of(
             StatefulRedisConnection<?, ?> commands, StatefulRedisPubSubConnection<String, String> messages) {
-        return new Connections() {
-            @Override
-            @SuppressWarnings("unchecked")
-            public StatefulConnection<byte[], byte[]> commands() {
-                return (StatefulConnection<byte[], byte[]>) commands;
-            }
-
-            @Override
-            public boolean isOneServer() {
-                return true;
-            }
-
-            @Override
-            public boolean areOurs() {
-                return false;
-            }
-
-            @Override
-            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
-                return PubSubChannel.open(messages, names.channel(id), mail, () -> {}, limit);
-            }
-
-            @Override
-            public void close(StatefulConnection<byte[], byte[]> open) {}
-
-            @Override
-            public void close() {}
-        };
+        return new Connections(
+                Kind.OF_THE_CALLER,
+                () -> (StatefulConnection<byte[], byte[]>) commands,
+                (names, waiters, limit) -> PubSubChannel.open(messages, names, waiters, () -> {}, limit),
+                () -> {});
     }
 
-    /** Ends a connection, unless the application has ended its client before the store: the driver would warn of that. */
+    /** Returns the same connections; their end also runs this. */
+    Connections endingWith(Runnable other) {
+        return new Connections(kind, commands, inbox, () -> {
+            end.run();
+            other.run();
+        });
+    }
+
+    /**
+     * Returns the same connections, with a check of each connection for commands.
+     *
+     * @param check throws an exception if the connection must not be used
+     */
+    Connections checkedBy(Consumer<StatefulConnection<byte[], byte[]>> check) {
+        return new Connections(
+                kind,
+                () -> {
+                    StatefulConnection<byte[], byte[]> opened = commands.get();
+                    try {
+                        check.accept(opened);
+                        return opened;
+                    } catch (RuntimeException e) {
+                        close(opened);
+                        throw e;
+                    }
+                },
+                inbox,
+                end);
+    }
+
+    /** Opens the connection for commands. */
+    StatefulConnection<byte[], byte[]> commands() {
+        return commands.get();
+    }
+
+    /**
+     * Opens the channel that messages arrive in.
+     *
+     * @param limit how long the answer of the server is waited for
+     */
+    NotificationChannel inbox(KeyNames names, WaiterRegistry waiters, Duration limit) {
+        return inbox.open(names, waiters, limit);
+    }
+
+    /** Whether all commands go to the same server. */
+    boolean isOneServer() {
+        return kind != Kind.CLUSTER;
+    }
+
+    /** Whether the store may open another connection in place of one. A connection to a cluster finds its servers by itself. */
+    boolean areReplaceable() {
+        return kind == Kind.SERVER;
+    }
+
+    /** Closes a connection that {@link #commands()} has opened, unless it belongs to the caller. */
+    void close(StatefulConnection<byte[], byte[]> opened) {
+        if (kind != Kind.OF_THE_CALLER) {
+            end(opened);
+        }
+    }
+
+    /** Closes what the store owns besides the connections, such as their client. */
+    void close() {
+        end.run();
+    }
+
+    /** Closes a connection. If the application has closed its client before the store, the driver would warn of that. */
     static void end(StatefulConnection<?, ?> connection) {
         boolean isEnded = connection instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
         if (!isEnded) {
             connection.close();
         }
-    }
-
-    /** The same, ending the client as well. */
-    static Connections owning(Connections connections, Runnable end) {
-        return wrapping(connections, opened -> {}, end);
-    }
-
-    /**
-     * The same, looking at what commands are sent by before it is used.
-     *
-     * @param look throws what it does not accept
-     * @param end what to do in the end
-     */
-    static Connections wrapping(
-            Connections connections, Consumer<StatefulConnection<byte[], byte[]>> look, Runnable end) {
-        return new Connections() {
-            @Override
-            public StatefulConnection<byte[], byte[]> commands() {
-                StatefulConnection<byte[], byte[]> opened = connections.commands();
-                try {
-                    look.accept(opened);
-                    return opened;
-                } catch (RuntimeException e) {
-                    connections.close(opened);
-                    throw e;
-                }
-            }
-
-            @Override
-            public boolean isOneServer() {
-                return connections.isOneServer();
-            }
-
-            @Override
-            public boolean areOurs() {
-                return connections.areOurs();
-            }
-
-            @Override
-            public NotificationChannel inbox(KeyNames names, String id, MessageHandler mail, Duration limit) {
-                return connections.inbox(names, id, mail, limit);
-            }
-
-            @Override
-            public void close(StatefulConnection<byte[], byte[]> commands) {
-                connections.close(commands);
-            }
-
-            @Override
-            public void close() {
-                end.run();
-            }
-        };
     }
 }

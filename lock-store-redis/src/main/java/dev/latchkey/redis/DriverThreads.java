@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of the driver, shared by all stores that were opened by a DSN while any of them is open: who asks several
- * servers at once wakes one thread for all of them.
+ * The threads of the driver, shared by all open stores that were created from a DSN. A request to several servers at once therefore
+ * wakes one thread.
  */
 final class DriverThreads {
 
@@ -27,7 +27,7 @@ final class DriverThreads {
         this.resources = resources;
     }
 
-    /** To be given back in the end. */
+    /** Returns the shared threads; the caller gives them back. */
     static synchronized DriverThreads take() {
         ClientResources known = shared;
         if (known == null) {
@@ -46,7 +46,7 @@ final class DriverThreads {
         return resources;
     }
 
-    /** Idempotent: a store may be closed twice. */
+    /** Idempotent, because a store may be closed twice. */
     void giveBack() {
         if (given.compareAndSet(false, true)) {
             leave();

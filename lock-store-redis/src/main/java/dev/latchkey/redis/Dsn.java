@@ -5,22 +5,14 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A DSN of this store, and the client it stands for, which the store owns. */
+/** A parsed DSN of this store. Creates the client that it names, which the store owns. */
 final class Dsn {
 
     static final Set<String> SCHEMES = Set.of(
@@ -33,19 +25,6 @@ final class Dsn {
             "redis-cluster",
             "rediss-cluster");
 
-    private static final String PREFIX = "prefix";
-    private static final String HASH_TAG = "hash-tag";
-    private static final String SENTINEL_USER = "sentinel-user";
-    private static final String SENTINEL_PASSWORD = "sentinel-password";
-    private static final String STRICT = "strict";
-    private static final String TIMEOUT = "timeout";
-    /** The options that the driver does not know, or knows without units. */
-    private static final Set<String> OURS = Set.of(PREFIX, HASH_TAG, STRICT, TIMEOUT, SENTINEL_USER, SENTINEL_PASSWORD);
-    /** Those that are passed on to it: it takes no notice of what it does not know. */
-    private static final Set<String> DRIVERS = Set.of("verifyPeer", "clientName", "database");
-
-    private static final Pattern TIME = Pattern.compile("([1-9][0-9]{0,8})(ms|s|m|h)");
-
     private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";
     private static final Pattern HOST = Pattern.compile(ONE_HOST);
     private static final Pattern HOSTS = Pattern.compile(ONE_HOST + "(," + ONE_HOST + ")*");
@@ -55,10 +34,10 @@ final class Dsn {
             + "in user and password, all but letters and digits as %xx";
 
     private final String scheme;
-    private final Map<String, String> options;
+    private final DsnOptions options;
     private final URI uri;
 
-    private Dsn(String scheme, Map<String, String> options, URI uri) {
+    private Dsn(String scheme, DsnOptions options, URI uri) {
         this.scheme = scheme;
         this.options = options;
         this.uri = uri;
@@ -66,18 +45,14 @@ final class Dsn {
 
     static RedisStore open(String text) {
         Dsn dsn = parse(text);
-        // Before anything is opened that would have to be closed.
-        Optional<Duration> timeout = dsn.timeout();
-        boolean isStrict = dsn.isStrict();
+        // Checked before anything is opened that would have to be closed.
+        Optional<Duration> timeout = dsn.options.timeout();
+        boolean isStrict = dsn.options.isStrict();
         RedisStore.Builder store = dsn.scheme.endsWith("-cluster") ? dsn.cluster() : dsn.server();
-        dsn.option(PREFIX).ifPresent(store::keyPrefix);
-        dsn.option(HASH_TAG).ifPresent(store::hashTag);
+        dsn.options.text(DsnOptions.PREFIX).ifPresent(store::keyPrefix);
+        dsn.options.text(DsnOptions.HASH_TAG).ifPresent(store::hashTag);
         timeout.ifPresent(store::commandTimeout);
         return isStrict ? store.strict().build() : store.build();
-    }
-
-    private Optional<String> option(String name) {
-        return Optional.ofNullable(options.get(name));
     }
 
     private static Dsn parse(String text) {
@@ -94,73 +69,12 @@ final class Dsn {
             throw new IllegalArgumentException("a DSN of sentinels ends with # and the name of the master: " + RIGHT);
         }
         int question = address.indexOf('?');
-        Map<String, String> ours = new HashMap<>();
         String place = question < 0 ? address : address.substring(0, question);
         checkHosts(scheme, place);
         checkPlace(scheme, place, fragment);
-        String query = question < 0 ? "" : take(ours, address.substring(question + 1));
-        checkSentinelOptions(scheme, ours);
-        return new Dsn(scheme, ours, uri(driverScheme(scheme) + "://" + place + query + fragment));
-    }
-
-    /** Takes our options, and returns what is left for the driver. */
-    private static String take(Map<String, String> ours, String query) {
-        Set<String> seen = new HashSet<>();
-        List<String> left = new ArrayList<>();
-        for (String option : query.split("&", -1)) {
-            int equals = option.indexOf('=');
-            String name = equals < 0 ? option : option.substring(0, equals);
-            if (!OURS.contains(name) && !DRIVERS.contains(name)) {
-                if (query.contains("@")) {
-                    // It may be the rest of a password that was written as it is.
-                    throw wrong();
-                }
-                throw new IllegalArgumentException("unknown option \"" + name + "\" of a Redis server: the options are "
-                        + new TreeSet<>(OURS) + " and " + new TreeSet<>(DRIVERS));
-            }
-            if (equals < 0 || equals + 1 == option.length() || !seen.add(name)) {
-                throw new IllegalArgumentException("the option " + name + " takes one value, as in " + name + "=…");
-            }
-            if (OURS.contains(name)) {
-                ours.put(name, decoded(option.substring(equals + 1)));
-            } else {
-                left.add(option);
-            }
-        }
-        return left.isEmpty() ? "" : '?' + String.join("&", left);
-    }
-
-    private Optional<Duration> timeout() {
-        return option(TIMEOUT).map(text -> {
-            Matcher time = TIME.matcher(text);
-            if (!time.matches()) {
-                throw new IllegalArgumentException("timeout \"" + text
-                        + "\": must be a number with its unit, which is one" + " of ms, s, m and h, as in timeout=5s");
-            }
-            long amount = Long.parseLong(time.group(1));
-            return switch (time.group(2)) {
-                case "ms" -> Duration.ofMillis(amount);
-                case "s" -> Duration.ofSeconds(amount);
-                case "m" -> Duration.ofMinutes(amount);
-                default -> Duration.ofHours(amount);
-            };
-        });
-    }
-
-    private boolean isStrict() {
-        return switch (option(STRICT).orElse("false")) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw new IllegalArgumentException("strict must be true or false");
-        };
-    }
-
-    private static String decoded(String value) {
-        try {
-            return URLDecoder.decode(value, StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) {
-            throw wrong();
-        }
+        DsnOptions options = question < 0 ? DsnOptions.NONE : DsnOptions.parse(address.substring(question + 1));
+        options.checkSentinels(scheme);
+        return new Dsn(scheme, options, uri(driverScheme(scheme) + "://" + place + options.forTheDriver() + fragment));
     }
 
     private static void checkHosts(String scheme, String address) {
@@ -172,7 +86,7 @@ final class Dsn {
         }
     }
 
-    /** What the driver would drop without a word. */
+    /** Refuses what the driver would silently ignore. */
     private static void checkPlace(String scheme, String address, String fragment) {
         if (!scheme.endsWith("-sentinel") && !fragment.isEmpty()) {
             throw wrong();
@@ -180,18 +94,6 @@ final class Dsn {
         int path = address.indexOf('/', address.lastIndexOf('@') + 1);
         if (scheme.endsWith("-cluster") && path >= 0 && !address.substring(path).matches("/0?")) {
             throw new IllegalArgumentException("a Redis cluster has no databases but 0: " + RIGHT);
-        }
-    }
-
-    private static void checkSentinelOptions(String scheme, Map<String, String> options) {
-        boolean hasUser = options.containsKey(SENTINEL_USER);
-        boolean hasPassword = options.containsKey(SENTINEL_PASSWORD);
-        if ((hasUser || hasPassword) && !scheme.endsWith("-sentinel")) {
-            throw new IllegalArgumentException(SENTINEL_USER + " and " + SENTINEL_PASSWORD
-                    + " are for redis-sentinel:// and rediss-sentinel:// alone: leave them out");
-        }
-        if (hasUser && !hasPassword) {
-            throw new IllegalArgumentException(SENTINEL_USER + " needs " + SENTINEL_PASSWORD + " as well");
         }
     }
 
@@ -211,8 +113,8 @@ final class Dsn {
         }
     }
 
-    /** Without the cause: it would repeat the DSN, and with it a password. */
-    private static IllegalArgumentException wrong() {
+    /** Has no cause, which would repeat the DSN and its password. */
+    static IllegalArgumentException wrong() {
         return new IllegalArgumentException("not a DSN of a Redis server: " + RIGHT);
     }
 
@@ -223,13 +125,13 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
-        timeout().ifPresent(address::setTimeout);
-        option(SENTINEL_PASSWORD)
-                .ifPresent(password -> logInAtSentinels(address, options.get(SENTINEL_USER), password));
+        options.timeout().ifPresent(address::setTimeout);
+        String user = options.text(DsnOptions.SENTINEL_USER).orElse(null);
+        options.text(DsnOptions.SENTINEL_PASSWORD).ifPresent(password -> logInAtSentinels(address, user, password));
         return new RedisStore.Builder(Clients.server(address)).server(described(address));
     }
 
-    /** The user and password of the address are those of the master. */
+    /** User and password of the address are those of the master. */
     private static void logInAtSentinels(RedisURI address, @Nullable String user, String password) {
         RedisCredentials credentials = RedisCredentials.just(user, password);
         address.getSentinels()
@@ -243,7 +145,7 @@ final class Dsn {
         } catch (RuntimeException e) {
             throw wrong();
         }
-        timeout().ifPresent(timeout -> addresses.forEach(address -> address.setTimeout(timeout)));
+        options.timeout().ifPresent(timeout -> addresses.forEach(address -> address.setTimeout(timeout)));
         return new RedisStore.Builder(Clients.cluster(addresses))
                 .server("the Redis cluster of " + described(addresses.get(0)));
     }

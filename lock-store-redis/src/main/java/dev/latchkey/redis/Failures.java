@@ -14,7 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** What went wrong on the server or on the way to it, in words of ours. */
+/** Classifies and describes what went wrong on the server or on the way to it. */
 final class Failures {
 
     private static final Pattern DENIED = Pattern.compile(
@@ -27,7 +27,7 @@ final class Failures {
     /**
      * Describes failures of one server.
      *
-     * @param server what to call it: an address without credentials
+     * @param server the server, as messages name it: an address without credentials
      */
     Failures(String server, KeyNames names) {
         this.server = server;
@@ -46,15 +46,16 @@ final class Failures {
         return new LockStorageException(
                 resource,
                 server + " did not answer within " + limit
-                        + ": is it reachable, and not busy with a long command? Whether the request took effect is not known",
+                        + ": check that it is reachable and not busy with a long command. "
+                        + "Whether the request took effect is not known",
                 null);
     }
 
     LockStorageException notReplicated(String resource, long replicas, int wanted, Duration limit) {
         return new LockStorageException(
                 resource,
-                replicas + " of the " + wanted + " replicas asked for had acknowledged what was written within " + limit
-                        + ": is replication running?",
+                replicas + " of " + wanted + " replicas acknowledged the write within " + limit
+                        + ": check that replication is running",
                 null);
     }
 
@@ -62,7 +63,7 @@ final class Failures {
         return new LockStorageException(
                 resource,
                 "the connection to " + server
-                        + " was lost before replicas had acknowledged the lock: whether any has it is not known",
+                        + " was lost before replicas acknowledged the lock: whether any has it is not known",
                 null);
     }
 
@@ -74,7 +75,7 @@ final class Failures {
                 : new LockStorageException(resource, problem(cause), cause);
     }
 
-    /** There is no connection, so nothing was sent. */
+    /** Describes that nothing was sent, because there is no connection. */
     LockStorageException notConnected(String resource, Throwable failure) {
         Throwable cause = unwrapped(failure);
         LockStorageException described = of(resource, failure);
@@ -84,8 +85,8 @@ final class Failures {
     }
 
     /**
-     * What a server said that does not accept the credentials, or does not allow what was asked: the driver wraps what was
-     * answered to it while it connected, and names what each sentinel or server of a cluster said apart.
+     * Returns the message of a server that does not accept the credentials or does not permit the request. The driver wraps
+     * what it was answered while it connected, and reports the answers of several sentinels or servers as suppressed.
      */
     private static Optional<String> denial(Throwable failure, int depth) {
         String said = Objects.toString(failure.getMessage(), "");
@@ -100,8 +101,8 @@ final class Failures {
 
     private String denied(String said) {
         return said.startsWith("NOPERM")
-                ? server + " does not let this user do it: " + said
-                        + ". The rights the store needs stand in docs/stores/redis.md"
+                ? server + " does not permit this user to do it: " + said
+                        + ". docs/stores/redis.md lists the permissions that the store needs"
                 : server + " refused the connection: " + said;
     }
 
@@ -114,9 +115,8 @@ final class Failures {
             return "no connection to " + server + ": " + said;
         }
         if (said.startsWith("FOREIGN") || said.startsWith("WRONGTYPE")) {
-            return "the key of this resource on " + server
-                    + " holds something else than a lock, which was left as it is: "
-                    + "remove it, or choose another key prefix than \"" + names.prefix() + "\"";
+            return "the key of this resource on " + server + " has a value that is not a lock, and was not changed: "
+                    + "delete it, or use another key prefix than \"" + names.prefix() + "\"";
         }
         if (said.startsWith("OOM")) {
             return server + " is out of memory: " + said;
@@ -124,14 +124,14 @@ final class Failures {
         return server + " refused: " + said;
     }
 
-    /** The server does not know the script, for the first time or since it was restarted or flushed. */
+    /** Whether the server does not know the script: for the first time, or since it was restarted or flushed. */
     static boolean isUnknownScript(Throwable failure) {
         return unwrapped(failure) instanceof RedisNoScriptException;
     }
 
     /**
-     * Nothing was done, and the next try may succeed: the slot of the resource is being moved, a cluster is without a master for it,
-     * a server reads its data, or has become a replica and the connection is made anew.
+     * Whether nothing was done and the next attempt may succeed: the slot of the resource moves, a cluster has no master for it, a
+     * server loads its data, or it has become a replica and the store connects again.
      */
     static boolean isPassing(Throwable failure) {
         String said = Objects.toString(unwrapped(failure).getMessage(), "");
@@ -144,8 +144,8 @@ final class Failures {
     }
 
     /**
-     * The server at the other end is a replica, or has become one. In scripts of 6.2 it says so in the middle of a sentence; one
-     * that must not answer with old data says that its master is away.
+     * Whether the server is a replica, or has become one. A script of version 6.2 reports that in the middle of a sentence; a
+     * replica that must not answer with old data reports that its master is down.
      */
     static boolean isReplica(Throwable failure) {
         Throwable cause = unwrapped(failure);
@@ -154,18 +154,18 @@ final class Failures {
                 && (said.contains("READONLY ") || said.startsWith("MASTERDOWN"));
     }
 
-    /** The driver has no connection just now, and has sent nothing. */
+    /** Whether the driver has no connection at the moment, and has sent nothing. */
     static boolean isRejected(Throwable failure) {
         return unwrapped(failure) instanceof RedisException rejected
                 && Objects.toString(rejected.getMessage(), "").startsWith("Currently not connected");
     }
 
-    /** Nobody answered: the same request may be sent again, for asking twice comes to the same. */
+    /** Whether the server has not answered. A repeatable request may then be sent again. */
     static boolean isConnection(Throwable failure) {
         return !(unwrapped(failure) instanceof RedisCommandExecutionException);
     }
 
-    /** What failed, without what has carried it here. */
+    /** Returns the failure without the exceptions that only carry it. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)

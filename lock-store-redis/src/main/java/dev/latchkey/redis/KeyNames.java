@@ -4,11 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * What things are called on the server: everything begins with the prefix, and all that belongs to a resource has its hash
- * tag, so that a cluster keeps it in one slot.
+ * The names of keys and channels on the server. All begin with the prefix. All that belong to one resource have the same hash tag,
+ * so that a cluster keeps them in one slot.
  *
- * <p>With a hash tag of the store all its resources are in one slot. No resource has such a key without one: a tag that
- * begins with an equals sign is followed by another, by a brace, or by nothing.
+ * <p>If the store has a hash tag, all its resources are in one slot. A store without one never uses such a key: it follows an
+ * equals sign at the beginning of a tag by another one, by a brace, or by nothing.
  */
 final class KeyNames {
 
@@ -34,12 +34,12 @@ final class KeyNames {
         return new KeyNames(other, hashTag);
     }
 
-    /** All resources in one slot. */
+    /** Returns names that keep all resources in one slot. */
     KeyNames withHashTag(String tag) {
         if (!HASH_TAG.matcher(tag).matches()) {
             throw new IllegalArgumentException(
                     "hash tag \"" + tag
-                            + "\": must be 1 to 100 letters, digits, dots, colons, hyphens or underscores, beginning with a letter or digit");
+                            + "\": must be 1 to 100 letters, digits, dots, colons, hyphens or underscores, starting with a letter or digit");
         }
         return new KeyNames(prefix, tag);
     }
@@ -56,19 +56,19 @@ final class KeyNames {
         return hashTag.isEmpty() ? prefix + '{' + tag(resource) + '}' : prefix + "{=" + hashTag + "}{" + resource + '}';
     }
 
-    /** Where PUBLISH reaches a store. */
+    /** Returns the channel for PUBLISH to a store. */
     String channel(String inbox) {
         return prefix + "in:" + inbox;
     }
 
-    /** Where SPUBLISH reaches a store about one resource: in the slot of that resource. */
+    /** Returns the channel for SPUBLISH to a store about one resource, in the slot of that resource. */
     String channel(String resource, String inbox) {
         return keyText(resource) + ":in:" + inbox;
     }
 
     /**
-     * A tag that is empty, or begins with its own end, is none. What begins with an equals sign gets one as well, so that
-     * no two resources share a tag.
+     * Redis ignores a tag that is empty or begins with a closing brace, so these get an equals sign in front. A resource that
+     * begins with an equals sign gets one too, so that no two resources share a tag.
      */
     private static String tag(String resource) {
         boolean escaped = resource.isEmpty() || resource.charAt(0) == '}' || resource.charAt(0) == '=';

@@ -16,10 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens something once, when it is first asked for, and again after a failure: on a thread of its own, for the driver gives
- * up connecting when its thread is interrupted, and then forgets to close what it has opened. Nobody has to wait for it.
+ * Opens a connection when it is first needed, and again after a failure. A thread of its own does that, because the driver gives
+ * up connecting when its thread is interrupted, and does not close what it has opened.
  *
- * <p>What is open can be replaced by another, which is opened beside it: whoever uses the first is not kept waiting.
+ * <p>The connection can be replaced by another one, which is opened first: users of the old one do not wait.
  */
 final class LazyConnection<T> {
 
@@ -30,22 +30,19 @@ final class LazyConnection<T> {
     private final Executor threads;
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable T there;
-    private @Nullable CompletableFuture<T> opening;
+    private volatile @Nullable CompletableFuture<T> opening;
     private volatile long begunNanos = System.nanoTime();
-    private boolean closed;
+    private volatile boolean closed;
 
     private final ConnectionRefresher renewing;
 
     /**
-     * Prepares, and opens nothing.
+     * Opens nothing yet.
      *
      * @param open connects, for as long as it takes
-     * @param end what to do with it in the end
+     * @param end closes what was opened
+     * @param threads gives each task a thread of its own, as {@link #apart(Runnable)} does
      */
-    LazyConnection(Supplier<T> open, Consumer<T> end) {
-        this(open, end, LazyConnection::apart);
-    }
-
     LazyConnection(Supplier<T> open, Consumer<T> end, Executor threads) {
         this.open = open;
         this.end = end;
@@ -53,12 +50,12 @@ final class LazyConnection<T> {
         this.renewing = new ConnectionRefresher(threads);
     }
 
-    /** What is open, if it is. */
+    /** Returns the open connection; null if there is none. */
     @Nullable T there() {
         return there;
     }
 
-    /** Opens it unless it is, or is about to be; cancelled if it was closed. */
+    /** Opens the connection unless it is open or being opened; returns a cancelled future after {@link #close}. */
     CompletableFuture<T> begin() {
         guard.lock();
         try {
@@ -76,25 +73,16 @@ final class LazyConnection<T> {
     }
 
     /**
-     * Replaces what is open, or is about to be; again and again where that fails.
+     * Replaces the connection that is open or being opened, and tries again if that fails.
      *
-     * @param isNeeded whether that is still so
-     * @param onRenewed told when the other is in its place, and before the first ends; from any thread, must not wait
+     * @param isNeeded whether it is still to be replaced
+     * @param onRenewed called when the new connection is in use, before the old one is closed; from any thread, must not wait
      */
     void renew(BooleanSupplier isNeeded, Runnable onRenewed) {
-        CompletableFuture<T> begun = begun();
+        CompletableFuture<T> begun = opening;
         if (begun != null) {
             var unused = begun.thenRun(
                     () -> renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed)));
-        }
-    }
-
-    private @Nullable CompletableFuture<T> begun() {
-        guard.lock();
-        try {
-            return opening;
-        } finally {
-            guard.unlock();
         }
     }
 
@@ -113,7 +101,7 @@ final class LazyConnection<T> {
         }
     }
 
-    /** Puts it in the place of what is there, which is returned; or returns it, if nothing is there any more. */
+    /** Uses the new connection and returns the old one; returns the new one if there is no old one any more. */
     private T replaced(T opened) {
         guard.lock();
         try {
@@ -129,7 +117,7 @@ final class LazyConnection<T> {
         }
     }
 
-    /** How long ago the last {@link #begin()} was that had to open it. */
+    /** Returns how long ago the last {@link #begin()} was that had to open it. */
     long ageNanos() {
         return System.nanoTime() - begunNanos;
     }
@@ -142,7 +130,7 @@ final class LazyConnection<T> {
         try {
             threads.execute(() -> open(result));
         } catch (OutOfMemoryError e) {
-            // No thread is to be had: whoever asks next tries again.
+            // No thread could be created: the next call tries again.
             result.completeExceptionally(e);
         }
     }
@@ -172,18 +160,13 @@ final class LazyConnection<T> {
     }
 
     boolean isClosed() {
-        guard.lock();
-        try {
-            return closed;
-        } finally {
-            guard.unlock();
-        }
+        return closed;
     }
 
     /**
-     * Ends what is open, or as soon as it is.
+     * Closes the connection, or as soon as it is open.
      *
-     * @param maxWait how long that is waited for
+     * @param maxWait how long to wait for that
      */
     void close(Duration maxWait) {
         FutureTask<?> ending;
@@ -199,7 +182,7 @@ final class LazyConnection<T> {
         try {
             threads.execute(ending);
         } catch (OutOfMemoryError e) {
-            // No thread is to be had: what is open must not stay.
+            // No thread could be created: this one closes it.
             ending.run();
         }
         try {
@@ -209,7 +192,7 @@ final class LazyConnection<T> {
         }
     }
 
-    /** Does something that waits, which may connect, on a thread of its own. */
+    /** Runs something that waits, and may connect, on a thread of its own. */
     static <T> CompletableFuture<T> apart(Supplier<T> work) {
         return CompletableFuture.supplyAsync(work, LazyConnection::apart);
     }

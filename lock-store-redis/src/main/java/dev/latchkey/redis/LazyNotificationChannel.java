@@ -4,11 +4,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The inbox of a store, opened when somebody waits for the first time. Never waits, so that nobody hangs in opening it. */
+/** The channel that messages to a store arrive in, opened when a caller waits for the first time. Its methods do not wait for the server. */
 final class LazyNotificationChannel {
 
     private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
@@ -22,38 +21,41 @@ final class LazyNotificationChannel {
     private volatile boolean warned;
 
     /**
-     * Prepares, and opens nothing.
+     * Opens nothing yet.
      *
-     * @param server what to call the server in a warning
-     * @param channel what to call the channel there
+     * @param server the server, as warnings name it
+     * @param limit how long to wait for the answer of the server
      */
-    LazyNotificationChannel(Supplier<NotificationChannel> open, String server, String channel) {
-        this.opening = new LazyConnection<>(open, NotificationChannel::close);
+    LazyNotificationChannel(
+            Connections connections, KeyNames names, WaiterRegistry waiters, String server, Duration limit) {
+        this.opening = new LazyConnection<>(
+                () -> connections.inbox(names, waiters, limit), NotificationChannel::close, LazyConnection::apart);
         this.server = server;
-        this.channel = channel;
+        this.channel = names.channel(waiters.id());
     }
 
-    /** How messages about a resource arrive already; they do so until it is left as often. */
-    Optional<NotificationChannel.GrantMessage> ready(String resource) {
+    /** Subscribes to messages about a resource if that needs no request; else returns empty. */
+    Optional<NotificationChannel.Push> ready(String resource) {
         NotificationChannel open = opening.there();
         return open == null ? Optional.empty() : open.ready(resource);
     }
 
     /**
-     * Has messages about a resource arrive, until it is left as often.
+     * Subscribes to messages about a resource.
      *
-     * @return completes with how they arrive; with {@link NotificationChannel.GrantMessage#NONE} if they cannot be had, and then for a while
+     * @return completes with how they arrive; with {@link NotificationChannel.Push#NONE} if they do not, and for some seconds after
+     *     that without another attempt
      */
-    CompletableFuture<NotificationChannel.GrantMessage> listen(String resource) {
+    CompletableFuture<NotificationChannel.Push> listen(String resource) {
         return retryNanos - System.nanoTime() > 0
-                ? CompletableFuture.completedFuture(NotificationChannel.GrantMessage.NONE)
+                ? CompletableFuture.completedFuture(NotificationChannel.Push.NONE)
                 : opening.begin().thenCompose(open -> open.listen(resource)).exceptionally(this::unavailable);
     }
 
     /**
-     * Subscribes anew, if it has: the server that commands go to may be another one now.
+     * Opens the channel again if it is open, because commands may go to another server now.
      *
-     * @param onRenewed told when it is done, for messages may have been missed
+     * @param onRenewed called then, because messages may have been missed
      */
     void renew(Runnable onRenewed) {
         opening.renew(() -> true, onRenewed);
@@ -73,17 +75,17 @@ final class LazyNotificationChannel {
         }
     }
 
-    private NotificationChannel.GrantMessage unavailable(Throwable failure) {
+    private NotificationChannel.Push unavailable(Throwable failure) {
         retryNanos = System.nanoTime() + RETRY_NANOS;
         if (!warned && !opening.isClosed()) {
             warned = true;
             log.warn(
-                    "lock.pubsub_unavailable server={} channel={} problem={} consequence=waiters poll",
+                    "lock.subscription_failed server={} channel={} problem={} consequence=waiters poll",
                     server,
                     channel,
                     Failures.unwrapped(failure).getMessage());
         }
-        return NotificationChannel.GrantMessage.NONE;
+        return NotificationChannel.Push.NONE;
     }
 
     void close(Duration maxWait) {

@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is made of a server that may evict keys when its memory is full: locks all have a TTL, so every policy but {@code
- * noeviction} takes them for a cache. Looked at once per connection that a store opens.
+ * What to do about a server that may evict keys when its memory is full. All locks have a TTL, so every policy except {@code
+ * noeviction} treats them like a cache. Checked once for each connection for commands.
  */
 enum MemoryPolicy {
-    /** A warning; the connection is used. Not waited for. */
+    /** Logs a warning and uses the connection. Does not wait for the answer. */
     WARN {
         @Override
         void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit) {
@@ -31,28 +31,28 @@ enum MemoryPolicy {
                 if (failure == null) {
                     evicting(info)
                             .ifPresent(policy -> log.warn(
-                                    "lock.eviction_possible server={} policy={} consequence=held locks may be evicted, and two may "
-                                            + "hold; set maxmemory-policy noeviction on a server that locks do not share with a cache",
+                                    "lock.eviction_allowed server={} policy={} consequence=held locks may be evicted, and then two "
+                                            + "clients may hold one; set maxmemory-policy noeviction on a server without a cache",
                                     server,
                                     policy));
                 } else {
-                    log.debug("lock.memory_policy_unknown server={}", server, failure);
+                    log.debug("lock.policy_check_failed server={}", server, failure);
                 }
             });
         }
     },
-    /** The connection is refused, also if the policy cannot be looked at. */
+    /** Refuses the connection, also if the policy cannot be read. */
     REFUSE {
         @Override
         void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit) {
             evicting(await(ask(open), limit)).ifPresent(policy -> {
                 throw new UnsuitableException("its maxmemory-policy is " + policy
-                        + ", which may evict held locks; set noeviction, or leave out the option strict");
+                        + ", which may evict held locks; set noeviction, or remove the option strict");
             });
         }
     };
 
-    /** Why the server is not used. */
+    /** Says why the server is not used. */
     static final class UnsuitableException extends RedisException {
 
         private static final long serialVersionUID = 1L;
@@ -68,17 +68,17 @@ enum MemoryPolicy {
     private static final Pattern LIMIT = Pattern.compile("(?m)^maxmemory:(\\d+)");
 
     /**
-     * Looks at the server of a new connection.
+     * Checks the server of a new connection.
      *
-     * @param server what to call it
-     * @param limit how long its answer is waited for, if it is
-     * @throws RedisException if the connection is not to be used
+     * @param server the server, as messages name it
+     * @param limit how long to wait for its answer
+     * @throws RedisException if the connection must not be used
      */
     abstract void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit);
 
-    /** Over other connections, looking at each before it is used. */
+    /** Returns the same connections, with this check. */
     Connections watching(Connections connections, String server, Duration limit) {
-        return Connections.wrapping(connections, open -> look(open, server, limit), connections::close);
+        return connections.checkedBy(open -> look(open, server, limit));
     }
 
     private static AsyncCommand<byte[], byte[], byte[]> ask(StatefulConnection<byte[], byte[]> open) {
@@ -105,11 +105,11 @@ enum MemoryPolicy {
     }
 
     private static UnsuitableException unknown(String why) {
-        return new UnsuitableException("its maxmemory-policy cannot be looked at: " + why
-                + ". Give the user the right +info, or leave out the option strict");
+        return new UnsuitableException("its maxmemory-policy cannot be read: " + why
+                + ". Give the user the permission +info, or remove the option strict");
     }
 
-    /** The policy, if there is a limit to be kept by it. */
+    /** Returns the policy if it may evict locks: there is a memory limit, and the policy is not {@code noeviction}. */
     private static Optional<String> evicting(byte[] info) {
         String text = new String(info, StandardCharsets.UTF_8);
         Matcher policy = POLICY.matcher(text);

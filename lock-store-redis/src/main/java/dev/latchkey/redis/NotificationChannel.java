@@ -3,42 +3,43 @@ package dev.latchkey.redis;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What the server's messages to the waiters of one store arrive in. */
+/** Receives the messages of the server to the waiters of one store. */
 interface NotificationChannel {
 
-    /** How the server reaches a waiter. */
-    enum GrantMessage {
-        /** Not at all: it has to poll. */
+    /** How the server notifies a waiter. */
+    enum Push {
+        /** Not at all: the waiter polls. */
         NONE("0"),
         PUBLISH("1"),
         SPUBLISH("2");
 
         private final String letter;
 
-        GrantMessage(String letter) {
+        Push(String letter) {
             this.letter = letter;
         }
 
-        /** As the scripts know it. */
+        /** Returns how scripts write it. */
         String letter() {
             return letter;
         }
     }
 
-    /** As {@link #listen}, if that is so without asking the server; else empty. */
-    Optional<GrantMessage> ready(String resource);
+    /** As {@link #listen}, if that needs no request; else empty. */
+    Optional<Push> ready(String resource);
 
     /**
-     * Has messages about a resource arrive, until it is left as often; completes when they do.
+     * Subscribes to messages about a resource, until {@link #leave} was called as often.
      *
-     * @return fails with a {@link io.lettuce.core.RedisException} if the server cannot be asked, or does not allow it
+     * @return completes when they arrive; fails with a {@link io.lettuce.core.RedisException} if the server cannot be reached or
+     *     does not allow it
      */
-    CompletableFuture<GrantMessage> listen(String resource);
+    CompletableFuture<Push> listen(String resource);
 
-    /** Has messages about a resource come from where it is, if it has gone elsewhere since: for those who wait for long. */
+    /** Moves the subscription if the slot of the resource has moved to another server. Called with each poll. */
     default void check(String resource) {}
 
-    /** One of those who listen is gone. */
+    /** Ends what one {@link #listen} or {@link #ready} has begun. */
     void leave(String resource);
 
     void close();

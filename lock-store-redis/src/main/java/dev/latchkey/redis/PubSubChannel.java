@@ -12,41 +12,42 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-/** One subscription for the whole life of a store. */
+/** One subscription for all waiters of a store, to one server. */
 final class PubSubChannel extends RedisPubSubAdapter<String, String>
         implements NotificationChannel, RedisConnectionStateListener {
 
     private final StatefulRedisPubSubConnection<String, String> connection;
     private final String channel;
-    private final MessageHandler mail;
+    private final WaiterRegistry waiters;
     private final Runnable end;
     private volatile boolean open;
 
     private PubSubChannel(
             StatefulRedisPubSubConnection<String, String> connection,
             String channel,
-            MessageHandler mail,
+            WaiterRegistry waiters,
             Runnable end) {
         this.connection = connection;
         this.channel = channel;
-        this.mail = mail;
+        this.waiters = waiters;
         this.end = end;
     }
 
     /**
      * Subscribes, and returns once the server has confirmed it.
      *
-     * @param end what ends the connection, if that is the store's
-     * @param limit how long the confirmation is waited for
-     * @throws io.lettuce.core.RedisException if the server cannot be asked, or does not allow it
+     * @param end closes the connection, if it belongs to the store
+     * @param limit how long to wait for the confirmation
+     * @throws io.lettuce.core.RedisException if the server cannot be reached or does not allow it
      */
     static PubSubChannel open(
             StatefulRedisPubSubConnection<String, String> connection,
-            String channel,
-            MessageHandler mail,
+            KeyNames names,
+            WaiterRegistry waiters,
             Runnable end,
             Duration limit) {
-        PubSubChannel inbox = new PubSubChannel(connection, channel, mail, end);
+        String channel = names.channel(waiters.id());
+        PubSubChannel inbox = new PubSubChannel(connection, channel, waiters, end);
         connection.addListener((RedisConnectionStateListener) inbox);
         connection.addListener((RedisPubSubListener<String, String>) inbox);
         try {
@@ -63,13 +64,13 @@ final class PubSubChannel extends RedisPubSubAdapter<String, String>
     }
 
     @Override
-    public Optional<GrantMessage> ready(String resource) {
-        return Optional.of(GrantMessage.PUBLISH);
+    public Optional<Push> ready(String resource) {
+        return Optional.of(Push.PUBLISH);
     }
 
     @Override
-    public CompletableFuture<GrantMessage> listen(String resource) {
-        return CompletableFuture.completedFuture(GrantMessage.PUBLISH);
+    public CompletableFuture<Push> listen(String resource) {
+        return CompletableFuture.completedFuture(Push.PUBLISH);
     }
 
     @Override
@@ -78,27 +79,27 @@ final class PubSubChannel extends RedisPubSubAdapter<String, String>
     @Override
     public void message(String from, String text) {
         if (from.equals(channel)) {
-            mail.message(text);
+            waiters.message(text);
         }
     }
 
     @Override
     public void subscribed(String to, long count) {
         if (to.equals(channel) && open) {
-            mail.missed();
+            waiters.askAgain();
         }
     }
 
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> closed) {
-        mail.disconnected();
+        waiters.disconnected();
     }
 
     @Override
     public void close() {
         detach();
         if (connection.isOpen()) {
-            // Not awaited: a server that does not answer must not keep the store from closing.
+            // Not awaited: a server that does not answer must not delay the end of the store.
             var unused = connection.async().unsubscribe(channel);
         }
         end.run();

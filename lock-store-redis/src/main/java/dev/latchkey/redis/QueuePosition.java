@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A place in the queue, as of the last answer.
  *
- * @param sinceNanos a time before the question was sent
+ * @param sinceNanos a time before the request was sent
  * @param serverMicros the server's time when it answered
  * @param generation of the connection then
  */
@@ -13,13 +13,18 @@ record QueuePosition(long sinceNanos, long serverMicros, int generation) {
 
     private static final int OF_NO_CONNECTION = -1;
 
-    /** The same, with a time that is compared with no other. */
+    /** Returns the same place, with a time that no grant is measured by. */
     QueuePosition outdated() {
         return new QueuePosition(sinceNanos, serverMicros, OF_NO_CONNECTION);
     }
 
-    /** The time of this JVM from which on a grant counts: not later than the server began to count. */
-    long since(GrantMessage.Grant grant) {
+    /** Whether the time of a grant can be compared with that of this place: both are of one server's clock. */
+    boolean canDate(Grant grant, int currentGeneration) {
+        return generation == currentGeneration && grant.atMicros() >= serverMicros;
+    }
+
+    /** Returns a time of this JVM from which the grant counts, not later than the server began to count. */
+    long since(Grant grant) {
         if (grant.sinceNanos().isPresent()) {
             return grant.sinceNanos().getAsLong();
         }

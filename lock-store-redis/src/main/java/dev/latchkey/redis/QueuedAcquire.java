@@ -1,29 +1,31 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that waits, on the thread of its caller: it asks for a place in the queue, listens, and asks again now and then.
+ * One acquire that may wait, on the thread of its caller. The first request acquires the lock or joins the queue. The thread
+ * then handles events: the answer, a grant, the hint to ask again, the end of the wait. When it is time, or after a hint, it
+ * asks again with its ticket.
  *
  * <ol>
- *   <li>Where messages cannot reach it yet it asks first, for most locks are free. Queued, it begins to listen, polls until
- *       messages can reach it, and then has the queue know that, at its place.
- *   <li>A reply that grants counts from before its request was sent.
- *   <li>A message that grants counts by the server's own clock: as much later than the last request as the server says that
- *       the grant came after the answer. A caller that was frozen in between computes a lease that is over already. One
- *       read from the reply to a release of this store counts from before that was sent.
- *   <li>A message that overtakes a reply waits for it. After a lost connection, or a look that failed, it is only a hint,
- *       for its time may be that of another server.
- *   <li>Asking again with the ticket finds what a lost message would have told, shows that the waiter lives, and keeps its
- *       place if the server has forgotten it.
+ *   <li>A waiter that cannot be notified yet asks first, because most locks are free. Once queued, it subscribes, polls until
+ *       the subscription is confirmed, and then tells the queue so without losing its place.
+ *   <li>A hold that a reply grants counts from before the request was sent.
+ *   <li>A hold that a message grants counts from a time after the last request: as much later as the server says that the grant
+ *       came after its answer. If the process was frozen in between, the lease is therefore over already. A grant that the
+ *       reply to a release of this store tells counts from before that release was sent.
+ *   <li>A message that overtakes a reply waits for it. After a lost connection, or a request that failed, a message is only a
+ *       hint, because its time may be that of another server.
+ *   <li>Asking again finds what a lost message would have told, shows that the waiter lives, and restores its place if the
+ *       server has forgotten it.
  * </ol>
  */
 final class QueuedAcquire {
@@ -31,220 +33,277 @@ final class QueuedAcquire {
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    private final QueueRequests questions;
-    private final WaiterSubscription subscription;
-    private final long endNanos;
-    private final BlockingQueue<WaiterEvent> signals = new LinkedBlockingQueue<>();
-    private final CountDownLatch ended = new CountDownLatch(1);
+    /** Something that happened; handled by the thread that waits. */
+    private interface Event {
 
-    private @Nullable QueueRequest question;
+        /** Returns what ends the wait; null if it goes on. */
+        @Nullable Response handle();
+    }
+
+    private final ScriptRunner server;
+    private final Requests requests;
+    private final Demotions demotions;
+    private final Request request;
+    private final String attempt;
+    private final WaiterSubscription subscription;
+    private final QueueExit exit;
+    private final long endNanos;
+    private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+
+    /** The request in flight; and how the queue is to notify this waiter, as that request says. */
+    private ScriptRunner.@Nullable Sent sent;
+
+    private NotificationChannel.Push sentPush = NotificationChannel.Push.NONE;
     private long answerByNanos;
+
     private boolean askAgain;
     private long nextNanos;
 
-    /** When the first was sent of the questions that have failed in a row. */
+    /** When the first of the requests that failed in a row was sent. */
     private @Nullable Long failingSinceNanos;
 
-    /** How the queue knows it. */
-    private NotificationChannel.GrantMessage push = NotificationChannel.GrantMessage.NONE;
+    /** How the queue notifies this waiter, as of the last answer. */
+    private NotificationChannel.Push push = NotificationChannel.Push.NONE;
 
-    private boolean mayHaveTrace;
     private long ticket;
     private @Nullable QueuePosition place;
-    private GrantMessage.@Nullable Grant early;
-    private boolean inTurn;
+    private @Nullable Grant early;
+    private boolean mayHaveTrace;
+    private boolean isGranted;
+    private boolean isGrantedInTurn;
 
-    QueuedAcquire(QueueRequests questions, WaiterSubscription subscription, Duration maxWait) {
-        this.questions = questions;
-        this.subscription = subscription;
+    QueuedAcquire(
+            ScriptRunner server,
+            Requests requests,
+            Demotions demotions,
+            LazyNotificationChannel inbox,
+            Request request,
+            String attempt,
+            Duration maxWait) {
+        this.server = server;
+        this.requests = requests;
+        this.demotions = demotions;
+        this.request = request;
+        this.attempt = attempt;
+        this.subscription = new WaiterSubscription(inbox, request.key().resource());
+        this.exit = new QueueExit(server, requests, request, attempt);
         this.endNanos = System.nanoTime() + maxWait.toNanos();
     }
 
-    CountDownLatch ended() {
-        return ended;
+    String attempt() {
+        return attempt;
     }
 
-    /** Whether it was granted from the queue: then others may wait there, too. */
+    String resource() {
+        return request.key().resource();
+    }
+
+    String token() {
+        return request.key().token();
+    }
+
+    boolean isGranted() {
+        return isGranted;
+    }
+
+    /** Whether it was granted from the queue. Others may then wait behind it. */
     boolean isGrantedInTurn() {
-        return inTurn;
+        return isGrantedInTurn;
     }
 
-    /** From any thread. */
-    void signal(WaiterEvent signal) {
-        signals.add(signal);
+    /** Called from any thread, as the three methods below it: the server has granted the lock to this waiter. */
+    void granted(Grant grant) {
+        events.add(() -> onGrant(grant));
     }
 
-    /** Asks for the first time. */
-    void begin() {
+    /** Something may have changed, or a message may have been missed. */
+    void askAgain() {
+        events.add(this::onHint);
+    }
+
+    /** The caller no longer wants the lock. */
+    void withdraw() {
+        events.add(() -> Response.Conflicted.NO_HINT);
+    }
+
+    /** The store is closed. */
+    void fail() {
+        events.add(() -> {
+            throw server.failures().closed(resource());
+        });
+    }
+
+    ScriptRequest firstRequest() {
         subscription.openNow();
         push = subscription.push();
-        ask();
+        return nextRequest();
     }
 
-    private void ask() {
+    private ScriptRequest nextRequest() {
+        NotificationChannel.Push now = subscription.push();
         askAgain = false;
         mayHaveTrace = true;
-        QueueRequest asked = push == subscription.push()
-                ? questions.ask(ticket, push)
-                : questions.askListening(ticket, subscription.push());
-        question = asked;
-        answerByNanos = asked.sinceNanos() + questions.limitNanos();
-        var unused = asked.answer()
-                .whenComplete((reply, failure) -> signals.add(new WaiterEvent.Answered(asked, reply, failure)));
+        sentPush = now;
+        return push == now
+                ? requests.acquire(request, attempt, ticket, now)
+                : requests.acquireListening(request, attempt, ticket, now);
     }
 
-    /** Waits for whatever comes first. What it returns other than a grant may have left a trace on the server. */
+    /** Notes that a request was sent. */
+    void sent(ScriptRunner.Sent now) {
+        sent = now;
+        answerByNanos = now.sinceNanos() + server.limit().toNanos();
+        var unused = now.answer().whenComplete((reply, failure) -> events.add(() -> onAnswer(now, reply, failure)));
+    }
+
+    /** Waits until an event ends the wait. Anything but a grant may leave a trace on the server. */
     Response await() throws InterruptedException {
         while (true) {
-            WaiterEvent signal = signals.poll(nanosToNextStep(), TimeUnit.NANOSECONDS);
-            Response response = signal == null ? onTime() : on(signal);
+            Event event = events.poll(nanosToNextStep(), TimeUnit.NANOSECONDS);
+            Response response = event == null ? onTime() : event.handle();
             if (response != null) {
-                mayHaveTrace &= !(response instanceof Response.Granted);
+                isGranted = response instanceof Response.Granted;
+                mayHaveTrace &= !isGranted;
                 return response;
+            }
+            if (askAgain && sent == null) {
+                sent(server.send(nextRequest()));
             }
         }
     }
 
     private long nanosToNextStep() {
         long now = System.nanoTime();
-        QueueRequest asked = question;
-        long step = asked == null ? nextNanos : answerByNanos;
-        // The first answer is waited for in any case: it may be that it is free, and no answer is no conflict.
+        long step = sent == null ? nextNanos : answerByNanos;
+        // The first answer is waited for in any case: the lock may be free, and no answer is no conflict.
         return Math.max(0, place == null ? step - now : Math.min(step - now, endNanos - now));
     }
 
     private @Nullable Response onTime() {
         long now = System.nanoTime();
-        QueueRequest asked = question;
-        if (asked != null && now - answerByNanos >= 0) {
-            onSilence(asked, now);
+        ScriptRunner.Sent late = sent;
+        if (late != null && now - answerByNanos >= 0) {
+            onSilence(late, now);
         }
         if (endNanos - now <= 0 && place != null) {
             return Response.Conflicted.NO_HINT;
         }
-        if (asked == null && nextNanos - now <= 0) {
-            ask();
-        }
+        askAgain |= sent == null && nextNanos - now <= 0;
         return null;
     }
 
-    /** Where this process slept as well the answer may be here, and nobody has read it yet. */
-    private void onSilence(QueueRequest late, long now) {
+    /** If this process slept as well, the answer may be here, and nobody has read it yet. */
+    private void onSilence(ScriptRunner.Sent late, long now) {
         if (now - answerByNanos > OVERSLEPT_NANOS) {
-            answerByNanos = now + questions.limitNanos();
+            answerByNanos = now + server.limit().toNanos();
         } else {
-            question = null;
+            sent = null;
             late.answer().cancel(false);
-            throw questions.noAnswer();
+            throw server.noAnswer(resource());
         }
     }
 
-    private @Nullable Response on(WaiterEvent signal) {
-        if (signal instanceof WaiterEvent.Answered answer) {
-            return answer.question().equals(question) ? onAnswer(answer) : null;
-        }
-        if (signal instanceof WaiterEvent.Granted granted) {
-            return onGrant(granted.grant());
-        }
-        if (signal instanceof WaiterEvent.Listening now) {
-            subscription.opened(now.push());
-            askAgain |= push != subscription.push();
-            askAgainIfNeeded();
-            return null;
-        }
-        if (signal instanceof WaiterEvent.AskAgain) {
-            askAgain = true;
-            askAgainIfNeeded();
-            return null;
-        }
-        if (signal instanceof WaiterEvent.Closed) {
-            throw questions.closed();
-        }
-        return Response.Conflicted.NO_HINT;
+    private @Nullable Response onHint() {
+        askAgain = true;
+        return null;
     }
 
-    private @Nullable Response onAnswer(WaiterEvent.Answered answer) {
-        question = null;
-        List<Long> reply = answer.reply();
+    /** The subscription is confirmed, or has failed. */
+    private @Nullable Response onSubscribed(NotificationChannel.Push now) {
+        subscription.opened(now);
+        askAgain |= push != subscription.push();
+        return null;
+    }
+
+    private @Nullable Response onAnswer(
+            ScriptRunner.Sent answered, @Nullable List<Long> reply, @Nullable Throwable failure) {
+        if (!answered.equals(sent)) {
+            return null;
+        }
+        sent = null;
         if (reply == null) {
-            onFailure(answer.question(), answer.failure());
+            onFailure(answered, failure == null ? new IllegalStateException("no answer") : failure);
             return null;
         }
         failingSinceNanos = null;
         if (ReplyParser.isQueued(reply)) {
-            return onQueued(answer.question(), reply);
+            return onQueued(answered, reply);
         }
-        inTurn = place != null;
-        return questions.response(reply, answer.question());
+        isGrantedInTurn = place != null;
+        return demotions.response(request, reply, answered.sinceNanos());
     }
 
-    private @Nullable Response onQueued(QueueRequest asked, List<Long> reply) {
+    private @Nullable Response onQueued(ScriptRunner.Sent answered, List<Long> reply) {
         ticket = reply.get(1);
-        place = new QueuePosition(asked.sinceNanos(), reply.get(2), asked.generation());
-        push = asked.push();
-        subscription.open(how -> signals.add(new WaiterEvent.Listening(how)));
+        place = new QueuePosition(answered.sinceNanos(), reply.get(2), answered.generation());
+        push = sentPush;
+        subscription.open(now -> events.add(() -> onSubscribed(now)));
         nextNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pause(reply.get(3), reply.get(4)));
-        GrantMessage.Grant waiting = early;
+        Grant waiting = early;
         early = null;
-        if (waiting != null) {
-            return onGrant(waiting);
-        }
-        askAgainIfNeeded();
-        return null;
+        return waiting == null ? null : onGrant(waiting);
     }
 
-    /** The first ones notice the end of a lease, one after the other; the others look now and then. */
+    /** The first in the queue notice the end of a lease, one after the other; the rest only poll as a safety net. */
     private long pause(long rank, long millisToLeaseEnd) {
-        if (push == NotificationChannel.GrantMessage.NONE) {
+        if (push == NotificationChannel.Push.NONE) {
             return ThreadLocalRandom.current().nextLong(20, 101);
         }
-        long poll = questions.pollMillis();
+        long poll = Requests.pollMillis(request, push);
         long position = rank < 0 ? 2 : rank;
         return position > 2 || millisToLeaseEnd <= 0 ? poll : Math.min(poll, millisToLeaseEnd + 1 + 30 * position);
     }
 
-    private void onFailure(QueueRequest asked, @Nullable Throwable failure) {
-        Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
+    private void onFailure(ScriptRunner.Sent failed, Throwable cause) {
         boolean passing = Failures.isConnection(cause) || Failures.isPassing(cause);
-        // Not from the last answer on: looks are seconds apart, and one that fails is no reason to give up.
-        long since = failingSinceNanos == null ? asked.sinceNanos() : failingSinceNanos;
+        // Not since the last answer: requests are seconds apart, and one that fails is no reason to give up.
+        long since = failingSinceNanos == null ? failed.sinceNanos() : failingSinceNanos;
         failingSinceNanos = since;
-        if (!passing || System.nanoTime() - since > questions.limitNanos()) {
-            throw questions.failed(cause);
+        if (!passing || System.nanoTime() - since > server.limit().toNanos()) {
+            throw server.failures().of(resource(), cause);
         }
         place = place == null ? null : place.outdated();
+        askAgain = false;
         nextNanos = System.nanoTime() + RETRY_NANOS;
     }
 
-    private void askAgainIfNeeded() {
-        if (askAgain && question == null) {
-            ask();
-        }
-    }
-
-    private @Nullable Response onGrant(GrantMessage.Grant grant) {
-        if (question != null) {
+    private @Nullable Response onGrant(Grant grant) {
+        if (sent != null) {
             early = grant;
             return null;
         }
         QueuePosition last = place;
-        if (last == null || !questions.canTell(last, grant)) {
-            ask();
+        if (last == null || !last.canDate(grant, server.link().generation())) {
+            askAgain = true;
             return null;
         }
-        inTurn = true;
-        return questions.response(grant, last);
+        isGrantedInTurn = true;
+        return ReplyParser.granted(
+                request.mode(), grant.fence(), last.since(grant), Duration.ofMillis(grant.ttlMillis()));
     }
 
-    /** Leaves no trace on the server: uninterruptibly, but not for longer than the limit. */
+    /** Leaves nothing on the server: uninterruptibly, but not for longer than the command timeout. */
     void leave() {
-        QueueRequest asked = question;
-        if (asked != null) {
-            // First, so that a server which does not know the script is not sent its text once the cancel has run.
-            asked.answer().cancel(false);
+        ScriptRunner.Sent last = sent;
+        if (last != null) {
+            // First: a server that does not know the script must not be sent its text after the cancel.
+            last.answer().cancel(false);
         }
-        if (mayHaveTrace) {
-            questions.cancel();
+        try {
+            if (mayHaveTrace) {
+                exit.leave();
+            }
+        } catch (RuntimeException e) {
+            // Nobody else would give up what it is granted, or was while the server did not answer.
+            exit.giveBack();
+            throw e;
+        } finally {
+            subscription.close();
         }
+    }
+
+    /** Gives back what was granted after the wait had ended. */
+    void giveBack() {
+        exit.giveBack();
     }
 }

@@ -26,7 +26,6 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -63,16 +62,18 @@ public final class RedisStore
                 InspectableStore,
                 IndexedBatchStore {
 
-    /** A script can add one to it: its numbers are doubles. */
+    /** Scripts calculate with doubles, and can still add one to it. */
     private static final long LARGEST_FENCE = (1L << 53) - 2;
 
-    private final KeyNames names;
     private final Requests requests;
     private final ScriptRunner server;
-    private final WaiterRegistry waits;
+    private final Demotions demotions;
+    private final WaiterRegistry waiters;
     private final LazyNotificationChannel inbox;
     private final Replicas replicas;
-    private final AsyncRequests sending;
+    private final Releases releases;
+    private final AsyncRequests async;
+    private final Refreshes refreshes;
     private final Batches batches;
 
     /**
@@ -85,22 +86,23 @@ public final class RedisStore
     }
 
     private RedisStore(Builder options) {
-        names = options.names;
-        requests = new Requests(options.retention);
+        KeyNames names = options.names;
         Connections connections =
                 options.memoryPolicy.watching(options.connections, options.server, options.commandTimeout);
         server = new ScriptRunner(connections, new Failures(options.server, names), options.commandTimeout);
-        waits = new WaiterRegistry(server);
-        inbox = new LazyNotificationChannel(
-                () -> options.connections.inbox(names, waits.id(), waits, options.commandTimeout),
-                options.server,
-                names.channel(waits.id()));
-        if (options.connections.areOurs()) {
-            server.link().whenMoved(() -> inbox.renew(waits::missed));
+        requests = new Requests(names, options.retention);
+        BatchRequests batchRequests = new BatchRequests(names, options.retention, connections.isOneServer());
+        demotions = new Demotions(server, requests, batchRequests);
+        waiters = new WaiterRegistry(server);
+        inbox = new LazyNotificationChannel(connections, names, waiters, options.server, options.commandTimeout);
+        if (connections.areReplaceable()) {
+            server.link().whenMoved(() -> inbox.renew(waiters::askAgain));
         }
         replicas = new Replicas(server, options.replicas, options.replicaWait);
-        sending = new AsyncRequests(server, names, requests);
-        batches = new Batches(names, requests, server, replicas, options.connections.isOneServer());
+        releases = new Releases(server, requests, waiters);
+        async = new AsyncRequests(server, requests);
+        refreshes = new Refreshes(server, requests, replicas);
+        batches = new Batches(batchRequests, server, demotions, replicas);
     }
 
     /**
@@ -140,29 +142,27 @@ public final class RedisStore
 
     @Override
     public Response save(Request request) {
-        return save(request, 0);
+        return saved(request, server.send(requests.acquire(request, 0)));
     }
 
     @Override
     public Response save(Request request, long proposal) {
-        String resource = request.key().resource();
-        SharedConnection.Session session = server.link().session(resource);
-        long since = System.nanoTime();
-        byte[] key = names.key(resource);
-        Script script = Requests.script(Script.ACQUIRE, request);
-        List<Long> reply = server.ask(resource, script, key, requests.acquire(request, proposal));
-        Optional<Response> unused = ReplyParser.demotion(reply, request).map(this::save);
-        return replicas.acknowledged(resource, session, ReplyParser.response(reply, request, since));
+        return saved(request, server.send(requests.acquire(request, proposal)));
+    }
+
+    private Response saved(Request request, ScriptRunner.Sent sent) {
+        Response response = demotions.response(request, server.answer(sent), sent.sinceNanos());
+        return replicas.acknowledged(sent, response);
     }
 
     @Override
     public CompletionStage<Response> saveAsync(Request request, long proposal) {
-        return sending.save(request, proposal, () -> save(request, proposal));
+        return async.save(request, proposal, () -> save(request, proposal));
     }
 
     @Override
     public CompletionStage<Boolean> deleteAsync(Key key) {
-        return sending.delete(key, () -> delete(key));
+        return async.delete(key, () -> delete(key));
     }
 
     /**
@@ -182,15 +182,25 @@ public final class RedisStore
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        byte[] key = names.key(request.key().resource());
-        QueueRequests questions = new QueueRequests(server, requests, key, request, waits.newAttempt());
-        Response response = new QueuedWait(waits, inbox, questions, maxWait).await(withdrawn);
+        Response response;
+        String attempt = waiters.newAttempt();
+        var acquire = new QueuedAcquire(server, requests, demotions, inbox, request, attempt, maxWait);
+        try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
+            withdrawn.thenRun(entry.waiter()::withdraw);
+            try {
+                server.link().connectInOrder(request.key().resource());
+                acquire.sent(server.send(acquire.firstRequest()));
+            } finally {
+                server.link().letNextSend();
+            }
+            response = acquire.await();
+        }
         return replicas.areWanted() && response instanceof Response.Granted ? written(request) : response;
     }
 
     /**
-     * Replicas acknowledge what this connection wrote, and the grant may have been written by who handed it over. What was
-     * promoted must not end sooner by it: its holder believes in the shared hold until it is told.
+     * Writes again what was granted, because replicas acknowledge what this connection wrote, and another client may have
+     * written the grant. What was promoted must not end sooner by this: its holder believes in the shared hold until it knows.
      */
     private Response written(Request request) {
         return request.key().held().isPresent() ? save(request) : refresh(request);
@@ -198,23 +208,20 @@ public final class RedisStore
 
     @Override
     public Response refresh(Request request) {
-        String resource = request.key().resource();
-        SharedConnection.Session session = server.link().session(resource);
-        long since = System.nanoTime();
-        Script script = Requests.script(Script.REFRESH, request);
-        List<Long> reply = server.ask(resource, script, names.key(resource), requests.refresh(request));
-        return replicas.acknowledged(resource, session, ReplyParser.refreshed(reply, request, since));
+        ScriptRunner.Sent sent = server.send(requests.refresh(request));
+        Response response = ReplyParser.refreshed(server.answer(sent), request, sent.sinceNanos());
+        return replicas.acknowledged(sent, response);
     }
 
     /** {@inheritDoc} All requests are sent before the store waits for the first answer. */
     @Override
-    public List<RefreshResult> refreshAll(List<Request> requests) {
-        return refreshAll(requests, server.limit());
+    public List<RefreshResult> refreshAll(List<Request> all) {
+        return refreshes.all(all, server.limit());
     }
 
     @Override
-    public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
-        return new Refreshes(server, names, this.requests, replicas).all(requests, within);
+    public List<RefreshResult> refreshAll(List<Request> all, Duration within) {
+        return refreshes.all(all, within);
     }
 
     @Override
@@ -225,59 +232,25 @@ public final class RedisStore
     /** {@inheritDoc} If others wait for the lock, it is handed to the next waiter in the same step. */
     @Override
     public boolean delete(Key key) {
-        return waits.wasGrantedInTurn(key.token())
-                ? handOff(key)
-                : release(key, requests.release(key)).get(0) == 1;
-    }
-
-    /** Others may wait for it. Those of them who wait in this store learn from the reply that it is theirs. */
-    private boolean handOff(Key key) {
-        try {
-            server.link().connected(key.resource());
-            long since = System.nanoTime();
-            List<Long> reply = release(key, requests.handOff(key, waits.id()));
-            waits.handedOver(reply, since);
-            boolean wasOurs = reply.get(0) == 1;
-            if (!wasOurs) {
-                // The driver may have repeated it: then somebody may have it who was told by the reply that is lost.
-                waits.missed();
-            }
-            return wasOurs;
-        } catch (LockStorageException e) {
-            // Somebody may have it who was not told.
-            waits.missed();
-            throw e;
-        }
-    }
-
-    private List<Long> release(Key key, byte[][] args) {
-        return server.ask(key.resource(), Script.RELEASE, names.key(key.resource()), args);
+        return releases.release(key);
     }
 
     @Override
     public Optional<Response.Granted> find(Key key) {
-        String resource = key.resource();
-        server.link().connected(resource);
-        long since = System.nanoTime();
-        return ReplyParser.found(
-                server.ask(resource, Script.FIND, names.key(resource), Requests.ascii(key.token())), since);
+        ScriptRunner.Sent sent = server.send(requests.find(key));
+        return ReplyParser.found(server.answer(sent), sent.sinceNanos());
     }
 
     /** {@inheritDoc} Also returns false if the number is more than ten years ahead of the server's clock. */
     @Override
     public boolean raiseFence(Key key, long fence) {
-        String resource = key.resource();
         if (fence < 0 || fence > LARGEST_FENCE) {
             return false;
         }
-        byte[] digits = Requests.ascii(String.format(Locale.ROOT, "%016d", fence));
-        byte[] token = Requests.ascii(key.token());
-        SharedConnection.Session session = server.link().session(resource);
-        boolean isRaised = server.ask(resource, Script.RAISE_FENCE, names.key(resource), token, digits)
-                        .get(0)
-                == 1;
+        ScriptRunner.Sent sent = server.send(requests.raiseFence(key, fence));
+        boolean isRaised = server.answer(sent).get(0) == 1;
         if (isRaised) {
-            replicas.acknowledge(resource, session);
+            replicas.acknowledge(sent);
         }
         return isRaised;
     }
@@ -290,7 +263,7 @@ public final class RedisStore
 
     @Override
     public List<Holder> holders(String resource) {
-        return ReplyParser.holders(server.ask(resource, Script.HOLDERS, names.key(resource)));
+        return ReplyParser.holders(server.ask(requests.holders(resource)));
     }
 
     /**
@@ -330,7 +303,7 @@ public final class RedisStore
      */
     @Override
     public void close() {
-        waits.close();
+        waiters.close();
         inbox.close(server.limit());
         server.close();
     }

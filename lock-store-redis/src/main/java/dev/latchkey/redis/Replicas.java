@@ -3,7 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 
-/** Waits for replicas to acknowledge what was granted, where that is asked for. */
+/** Waits for replicas to acknowledge a write, if the store was built to do so. */
 final class Replicas {
 
     private final ScriptRunner server;
@@ -21,31 +21,32 @@ final class Replicas {
     }
 
     /**
-     * Waits until what was granted has reached them.
+     * Waits until the replicas have what was granted.
      *
-     * @param session the connection before it was asked for
+     * @param sent the request that was answered
      * @throws dev.latchkey.LockStorageException as {@link #acknowledge}
      */
-    Response acknowledged(String resource, SharedConnection.Session session, Response response) {
+    Response acknowledged(ScriptRunner.Sent sent, Response response) {
         if (response instanceof Response.Granted) {
-            acknowledge(resource, session);
+            acknowledge(sent);
         }
         return response;
     }
 
     /**
-     * Waits until what was written has reached them, where that is asked for.
+     * Waits until the replicas have what was written.
      *
-     * @param session the connection before it was written
-     * @throws dev.latchkey.LockStorageException if it has not, or the connection is another one by now: its server knows only
-     *     of what was written over it
+     * @param sent the request that wrote, or the first of several
+     * @throws dev.latchkey.LockStorageException if they do not have it in time, or the connection was lost since: the server of
+     *     the next connection only knows what was written over that one
      */
-    void acknowledge(String resource, SharedConnection.Session session) {
+    void acknowledge(ScriptRunner.Sent sent) {
         if (!areWanted()) {
             return;
         }
+        String resource = sent.request().resource();
         long acknowledged = server.replicated(resource, count, maxWait);
-        if (!session.equals(server.link().session(resource))) {
+        if (!sent.session().equals(server.link().session(resource))) {
             throw server.failures().reconnected(resource);
         }
         if (acknowledged < count) {

@@ -1,6 +1,5 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Holder;
@@ -13,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Replies of scripts as the answers of a store. */
+/** Translates the replies of scripts into responses of the SPI. */
 final class ReplyParser {
 
     private static final int CONFLICT = -1;
@@ -25,7 +24,7 @@ final class ReplyParser {
         return reply.get(0) == 0;
     }
 
-    /** What an acquire answered that is not queued. */
+    /** Reads the reply to an acquire that is not queued. */
     static Response response(List<Long> reply, Request request, long sinceNanos) {
         long code = reply.get(0);
         if (code > 0) {
@@ -37,22 +36,9 @@ final class ReplyParser {
         return code == OTHER_PROMOTER ? new Response.Refused() : lost(reply);
     }
 
-    /**
-     * What is to be asked next, if what was to be shared is exclusive still: the server does not give up an exclusive hold that was
-     * not claimed.
-     */
-    static Optional<Request> demotion(List<Long> reply, Request request) {
-        return isExclusiveStill(reply) ? Optional.of(demotion(reply.get(0), request)) : Optional.empty();
-    }
-
+    /** Whether what was to be shared is exclusive still: {@link Demotions} asks for the rest. */
     static boolean isExclusiveStill(List<Long> reply) {
         return reply.size() > 1 && reply.get(0) > 0;
-    }
-
-    /** The same request, claiming an exclusive hold. */
-    static Request demotion(long fence, Request request) {
-        Key.Held claim = new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(fence));
-        return request.with(request.key().claiming(Optional.of(claim)));
     }
 
     static Response refreshed(List<Long> reply, Request request, long sinceNanos) {

@@ -6,54 +6,137 @@ import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Requests as the arguments of scripts. */
+/** Translates the requests of the SPI into script requests. Each script describes its arguments. */
 final class Requests {
 
     /** The attempt of a call that does not wait: nobody cancels it. */
-    private static final byte[] NO_ATTEMPT = ascii("0");
+    private static final String NO_ATTEMPT = "0";
 
     private static final long MAX_POLL_MILLIS = 5_000;
     private static final long MIN_POLL_MILLIS = 100;
     private static final int FENCE_DIGITS = 16;
     private static final String SHARED_CLAIM = "-";
 
+    private final KeyNames names;
     private final long retentionMillis;
-    private final byte[] retention;
+    private final String retention;
 
-    Requests(Duration retention) {
+    Requests(KeyNames names, Duration retention) {
+        this.names = names;
         this.retentionMillis = retention.toMillis();
-        this.retention = ascii(retentionMillis);
+        this.retention = Long.toString(retentionMillis);
     }
 
-    byte[] retention() {
-        return retention;
+    /**
+     * Acquires, renews, promotes or demotes without waiting.
+     *
+     * @param proposal a fencing token that the caller would like for a new hold; 0 for none
+     */
+    ScriptRequest acquire(Request request, long proposal) {
+        boolean isPlain = request.key().held().isEmpty() && request.leaseChange() == LeaseChange.EXTEND;
+        return isPlain
+                ? acquire(request, NO_ATTEMPT, want(request) + wish(proposal))
+                : acquire(request, NO_ATTEMPT, want(request), claim(request.key()) + " 0 0 0 " + change(request));
     }
 
-    /** Takes, renews, promotes or demotes without waiting. */
-    byte[][] acquire(Request request) {
-        return acquire(request, 0);
+    /** Joins the queue, or keeps the place that the ticket names. */
+    ScriptRequest acquire(Request request, String attempt, long ticket, NotificationChannel.Push push) {
+        return acquire(request, attempt, want(request), options(request, ticket, push));
     }
 
-    /** The same, with a fencing token that would suit: of use where something is taken anew. */
-    byte[][] acquire(Request request, long proposal) {
-        byte[] token = ascii(request.key().token());
+    /** The same for a waiter that polled until now and can be notified from now on. */
+    ScriptRequest acquireListening(Request request, String attempt, long ticket, NotificationChannel.Push push) {
+        String polling = pollAndPush(request, NotificationChannel.Push.NONE);
+        return acquire(request, attempt, want(request), options(request, ticket, push), polling);
+    }
+
+    private ScriptRequest acquire(Request request, String attempt, String want, String... more) {
         long ttl = ttlMillis(request);
-        String want = want(request);
-        return request.key().held().isEmpty() && request.leaseChange() == LeaseChange.EXTEND
-                ? new byte[][] {
-                    token, ascii(ttl), ascii(ttl + retentionMillis), NO_ATTEMPT, ascii(want + wish(proposal))
-                }
-                : new byte[][] {
-                    token,
-                    ascii(ttl),
-                    ascii(ttl + retentionMillis),
-                    NO_ATTEMPT,
-                    ascii(want),
-                    ascii(claim(request.key()) + " 0 0 0 " + change(request))
-                };
+        List<String> args = new ArrayList<>(6);
+        Collections.addAll(args, Long.toString(ttl), Long.toString(ttl + retentionMillis), attempt, want);
+        Collections.addAll(args, more);
+        ScriptRequest repeatable = of(Script.ACQUIRE, request.key(), args);
+        return setsLease(request) ? repeatable.once() : repeatable;
+    }
+
+    private static String options(Request request, long ticket, NotificationChannel.Push push) {
+        return String.join(
+                " ",
+                claim(request.key()),
+                Long.toString(pollMillis(request, push)),
+                Long.toString(ticket),
+                push.letter(),
+                change(request));
+    }
+
+    ScriptRequest cancel(Request request, String attempt) {
+        Key key = request.key();
+        String want = key.held().isPresent() ? "p" : want(request);
+        String stem = String.join(" ", key.token(), attempt, want, Long.toString(ttlMillis(request)), "");
+        Stream<String> members =
+                Stream.of(NotificationChannel.Push.values()).map(push -> stem + pollAndPush(request, push));
+        return of(
+                Script.CANCEL,
+                key,
+                Stream.concat(Stream.of(attempt, retention), members).toList());
+    }
+
+    private static String pollAndPush(Request request, NotificationChannel.Push push) {
+        return pollMillis(request, push) + " " + push.letter();
+    }
+
+    /**
+     * How often a waiter asks by itself. The server takes a waiter for dead that is silent for three times as long and a second.
+     * A waiter that is not notified is therefore never given a long interval.
+     */
+    static long pollMillis(Request request, NotificationChannel.Push push) {
+        return push == NotificationChannel.Push.NONE
+                ? MIN_POLL_MILLIS
+                : Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, ttlMillis(request) / 3));
+    }
+
+    ScriptRequest refresh(Request request) {
+        String claim = request.key().held().isPresent() ? claim(request.key()) : "";
+        List<String> args = List.of(Long.toString(ttlMillis(request)), retention, claim, change(request));
+        ScriptRequest repeatable = of(Script.REFRESH, request.key(), args);
+        return setsLease(request) ? repeatable.once() : repeatable;
+    }
+
+    /** Releases. The fencing token allows a shorter way if nobody waits. */
+    ScriptRequest release(Key key) {
+        String claim = key.held().isPresent() ? claim(key) : "";
+        String fence = claim.length() == FENCE_DIGITS ? claim : "";
+        return of(Script.RELEASE, key, List.of(fence, retention));
+    }
+
+    /** Releases what others probably wait for. The reply, not a message, tells the waiters of that inbox what they are granted. */
+    ScriptRequest handOff(Key key, String inbox) {
+        return of(Script.RELEASE, key, List.of("", retention, inbox));
+    }
+
+    ScriptRequest find(Key key) {
+        return of(Script.FIND, key, List.of());
+    }
+
+    ScriptRequest raiseFence(Key key, long fence) {
+        return of(Script.RAISE_FENCE, key, List.of(String.format(Locale.ROOT, "%0" + FENCE_DIGITS + "d", fence)));
+    }
+
+    ScriptRequest holders(String resource) {
+        return new ScriptRequest(resource, Script.HOLDERS, List.of(names.key(resource)), List.of());
+    }
+
+    private ScriptRequest of(Script script, Key key, List<String> more) {
+        List<byte[]> args = new ArrayList<>(more.size() + 1);
+        args.add(ascii(key.token()));
+        more.forEach(arg -> args.add(ascii(arg)));
+        return new ScriptRequest(key.resource(), script, List.of(names.key(key.resource())), args);
     }
 
     /** One of a batch. */
@@ -65,77 +148,6 @@ final class Requests {
                 Long.toString(ttlMillis(request)),
                 claim(request.key()),
                 change(request)));
-    }
-
-    /** Asks for a place in the queue, or to keep the one of the ticket. */
-    byte[][] acquire(Request request, String attempt, long ticket, NotificationChannel.GrantMessage push) {
-        long ttl = ttlMillis(request);
-        return new byte[][] {
-            ascii(request.key().token()),
-            ascii(ttl),
-            ascii(ttl + retentionMillis),
-            ascii(attempt),
-            ascii(want(request)),
-            ascii(String.join(
-                    " ",
-                    claim(request.key()),
-                    Long.toString(pollMillis(request, push)),
-                    Long.toString(ticket),
-                    push.letter(),
-                    change(request)))
-        };
-    }
-
-    /** The same of one that stands in the queue as one that polls, and can be sent messages from now on. */
-    byte[][] acquireListening(Request request, String attempt, long ticket, NotificationChannel.GrantMessage push) {
-        byte[][] args = acquire(request, attempt, ticket, push);
-        byte[][] more = Arrays.copyOf(args, args.length + 1);
-        more[args.length] = ascii(standing(request, NotificationChannel.GrantMessage.NONE));
-        return more;
-    }
-
-    byte[][] cancel(Request request, String attempt) {
-        String token = request.key().token();
-        String want = request.key().held().isPresent() ? "p" : want(request);
-        String stem = String.join(" ", token, attempt, want, Long.toString(ttlMillis(request)), "");
-        Stream<byte[]> entries =
-                Stream.of(NotificationChannel.GrantMessage.values()).map(push -> ascii(stem + standing(request, push)));
-        return Stream.concat(Stream.of(ascii(token), ascii(attempt), retention), entries)
-                .toArray(byte[][]::new);
-    }
-
-    /** How the queue knows one that waits, behind who it is and what it wants. */
-    private static String standing(Request request, NotificationChannel.GrantMessage push) {
-        return pollMillis(request, push) + " " + push.letter();
-    }
-
-    /**
-     * How often one who waits asks by itself. Who is sent messages asks seldom. Whoever is not heard of for three times as long and
-     * a second is taken for dead, so that one who cannot be sent any must not be said to be as slow.
-     */
-    static long pollMillis(Request request, NotificationChannel.GrantMessage push) {
-        return push == NotificationChannel.GrantMessage.NONE
-                ? MIN_POLL_MILLIS
-                : Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, ttlMillis(request) / 3));
-    }
-
-    byte[][] refresh(Request request) {
-        String claim = request.key().held().isPresent() ? claim(request.key()) : "";
-        return new byte[][] {
-            ascii(request.key().token()), ascii(ttlMillis(request)), retention, ascii(claim), ascii(change(request))
-        };
-    }
-
-    /** Gives up. The fencing token makes it shorter for a hold nobody waits for. */
-    byte[][] release(Key key) {
-        String claim = key.held().isPresent() ? claim(key) : "";
-        String fence = claim.length() == FENCE_DIGITS ? claim : "";
-        return new byte[][] {ascii(key.token()), ascii(fence), retention};
-    }
-
-    /** Gives up what others may wait for. Those who wait in an inbox of this JVM are not sent what the reply can tell. */
-    byte[][] handOff(Key key, String inbox) {
-        return new byte[][] {ascii(key.token()), ascii(""), retention, ascii(inbox)};
     }
 
     /** Rounded up to the server's resolution, so that nobody gets less than was asked for. */
@@ -151,13 +163,13 @@ final class Requests {
         return claimed ? "X" : "x";
     }
 
-    /** As what a request is sent: one that may end a lease sooner is not repeated. */
-    static Script script(Script script, Request request) {
-        return request.leaseChange() == LeaseChange.SET ? script.once() : script;
+    /** Such a request may end a lease sooner, so a late copy of it would do harm. */
+    static boolean setsLease(Request request) {
+        return request.leaseChange() == LeaseChange.SET;
     }
 
     private static String change(Request request) {
-        return request.leaseChange() == LeaseChange.SET ? "s" : "e";
+        return setsLease(request) ? "s" : "e";
     }
 
     private static String wish(long proposal) {
@@ -176,9 +188,5 @@ final class Requests {
 
     static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
-    }
-
-    static byte[] ascii(long number) {
-        return ascii(Long.toString(number));
     }
 }

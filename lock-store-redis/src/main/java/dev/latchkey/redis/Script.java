@@ -7,67 +7,82 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
-/** One operation on the server: files of the resources, one after the other. */
+/**
+ * One operation on the server: one Lua script, made of files of the resources in this order. A file says in its comments which
+ * names it takes from the files before it ({@code --@ takes}) and which it gives to those behind it ({@code --@ gives});
+ * everything else is its own. Each whole script can be run with {@code redis-cli --eval}: a build writes them to
+ * {@code target/scripts}.
+ */
 final class Script {
 
-    static final Script ACQUIRE = new Script("clock", "acquire_free", "prelude", "acquire");
-    static final Script RELEASE = new Script("clock", "release_alone", "prelude", "release").once();
-    static final Script REFRESH = new Script("clock", "prelude", "refresh");
-    static final Script RAISE_FENCE = new Script("clock", "prelude", "raise_fence");
-    static final Script CANCEL = new Script("clock", "prelude", "cancel");
-    static final Script FIND = new Script("clock", "prelude", "find");
-    static final Script HOLDERS = new Script("clock", "prelude", "holders");
-    static final Script SAVE_ALL = new Script("clock", "prelude", "save_all");
-    static final Script RELEASE_ALL = new Script("clock", "prelude", "release_all").once();
-    static final Script RAISE_INDEXES = new Script("clock", "prelude", "raise_indexes");
+    static final Script ACQUIRE = new Script("clock", "acquire_free", "state", "queue", "acquire");
+    static final Script RELEASE = new Script("clock", "release_alone", "state", "queue", "release").once();
+    static final Script REFRESH = new Script("clock", "state", "queue", "refresh");
+    static final Script RAISE_FENCE = new Script("clock", "state", "raise_fence");
+    static final Script CANCEL = new Script("clock", "state", "queue", "cancel");
+    static final Script FIND = new Script("clock", "state", "find");
+    static final Script HOLDERS = new Script("clock", "state", "holders");
+    static final Script SAVE_ALL = new Script("clock", "state", "queue", "save_all");
+    static final Script RELEASE_ALL = new Script("clock", "state", "queue", "release_all").once();
+    static final Script RAISE_INDEXES = new Script("clock", "state", "raise_indexes");
     static final Script INDEXES = new Script("indexes");
 
+    private final List<String> files;
     private final byte[] source;
     private final byte[] digest;
 
-    /** The same, not to be repeated; itself, if it is that. */
+    /** The same script, not repeatable. */
     private final Script once;
 
     private Script(String... files) {
-        source =
-                Stream.of(files).map(Script::load).collect(Collectors.joining()).getBytes(StandardCharsets.UTF_8);
+        this.files = List.of(files);
+        source = this.files.stream()
+                .map(Script::load)
+                .collect(Collectors.joining("\n"))
+                .getBytes(StandardCharsets.UTF_8);
         digest = HexFormat.of().formatHex(sha1(source)).getBytes(StandardCharsets.US_ASCII);
-        once = new Script(source, digest);
+        once = new Script(this);
     }
 
-    private Script(byte[] source, byte[] digest) {
-        this.source = source;
-        this.digest = digest;
-        this.once = this;
+    private Script(Script repeatable) {
+        files = repeatable.files;
+        source = repeatable.source;
+        digest = repeatable.digest;
+        once = this;
     }
 
-    /** The same for a request that must not be repeated. */
+    /** Returns the same script for a request that must not be sent twice. */
     Script once() {
         return once;
     }
 
+    /** Returns the files it is made of. */
+    List<String> files() {
+        return files;
+    }
+
+    /** Returns the whole script. */
     byte[] source() {
         return source;
     }
 
-    /** What EVALSHA names it by. */
+    /** Returns what EVALSHA names it by. */
     byte[] digest() {
         return digest;
     }
 
     /**
-     * Whether it comes to the same when it is run twice, as may be after a lost reply. A release would answer the second time
-     * that the lock was not ours; and what sets a lease would cut short what has been extended meanwhile, if the first copy of it
-     * is still under way.
+     * Whether it may be run twice, as after a lost reply. A second release would answer that the lock was not ours. A late copy of
+     * a request that sets the lease would end what was extended since.
      */
     boolean isRepeatable() {
         return once != this;
     }
 
-    private static String load(String name) {
+    static String load(String name) {
         String file = name + ".lua";
         try (InputStream in = Script.class.getResourceAsStream(file)) {
             if (in == null) {

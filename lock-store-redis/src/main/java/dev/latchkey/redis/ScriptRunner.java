@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Runs scripts over one connection. What is asked here waits for its answer whether the thread is
- * interrupted or not, but never longer than the limit; the interrupt flag stays as it was.
+ * Runs scripts over the connection of the store. Waiting for an answer ignores interrupts, keeps the interrupt flag, and never
+ * takes longer than the command timeout.
  */
 final class ScriptRunner {
 
@@ -31,6 +31,21 @@ final class ScriptRunner {
         this.limit = limit;
     }
 
+    /**
+     * A script that was sent.
+     *
+     * @param session the connection it was sent over
+     * @param generation of the connection before it was sent
+     * @param sinceNanos a time before it was sent
+     * @param answer the reply
+     */
+    record Sent(
+            ScriptRequest request,
+            SharedConnection.Session session,
+            int generation,
+            long sinceNanos,
+            CompletableFuture<List<Long>> answer) {}
+
     SharedConnection link() {
         return link;
     }
@@ -43,30 +58,33 @@ final class ScriptRunner {
         return limit;
     }
 
-    /** Sends without waiting. A server that does not know the script is sent its text. */
-    CompletableFuture<List<Long>> send(String resource, Script script, byte[] key, byte[]... args) {
-        return send(resource, script, List.of(key), args);
-    }
-
-    private CompletableFuture<List<Long>> send(String resource, Script script, List<byte[]> keys, byte[]... args) {
-        StatefulConnection<byte[], byte[]> open = link.connected(resource);
+    /** Sends without waiting for the answer. A server that does not know the script is sent its text. */
+    Sent send(ScriptRequest request) {
+        SharedConnection.Session session = link.session(request.resource());
+        StatefulConnection<byte[], byte[]> open = session.connection();
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
-        dispatch(open, ScriptCall.byDigest(script, keys, args), answer, failure -> {
-            // Given up, it is not sent at all: see dispatch.
+        ScriptCall call = ScriptCall.byDigest(request);
+        complete(answer, call, failure -> {
+            // A request that was given up is not sent at all: see complete.
             if (Failures.isUnknownScript(failure)) {
-                dispatch(open, ScriptCall.bySource(script, keys, args), answer, answer::completeExceptionally);
+                ScriptCall again = ScriptCall.bySource(request);
+                complete(answer, again, answer::completeExceptionally);
+                dispatch(open, again);
             } else {
                 answer.completeExceptionally(failure);
             }
         });
-        return answer;
+        int generation = link.generation();
+        long since = System.nanoTime();
+        try {
+            open.dispatch(call);
+        } catch (RuntimeException e) {
+            call.completeExceptionally(e);
+        }
+        return new Sent(request, session, generation, since, answer);
     }
 
-    private void dispatch(
-            StatefulConnection<byte[], byte[]> open,
-            ScriptCall call,
-            CompletableFuture<List<Long>> answer,
-            Consumer<Throwable> onFailure) {
+    private void complete(CompletableFuture<List<Long>> answer, ScriptCall call, Consumer<Throwable> onFailure) {
         call.onComplete((reply, failure) -> {
             link.heard(failure);
             Throwable inDoubt = call.failure();
@@ -78,53 +96,57 @@ final class ScriptRunner {
                 onFailure.accept(failure);
             }
         });
-        // Given up, it must not be sent when the connection comes back.
+        // A request that was given up must not be sent when the connection comes back.
         var unused = answer.whenComplete((reply, failure) -> call.cancel(false));
+    }
+
+    private static void dispatch(StatefulConnection<byte[], byte[]> open, ScriptCall call) {
         try {
             open.dispatch(call);
         } catch (RuntimeException e) {
-            onFailure.accept(e);
+            call.completeExceptionally(e);
         }
-    }
-
-    /** Asks how many replicas have acknowledged what this connection has written. */
-    long replicated(String resource, int replicas, Duration maxWait) {
-        CompletableFuture<List<Long>> answer = new CompletableFuture<>();
-        dispatch(
-                link.connected(resource),
-                ScriptCall.waitFor(replicas, maxWait.toMillis()),
-                answer,
-                answer::completeExceptionally);
-        return answer(resource, answer, System.nanoTime() + limit.toNanos()).get(0);
     }
 
     /**
      * Sends and waits for the answer.
      *
-     * @throws LockStorageException if there is none within the limit, or the server refuses
+     * @throws LockStorageException as {@link #answer(Sent)}
      */
-    List<Long> ask(String resource, Script script, byte[] key, byte[]... args) {
-        return ask(resource, script, List.of(key), args);
+    List<Long> ask(ScriptRequest request) {
+        return answer(send(request));
     }
 
-    /** As {@link #ask(String, Script, byte[], byte[]...)}, about several resources; a failure names the first. */
-    List<Long> ask(String resource, Script script, List<byte[]> keys, byte[]... args) {
-        long end = System.nanoTime() + limit.toNanos();
+    /**
+     * Waits for an answer, and sends the script again if that may help and does no harm.
+     *
+     * @throws LockStorageException if there is no answer within the limit, or the server refuses
+     */
+    List<Long> answer(Sent sent) {
+        ScriptRequest request = sent.request();
+        long end = sent.sinceNanos() + limit.toNanos();
+        Future<List<Long>> answer = sent.answer();
         while (true) {
             try {
-                return await(resource, send(resource, script, keys, args), end);
+                return await(request.resource(), answer, end);
             } catch (ExecutionException e) {
-                boolean again = Failures.isPassing(e) || (Failures.isConnection(e) && script.isRepeatable());
+                boolean again = Failures.isPassing(e)
+                        || (Failures.isConnection(e) && request.script().isRepeatable());
                 if (!again || end - System.nanoTime() <= PAUSE_NANOS) {
-                    throw failures.of(resource, e);
+                    throw failures.of(request.resource(), e);
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);
+                answer = send(request).answer();
             }
         }
     }
 
-    /** Waits for an answer to what was sent before; what failed is not sent again. */
-    List<Long> answer(String resource, Future<List<Long>> answer, long endNanos) {
+    /** Waits for an answer, and does not send the script again. */
+    List<Long> onlyAnswer(Sent sent, long endNanos) {
+        return onlyAnswer(sent.request().resource(), sent.answer(), endNanos);
+    }
+
+    private List<Long> onlyAnswer(String resource, Future<List<Long>> answer, long endNanos) {
         try {
             return await(resource, answer, endNanos);
         } catch (ExecutionException e) {
@@ -143,10 +165,19 @@ final class ScriptRunner {
         }
     }
 
-    /** Nobody has answered within the limit. */
+    /** Notes that the server has not answered within the limit, and describes it. */
     LockStorageException noAnswer(String resource) {
         link.unanswered();
         return failures.noAnswer(resource, limit);
+    }
+
+    /** Returns how many replicas have acknowledged what this connection has written. */
+    long replicated(String resource, int replicas, Duration maxWait) {
+        CompletableFuture<List<Long>> answer = new CompletableFuture<>();
+        ScriptCall call = ScriptCall.waitFor(replicas, maxWait.toMillis());
+        complete(answer, call, answer::completeExceptionally);
+        dispatch(link.connected(resource), call);
+        return onlyAnswer(resource, answer, System.nanoTime() + limit.toNanos()).get(0);
     }
 
     void close() {

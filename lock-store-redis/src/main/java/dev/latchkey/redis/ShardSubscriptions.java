@@ -17,7 +17,7 @@ final class ShardSubscriptions {
         this.connection = connection;
     }
 
-    /** Completes when the subscription is confirmed, with the server's id. */
+    /** Completes with the id of the server when the subscription is confirmed. */
     CompletableFuture<String> subscribe(String channel) {
         try {
             return subscribe(channel, owner(channel));
@@ -26,7 +26,7 @@ final class ShardSubscriptions {
         }
     }
 
-    /** Not awaited, and without a word if it fails: what still comes is for nobody. */
+    /** Not awaited, and failures are ignored: nobody handles the messages any more. */
     void unsubscribe(String channel, String server) {
         try {
             var unused = connection
@@ -37,7 +37,7 @@ final class ShardSubscriptions {
         }
     }
 
-    /** The server that has the slot as far as the driver knows, which may be late to hear of a change; null if it knows none. */
+    /** Returns the id of the server that has the slot, as far as the driver knows, which may learn late of a change; null if it knows none. */
     @Nullable String known(String channel) {
         RedisClusterNode owner = connection.getPartitions().getPartitionBySlot(SlotHash.getSlot(channel));
         return owner == null ? null : owner.getNodeId();
@@ -59,7 +59,7 @@ final class ShardSubscriptions {
                 .exceptionallyCompose(failure -> subscribe(channel, movedTo(failure)));
     }
 
-    /** The view of the cluster may be old: then the server says who has the slot now. */
+    /** If the driver's view of the cluster is old, the server says which server has the slot. */
     private RedisClusterNode movedTo(Throwable failure) {
         Throwable cause = Failures.unwrapped(failure);
         String said = String.valueOf(cause.getMessage());

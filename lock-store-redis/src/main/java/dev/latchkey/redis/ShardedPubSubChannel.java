@@ -13,18 +13,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sharded subscriptions in a cluster: one for each resource somebody waits for, at the server that has its slot, over one
- * connection for each server. They are kept for a while after the last wait.
+ * Sharded subscriptions of a cluster: one for each resource that a caller waits for, at the server that has its slot, over one
+ * connection to each server. The most recent ones stay after the last wait.
  *
- * <p>When a slot moves, its old server ends the subscription; it is made anew at the next, and then all who wait ask. A
- * server that has become a replica, or is gone, does not: whoever waits looks now and then.
+ * <p>When a slot moves, the old server ends the subscription. The store then subscribes at the new one and has all waiters ask.
+ * A server that has become a replica or is gone does not end it; the polls of the waiters notice that.
  */
 final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, String> implements NotificationChannel {
 
     private static final int MOST_IDLE = 256;
     private static final long RETRY_MILLIS = 100;
 
-    /** How many listen, and the state of the subscription; guarded by the guard. */
+    /** A subscription, and how many waiters use it; guarded by the guard. */
     private static final class Subscription {
 
         private int listeners;
@@ -50,27 +50,24 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
     private final ShardSubscriptions shards;
     private final KeyNames names;
     private final String id;
-    private final MessageHandler mail;
+    private final WaiterRegistry waiters;
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Subscription> subscriptions = new LinkedHashMap<>(16, 0.75f, true);
     private volatile boolean closed;
 
     ShardedPubSubChannel(
-            StatefulRedisClusterPubSubConnection<String, String> connection,
-            KeyNames names,
-            String id,
-            MessageHandler mail) {
+            StatefulRedisClusterPubSubConnection<String, String> connection, KeyNames names, WaiterRegistry waiters) {
         this.connection = connection;
         this.shards = new ShardSubscriptions(connection);
         this.names = names;
-        this.id = id;
-        this.mail = mail;
+        this.id = waiters.id();
+        this.waiters = waiters;
         connection.setNodeMessagePropagation(true);
         connection.addListener(this);
     }
 
     @Override
-    public Optional<GrantMessage> ready(String resource) {
+    public Optional<Push> ready(String resource) {
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(names.channel(resource, id));
@@ -78,19 +75,19 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
                 return Optional.empty();
             }
             subscription.listeners++;
-            return Optional.of(GrantMessage.SPUBLISH);
+            return Optional.of(Push.SPUBLISH);
         } finally {
             guard.unlock();
         }
     }
 
     @Override
-    public CompletableFuture<GrantMessage> listen(String resource) {
+    public CompletableFuture<Push> listen(String resource) {
         String channel = names.channel(resource, id);
         CompletableFuture<String> ready = join(channel);
         return ready.handle((done, failure) -> {
             if (failure == null) {
-                return GrantMessage.SPUBLISH;
+                return Push.SPUBLISH;
             }
             forget(channel, ready);
             throw new CompletionException(failure);
@@ -156,7 +153,7 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
             Subscription subscription = subscriptions.get(channel);
             String known = shards.known(channel);
             if (subscription == null || !subscription.isReady() || known == null || known.equals(subscription.known)) {
-                // Where the driver has heard nothing new, the servers may have said better who has the slot.
+                // If the driver has learned nothing new, an answer of a server may have been more recent.
                 return;
             }
             if (subscription.isAt(known)) {
@@ -173,10 +170,10 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
 
     @Override
     public void smessage(RedisClusterNode from, String channel, String text) {
-        mail.message(text);
+        waiters.message(text);
     }
 
-    /** Again: after a connection was lost, or at another server. */
+    /** A second confirmation means that the connection was lost, or that the slot has moved. */
     @Override
     public void ssubscribed(RedisClusterNode from, String channel, long count) {
         boolean again;
@@ -191,7 +188,7 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
             guard.unlock();
         }
         if (again) {
-            mail.missed();
+            waiters.askAgain();
         }
     }
 
@@ -200,7 +197,7 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
         guard.lock();
         try {
             Subscription subscription = subscriptions.get(channel);
-            // No server any more if it has left the cluster.
+            // The server is null if it has left the cluster.
             boolean isOld = from != null && subscription != null && !subscription.isAt(from.getNodeId());
             if (closed || subscription == null || isOld) {
                 return;
@@ -208,7 +205,7 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
         } finally {
             guard.unlock();
         }
-        // Not on this thread: it is the one that would have to receive the answer.
+        // Not on this thread, which has to receive the answer.
         connection.getResources().eventExecutorGroup().execute(() -> renew(channel));
     }
 

@@ -14,14 +14,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection that the commands of a store go over, opened when first needed, and how often it was lost.
+ * The connection for all commands of a store, opened when first needed, and how often it was lost.
  *
- * <p>A server behind an address may become a replica without ending its connections, and a network may swallow what is sent:
- * then another connection is opened, and takes the place of the first once it is there.
+ * <p>A server may become a replica without closing its connections, and a network may drop what is sent. The store then opens
+ * another connection, and uses it from then on.
  */
 final class SharedConnection implements RedisConnectionStateListener {
 
@@ -29,26 +30,27 @@ final class SharedConnection implements RedisConnectionStateListener {
     private final Failures failures;
     private final Duration limit;
     private final LazyConnection<StatefulConnection<byte[], byte[]>> connection;
+    private final ReentrantLock connecting = new ReentrantLock(true);
     private final AtomicInteger generation = new AtomicInteger();
     private final AtomicInteger losses = new AtomicInteger();
     private volatile Runnable onMoved = () -> {};
 
-    /** When a request was first not answered in time, if no answer has come since. */
+    /** When the first request was not answered in time; null if an answer has come since. */
     private volatile @Nullable Long silentSinceNanos;
 
     /**
-     * Prepares, and opens nothing.
+     * Opens nothing yet.
      *
-     * @param limit how long an answer is waited for; connecting may take longer
+     * @param limit how long to wait for an answer; connecting may take longer
      */
     SharedConnection(Connections connections, Failures failures, Duration limit) {
         this.connections = connections;
         this.failures = failures;
         this.limit = limit;
-        this.connection = new LazyConnection<>(this::connectNow, this::disconnect);
+        this.connection = new LazyConnection<>(this::connectNow, this::disconnect, LazyConnection::apart);
     }
 
-    /** Changes with every connection lost: the times of two servers must not be compared. */
+    /** A number that changes with every lost connection, because times of two servers must not be compared. */
     int generation() {
         return generation.get();
     }
@@ -58,20 +60,20 @@ final class SharedConnection implements RedisConnectionStateListener {
     }
 
     /**
-     * A connection for as long as it is not lost: all that is written over it goes to one server.
+     * A connection until it is lost. All that is written during a session goes to one server.
      *
-     * @param connection of the driver, which connects again by itself
+     * @param connection the connection of the driver, which connects again by itself
      * @param losses how often it was lost before
      */
     record Session(StatefulConnection<byte[], byte[]> connection, int losses) {}
 
-    /** As {@link #connected}; equal as long as the connection was not lost. */
+    /** As {@link #connected}. Two sessions are equal if the connection was not lost between them. */
     Session session(String resource) {
         int before = losses.get();
         return new Session(connected(resource), before);
     }
 
-    /** What to do when commands go over a new connection, to another server perhaps. Called by threads of the driver: must not wait. */
+    /** Sets what to do when commands go over a new connection, perhaps to another server. Threads of the driver call it: it must not wait. */
     void whenMoved(Runnable moved) {
         onMoved = moved;
     }
@@ -88,9 +90,9 @@ final class SharedConnection implements RedisConnectionStateListener {
     }
 
     /**
-     * Told of each answer, from any thread.
+     * Notes an answer, from any thread.
      *
-     * @param failure what the server or the driver said instead; null if it answered
+     * @param failure what the server or the driver reported instead; null for an answer
      */
     void heard(@Nullable Throwable failure) {
         boolean isAnswer = failure == null || failure instanceof RedisCommandExecutionException;
@@ -103,7 +105,7 @@ final class SharedConnection implements RedisConnectionStateListener {
         }
     }
 
-    /** Told of each request that nobody has answered in time. One alone may be a slow server; several in a row are not. */
+    /** Notes a request that was not answered in time. A single one may be a slow server; after several in a row, it connects again. */
     void unanswered() {
         long now = System.nanoTime();
         Long since = silentSinceNanos;
@@ -115,7 +117,7 @@ final class SharedConnection implements RedisConnectionStateListener {
     }
 
     private void renew(BooleanSupplier isNeeded) {
-        if (connections.areOurs()) {
+        if (connections.areReplaceable()) {
             connection.renew(isNeeded, this::moved);
         }
     }
@@ -126,7 +128,7 @@ final class SharedConnection implements RedisConnectionStateListener {
         onMoved.run();
     }
 
-    /** Returns the open connection. Whoever measures a request from before it was sent calls this first. */
+    /** Returns the open connection, and connects first if there is none. */
     StatefulConnection<byte[], byte[]> connected(String resource) {
         StatefulConnection<byte[], byte[]> open = connection.there();
         return open == null ? open(resource) : open;
@@ -140,9 +142,29 @@ final class SharedConnection implements RedisConnectionStateListener {
         return opened(resource, opening -> Uninterruptibles.await(opening, patience()));
     }
 
-    /** Connects, if it is not connected yet. */
-    void connect(String resource) throws InterruptedException {
-        opened(resource, opening -> opening.get(patience().toNanos(), TimeUnit.NANOSECONDS));
+    /**
+     * Connects if necessary. Callers that come while the store connects then send in the order in which they came: each calls
+     * {@link #letNextSend} when it has sent.
+     */
+    void connectInOrder(String resource) throws InterruptedException {
+        if (isConnected() && !connecting.hasQueuedThreads()) {
+            return;
+        }
+        if (!connecting.tryLock(connectLimit().toNanos(), TimeUnit.NANOSECONDS)) {
+            throw cannotConnect(resource);
+        }
+        var unused = opened(resource, opening -> opening.get(patience().toNanos(), TimeUnit.NANOSECONDS));
+    }
+
+    /** Ends what {@link #connectInOrder} may have begun. */
+    void letNextSend() {
+        if (connecting.isHeldByCurrentThread()) {
+            connecting.unlock();
+        }
+    }
+
+    boolean isClosed() {
+        return connection.isClosed();
     }
 
     private interface Waiter<X extends Exception> {
@@ -166,16 +188,16 @@ final class SharedConnection implements RedisConnectionStateListener {
         }
     }
 
-    /** Who comes late waits no longer for a connection than the first who wanted it. */
+    /** A caller that comes later waits no longer than the first one. */
     private Duration patience() {
         return connectLimit().minusNanos(connection.ageNanos());
     }
 
-    LockStorageException cannotConnect(String resource) {
+    private LockStorageException cannotConnect(String resource) {
         return failures.notConnected(resource, new RedisException("connecting takes longer than " + connectLimit()));
     }
 
-    Duration connectLimit() {
+    private Duration connectLimit() {
         return limit.compareTo(TimedConnect.SHORTEST_LIMIT) > 0 ? limit : TimedConnect.SHORTEST_LIMIT;
     }
 

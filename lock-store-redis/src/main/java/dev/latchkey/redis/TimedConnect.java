@@ -7,21 +7,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-/** Connects for a limited time: the driver never ends a connection to a cluster that its client's end cuts across. */
+/** Limits the time to connect. The driver never ends a connection to a cluster if its client is closed meanwhile. */
 final class TimedConnect {
 
-    /** For the first connection, which has the driver load its classes; it gives up by itself where nobody answers. */
+    /** Long enough for the first connection, for which the driver loads its classes. The driver gives up sooner if nobody answers. */
     static final Duration SHORTEST_LIMIT = Duration.ofSeconds(30);
 
     private TimedConnect() {}
 
-    /** As {@link #await(CompletableFuture, Duration)}, for as long as connecting may take at most. */
+    /** As {@link #await(CompletableFuture, Duration)}, with the longest time that connecting may take. */
     static <C extends StatefulConnection<?, ?>> C await(CompletableFuture<C> connecting) {
         return await(connecting, SHORTEST_LIMIT);
     }
 
     /**
-     * Waits for a connection, whether the thread is interrupted or not. One that comes too late is closed.
+     * Waits for a connection and ignores interrupts. A connection that comes too late is closed.
      *
      * @throws RedisConnectionException if there is none in time, or it failed
      */

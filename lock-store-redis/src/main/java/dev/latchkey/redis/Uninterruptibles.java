@@ -6,7 +6,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Waits whether the thread is interrupted or not, and leaves its interrupt flag as it was. */
+/** Waits without regard to interrupts, and keeps the interrupt flag. */
 final class Uninterruptibles {
 
     private Uninterruptibles() {}

@@ -1,8 +1,9 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.LockStorageException;
 import java.security.SecureRandom;
-import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,16 +13,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
- * All who wait in one store.
+ * All waiters of one store, which passes messages on to them. Messages name the attempt, not the token, because the same key may
+ * wait twice.
  *
- * <p>Messages are matched with calls by the attempt, not by the token: the same key may wait twice. A grant to a call that
- * ended without it is given back; a grant to one that ended with it says nothing new, and must not be given back.
+ * <p>A grant to a waiter that ended without it is given back. A grant to one that ended with it is no news, and must not be
+ * given back.
+ *
+ * <p>Threads of the driver call {@link #message}, {@link #askAgain} and {@link #disconnected}: these must not wait.
  */
-final class WaiterRegistry implements MessageHandler {
+final class WaiterRegistry {
 
     private static final int REMEMBERED_ENDED = 1_000;
     private static final int REMEMBERED_CONTENDED = 10_000;
@@ -29,20 +31,16 @@ final class WaiterRegistry implements MessageHandler {
     private final ScriptRunner server;
     private final String id = newId();
     private final AtomicLong attempts = new AtomicLong();
-    private final Map<String, QueuedAcquire> waiting = new ConcurrentHashMap<>();
-    private final Map<String, Runnable> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
+    private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
+    private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
     private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
-
-    /** Fair, so that those who come while the store connects ask in the order they came. */
-    private final ReentrantLock beginning = new ReentrantLock(true);
-
     private volatile boolean closed;
 
     WaiterRegistry(ScriptRunner server) {
         this.server = server;
     }
 
-    /** What the messages of this store are addressed to. */
+    /** The last part of the channels that messages to this store arrive in. */
     String id() {
         return id;
     }
@@ -57,111 +55,118 @@ final class WaiterRegistry implements MessageHandler {
         return id + '.' + attempts.incrementAndGet();
     }
 
-    /** Has a wait ask for the first time. */
-    void begin(QueueRequests questions, QueuedAcquire wait) throws InterruptedException {
-        waiting.put(questions.attempt(), wait);
+    /**
+     * Passes messages on to a waiter until the entry is closed.
+     *
+     * @throws LockStorageException if the store is closed
+     */
+    Entry add(QueuedAcquire wait) {
+        Entry entry = new Entry(wait);
+        waiting.put(wait.attempt(), entry);
         if (closed) {
-            // Looked at now that close() would find this wait.
-            throw questions.closed();
+            // Checked only now that close() would find this waiter.
+            remove(entry);
+            throw server.failures().closed(wait.resource());
         }
-        if (server.link().isConnected() && !beginning.hasQueuedThreads()) {
-            wait.begin();
-            return;
+        return entry;
+    }
+
+    /** A waiter that messages are passed on to. */
+    final class Entry implements AutoCloseable {
+
+        private final QueuedAcquire wait;
+        private final CountDownLatch left = new CountDownLatch(1);
+
+        private Entry(QueuedAcquire wait) {
+            this.wait = wait;
         }
-        if (!beginning.tryLock(server.link().connectLimit().toNanos(), TimeUnit.NANOSECONDS)) {
-            throw server.link().cannotConnect(questions.resource());
+
+        QueuedAcquire waiter() {
+            return wait;
         }
-        try {
-            server.link().connect(questions.resource());
-            wait.begin();
-        } finally {
-            beginning.unlock();
+
+        /** Leaves the queue. What the waiter is granted after that is given back. */
+        @Override
+        public void close() {
+            try {
+                wait.leave();
+            } finally {
+                remove(this);
+            }
         }
     }
 
-    /** The wait is over. Unless it was granted, whatever the server may still grant it is given back. */
-    void end(QueueRequests questions, QueuedAcquire wait, @Nullable Runnable giveBack) {
-        if (giveBack != null) {
-            ended.put(questions.attempt(), giveBack);
+    private void remove(Entry entry) {
+        QueuedAcquire wait = entry.wait;
+        if (!wait.isGranted()) {
+            ended.put(wait.attempt(), wait);
+        } else if (wait.isGrantedInTurn()) {
+            contended.put(wait.token(), true);
         }
-        waiting.remove(questions.attempt());
-        wait.ended().countDown();
+        waiting.remove(wait.attempt());
+        entry.left.countDown();
     }
 
-    @Override
-    public void message(String text) {
-        GrantMessage push = GrantMessage.read(text);
-        if (push == null) {
-            return;
+    /** Whether others waited for the resource when the key was granted it. Only a hint, which may be forgotten. */
+    boolean wasGrantedInTurn(String token) {
+        return contended.remove(token) != null;
+    }
+
+    /** Handles {@code <attempt> <want> <us> <ttl ms> <fence>}, a grant, and {@code <attempt> ?}, which says to ask again. */
+    void message(String text) {
+        String[] parts = text.split(" ", -1);
+        Entry entry = waiting.get(parts[0]);
+        if (entry != null && parts.length == 2 && parts[1].equals("?")) {
+            entry.wait.askAgain();
         }
-        if (push.grant() != null) {
-            granted(push.attempt(), push.grant());
-            return;
-        }
-        QueuedAcquire wait = waiting.get(push.attempt());
-        if (wait != null) {
-            wait.signal(new WaiterEvent.AskAgain());
+        Grant grant = Grant.read(parts);
+        if (grant != null) {
+            granted(parts[0], grant);
         }
     }
 
     /**
-     * Reads from the reply to a release which waiters of this store it was handed to. In a cluster the server that released may
-     * be another one than granted them a place, with another clock.
+     * Reads from the reply to a release which waiters of this store were granted the lock. On a cluster, the server that
+     * released may not be the one that gave them a place, and its clock may differ.
      *
      * @param sinceNanos a time before the release was sent
      */
     void handedOver(List<Long> reply, long sinceNanos) {
         OptionalLong since = OptionalLong.of(sinceNanos);
         for (int i = 1; i < reply.size(); i += 4) {
-            granted(
-                    id + '.' + reply.get(i),
-                    new GrantMessage.Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3), since));
+            granted(id + '.' + reply.get(i), new Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3), since));
         }
     }
 
-    private void granted(String attempt, GrantMessage.Grant grant) {
-        QueuedAcquire wait = waiting.get(attempt);
-        if (wait != null) {
-            wait.signal(new WaiterEvent.Granted(grant));
+    private void granted(String attempt, Grant grant) {
+        Entry entry = waiting.get(attempt);
+        if (entry != null) {
+            entry.wait.granted(grant);
             return;
         }
-        Runnable giveBack = ended.get(attempt);
-        if (giveBack != null) {
-            giveBack.run();
+        QueuedAcquire over = ended.get(attempt);
+        if (over != null) {
+            over.giveBack();
         }
     }
 
-    @Override
-    public void missed() {
-        waiting.values().forEach(wait -> wait.signal(new WaiterEvent.AskAgain()));
+    /** Has all waiters ask again: messages may have been missed. */
+    void askAgain() {
+        waiting.values().forEach(entry -> entry.wait.askAgain());
     }
 
-    @Override
-    public void disconnected() {
+    /** The messages may come from another server from now on, with another clock. */
+    void disconnected() {
         server.link().newGeneration();
     }
 
-    /** Others waited for this resource when the key was granted it. Only a hint: it may be forgotten. */
-    void grantedInTurn(String token) {
-        contended.put(token, true);
-    }
-
-    boolean wasGrantedInTurn(String token) {
-        return contended.remove(token) != null;
-    }
-
-    /** Fails all waits, and lets them leave the queue before the connections end. */
+    /** Fails all waits, and lets them leave the queue before the connections are closed. */
     void close() {
         closed = true;
-        ArrayList<CountDownLatch> leaving = new ArrayList<>();
-        for (QueuedAcquire wait : waiting.values()) {
-            leaving.add(wait.ended());
-            wait.signal(new WaiterEvent.Closed());
-        }
+        Collection<Entry> leaving = List.copyOf(waiting.values());
+        leaving.forEach(entry -> entry.wait.fail());
         long end = System.nanoTime() + server.limit().toNanos();
-        for (CountDownLatch left : leaving) {
-            awaitQuietly(left, end);
-        }
+        leaving.forEach(entry -> awaitQuietly(entry.left, end));
     }
 
     private static void awaitQuietly(CountDownLatch left, long endNanos) {
@@ -178,10 +183,6 @@ final class WaiterRegistry implements MessageHandler {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    boolean isClosed() {
-        return closed;
     }
 
     /** The youngest entries, up to a number. */

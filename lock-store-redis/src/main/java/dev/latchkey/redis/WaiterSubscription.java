@@ -4,25 +4,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** How one who waits hears of its turn. Used by the thread that waits. */
+/** The subscription of one waiter. Used by the thread that waits. */
 final class WaiterSubscription {
 
     private final LazyNotificationChannel inbox;
     private final String resource;
-    private @Nullable CompletableFuture<NotificationChannel.GrantMessage> opening;
-    private NotificationChannel.GrantMessage push = NotificationChannel.GrantMessage.NONE;
+    private @Nullable CompletableFuture<NotificationChannel.Push> opening;
+    private NotificationChannel.Push push = NotificationChannel.Push.NONE;
 
     WaiterSubscription(LazyNotificationChannel inbox, String resource) {
         this.inbox = inbox;
         this.resource = resource;
     }
 
-    /** How it can be told now. */
-    NotificationChannel.GrantMessage push() {
+    /** Returns how the server can notify this waiter now. */
+    NotificationChannel.Push push() {
         return push;
     }
 
-    /** Listens if that is to be had without waiting. */
+    /** Subscribes if that needs no request. */
     void openNow() {
         inbox.ready(resource).ifPresent(how -> {
             push = how;
@@ -31,13 +31,14 @@ final class WaiterSubscription {
     }
 
     /**
-     * Begins to listen; looks whether messages still come if it does, or is about to.
+     * Subscribes. If it has done so already, it checks whether the slot of the resource has moved.
      *
-     * @param onOpen told how it can be told, from any thread; to be handed to {@link #opened} by the one that waits
+     * @param onOpen called from any thread when the subscription is confirmed or has failed; the thread that waits then calls
+     *     {@link #opened}
      */
-    void open(Consumer<NotificationChannel.GrantMessage> onOpen) {
+    void open(Consumer<NotificationChannel.Push> onOpen) {
         if (opening == null) {
-            CompletableFuture<NotificationChannel.GrantMessage> begun = inbox.listen(resource);
+            CompletableFuture<NotificationChannel.Push> begun = inbox.listen(resource);
             opening = begun;
             var unused = begun.thenAccept(onOpen);
         } else {
@@ -45,22 +46,22 @@ final class WaiterSubscription {
         }
     }
 
-    void opened(NotificationChannel.GrantMessage how) {
+    void opened(NotificationChannel.Push how) {
         push = how;
-        if (how == NotificationChannel.GrantMessage.NONE) {
+        if (how == NotificationChannel.Push.NONE) {
             opening = null;
         }
     }
 
     void close() {
-        CompletableFuture<NotificationChannel.GrantMessage> begun = opening;
+        CompletableFuture<NotificationChannel.Push> begun = opening;
         if (begun != null) {
             var unused = begun.thenAccept(this::leave);
         }
     }
 
-    private void leave(NotificationChannel.GrantMessage how) {
-        if (how != NotificationChannel.GrantMessage.NONE) {
+    private void leave(NotificationChannel.Push how) {
+        if (how != NotificationChannel.Push.NONE) {
             inbox.leave(resource);
         }
     }

@@ -1,28 +1,30 @@
--- Takes, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
--- What acquire_free.lua has left: raw, at, token, ttl, attempt, want, from.
+-- Acquires, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
+--@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, QUEUE_TTL, BEATS, FOREIGN
+--@ takes read, write, seek, patience, lease, rely, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
---           behind an x without a claim and a wait: 16 digits, a fencing token that would suit, taken as if it was the time
---           if it is ahead of that by a second at most
+--           after an x without a claim and a wait: 16 digits, a proposed fencing token, which is used like the time if it is
+--           ahead of the time by a second at most
 --         6 only with a claim or a wait, or to set a lease: '<claim> <poll ms> <ticket> <push> <change>'
 --           claim  the fencing token of an exclusive hold, - for a shared one or none
 --           poll   how often it asks again; 0: it does not wait
 --           ticket as it was answered; 0 at first. push: as in the queue
 --           change e: the lease of what is held already never ends sooner; s: it may
---         7 only if it stands in the queue with another poll and push: those
+--         7 only if it is in the queue with another poll and push: those
 -- returns a positive integer: held, the last fencing token
---         {fencing token, 1}: held, and exclusively still: only a claim of that token demotes, for any other request may be a late
---           copy of one that came before a promotion
+--         {fencing token, 1}: held, and still exclusively. Only a claim of that token demotes, because any other request may be a
+--           late copy from before a promotion
 --         {0, ticket, now, rank or -1, ms until the holders' leases end}: waits; a shared hold is as it was
 --         {-1, ms}: a conflict; nothing has changed     {-2}: another promoter waits already     {-3, why}: claim is not true
 
-if raw and string.sub(raw, 1, 2) ~= 'L1' then
+if RAW and string.sub(RAW, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
 end
 
-local state = read(raw, at)
-state.from = from
+local token, ttl, attempt, want = ARGV[1], ARGV[2], ARGV[4], string.sub(ARGV[5], 1, 1)
+local state = read(RAW, NOW)
+state.from = LEAST_FENCE
 local own, others = seek(state, token)
 local claim, poll, ticket, push, change = string.match(ARGV[6] or '- 0 0 0 e', '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
 local retention = ARGV[3] - ttl
@@ -59,7 +61,7 @@ local function unqueue()
   end
 end
 
--- Renews what the key holds. Another attempt of it may have been granted that: then this one relies on it as well.
+-- Renews what the key holds. If another attempt of it was granted that, this one relies on it too.
 local function renew(may_shorten)
   local ends = own.ends
   lease(state, own, ttl, not may_shorten)
@@ -75,7 +77,7 @@ local function enqueue(score)
   local flag, rank = '1', -1
   if ticket ~= '0' then
     rank = redis.call('ZRANK', QUEUE, member)
-    redis.call('HSET', BEATS, attempt, at)
+    redis.call('HSET', BEATS, attempt, NOW)
     redis.call('PEXPIRE', BEATS, QUEUE_TTL)
     flag = '2'
   end
@@ -86,10 +88,10 @@ local function enqueue(score)
 end
 
 local function queued(rank)
-  return { 0, tonumber(ticket == '0' and at or ticket), tonumber(at), rank, patience(state, own) }
+  return { 0, tonumber(ticket == '0' and NOW or ticket), tonumber(NOW), rank, patience(state, own) }
 end
 
--- Whoever stands at the head without being there any more must not keep those behind it out.
+-- Removes waiters at the head that are gone, so that they do not block the others.
 local function skip_the_dead(blocks)
   local found = redis.call('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
   while found[1] and found[1] ~= member do
@@ -112,7 +114,7 @@ end
 
 if own and (state.mode == 'X' or want == 's') then
   unqueue()
-  -- It may be a promotion whose answer was lost: its holder still believes in the shared hold.
+  -- It may be a promotion whose answer was lost. Then its holder still believes in the shared hold.
   local repeated = want == 'x' and claimed and claim == '-'
   renew(change == 's' and not waits and not repeated)
   if state.mode == 'X' and want == 's' then
@@ -165,7 +167,7 @@ if state.flag == '0' and fits() then
   grant(state, nil, token, attempt, want, ttl)
   return settle(tonumber(state.fence))
 end
-local rank = enqueue(ticket == '0' and at or ticket)
+local rank = enqueue(ticket == '0' and NOW or ticket)
 if state.mode ~= 'X' then
   if ticket ~= '0' and want == 's' and state.mode == 'S' then
     skip_the_dead(function(_, its_want) return its_want == 'x' end)
@@ -175,7 +177,7 @@ end
 own = seek(state, token)
 if own then
   if own.attempt ~= attempt then
-    -- What was served is another attempt of the same key, for its own TTL; this one must not be served again.
+    -- Another attempt of the same key was served, for its own TTL. This one must not be served again.
     unqueue()
     renew()
   end

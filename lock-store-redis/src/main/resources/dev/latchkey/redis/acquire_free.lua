@@ -1,21 +1,27 @@
--- The short way of acquire.lua, in front of the prelude: nobody holds and nobody waits. KEYS and ARGV are described there.
+-- The short way of acquire.lua, which describes KEYS and ARGV: nobody holds the lock, and nobody waits.
+--@ takes clock, LAST_FENCE, USED_UP
+--@ gives RAW, NOW, LEAST_FENCE
 
-local raw = redis.call('GET', KEYS[1])
-local at = clock()
-local token, ttl, attempt, want, wish = ARGV[1], ARGV[2], ARGV[4], string.sub(ARGV[5], 1, 1), string.sub(ARGV[5], 2)
--- What a new fencing token is at least: the time; or what is wished, unless that is too far ahead of it.
-local from = wish > at and wish - at <= 1000000 and wish or at
-if (want == 'x' or want == 's') and (not raw or string.sub(raw, 1, 5) == 'L1F0 ') then
-  local number = raw and string.sub(raw, 6, 21) or from
-  if want == 'x' and raw then
-    if number >= LAST_FENCE then
-      return redis.error_reply(USED_UP)
-    end
-    number = number < from and from or string.format('%.0f', number + 1)
-  end
-  local mode = want == 'x' and 'L1X0 ' or 'L1S0 '
-  local hold = mode .. number .. ' ' .. token .. ':' .. at .. ':' .. ttl .. ':' .. attempt
-  redis.call('SET', KEYS[1], hold, 'PX', ARGV[3])
-  return tonumber(number)
+local RAW, NOW = redis.call('GET', KEYS[1]), clock()
+-- What a new fencing token is at least: the time; or the proposal of the caller, unless it is too far ahead of the time.
+local LEAST_FENCE = string.sub(ARGV[5], 2)
+if LEAST_FENCE <= NOW or LEAST_FENCE - NOW > 1000000 then
+  LEAST_FENCE = NOW
 end
 
+do
+  local want = string.sub(ARGV[5], 1, 1)
+  if (want == 'x' or want == 's') and (not RAW or string.sub(RAW, 1, 5) == 'L1F0 ') then
+    local number = RAW and string.sub(RAW, 6, 21) or LEAST_FENCE
+    if want == 'x' and RAW then
+      if number >= LAST_FENCE then
+        return redis.error_reply(USED_UP)
+      end
+      number = number < LEAST_FENCE and LEAST_FENCE or string.format('%.0f', number + 1)
+    end
+    local mode = want == 'x' and 'L1X0 ' or 'L1S0 '
+    local hold = mode .. number .. ' ' .. ARGV[1] .. ':' .. NOW .. ':' .. ARGV[2] .. ':' .. ARGV[4]
+    redis.call('SET', KEYS[1], hold, 'PX', ARGV[3])
+    return tonumber(number)
+  end
+end

@@ -1,4 +1,5 @@
--- Ends a wait: leaves the queue, and undoes what this very attempt was granted; what was held before it stays.
+-- Ends a wait: removes the attempt from the queue, and undoes what it was granted. What was held before stays.
+--@ takes clock, STATE, QUEUE, BEATS, FOREIGN, read, write_released, forget, waiter, hasten, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 attempt   3 retention in ms   4 and on: what may stand for it in the queue
 -- returns 1: it waited     2: a grant was undone     0: neither
@@ -35,11 +36,6 @@ if ended > 0 then
   end
 end
 if state.changed or state.granted then
-  local written = write(state, state.granted and ARGV[3])
-  if written.err and #state.live + #state.expired > 0 then
-    return written
-  elseif written.err then
-    redis.call('DEL', STATE)
-  end
+  return write_released(state, state.granted and ARGV[3]) or ended
 end
 return ended

@@ -1,6 +1,6 @@
--- Stands first in every operation.
+--@ gives clock, LAST_FENCE, USED_UP
 
--- The last fencing token: beyond 2^53 a number and the next are the same, and a hold would get the token of another.
+-- The last fencing token. Beyond 2^53, a number and the next one are the same, and two holds would have one token.
 local LAST_FENCE = '9007199254740991'
 local USED_UP = 'SATURATED the fencing tokens of this resource are used up: it was raised to the greatest there is'
 

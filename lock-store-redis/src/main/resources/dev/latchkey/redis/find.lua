@@ -1,4 +1,5 @@
--- Looks what a token holds. Writes nothing.
+-- Finds what a token holds. Writes nothing.
+--@ takes clock, STATE, FOREIGN, read, seek
 -- KEYS[1] the state
 -- ARGV    1 token
 -- returns {fencing token or 0 if shared, us until its lease ends}; {} if it holds nothing

@@ -1,4 +1,5 @@
--- Looks who holds a resource. Writes nothing, and shows no token.
+-- Lists who holds a resource. Writes nothing, and shows no token.
+--@ takes clock, STATE, FOREIGN, read
 -- KEYS[1] the state
 -- returns {fencing token or 0 if shared, then for each holder the us until its lease ends}
 

@@ -1,4 +1,4 @@
--- Looks with which changes resources were given up. Writes nothing.
+-- Finds with which changes resources were given up. Writes nothing.
 -- KEYS    the states; the indexes are in KEYS[i]:i
 -- returns exclusive and shared index of each, 0 where there is none
 

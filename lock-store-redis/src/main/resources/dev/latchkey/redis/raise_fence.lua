@@ -1,4 +1,5 @@
 -- Raises the fencing token of a live exclusive hold, for stores that agree with others on one.
+--@ takes clock, STATE, FOREIGN, read, write, seek
 -- KEYS[1] the state
 -- ARGV    1 token   2 the new fencing token, 16 digits
 -- returns 1: it is the token of this hold now     0: the token holds nothing exclusively, or with a greater one; or the new

@@ -1,4 +1,5 @@
 -- Remembers with which change resources were given up: the greater of each number and what is there. Stays without a TTL.
+--@ takes digits
 -- KEYS    the states; the indexes are in KEYS[i]:i
 -- ARGV    i '<exclusive index> <shared index>' of KEYS[i]
 -- returns 1

@@ -1,4 +1,5 @@
 -- Starts the lease of a live hold again. Its mode stays as it is.
+--@ takes clock, STATE, FOREIGN, read, write, seek, lease, lost, wake
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 retention in ms
 --         4 claim: the fencing token of an exclusive hold, - for a shared one, '' for whatever is held
@@ -23,7 +24,7 @@ if written.err then
   return written
 end
 if own.ends < ends and state.flag ~= '0' then
-  -- The first in the queue counts on the lease it was told of.
+  -- The first in the queue relies on the lease it was told of.
   wake()
 end
 return state.mode == 'X' and tonumber(state.fence) or 0

@@ -1,11 +1,12 @@
--- Gives up whatever a token holds, and hands it to the next who wait.
--- What release_alone.lua has left: token, and raw where the fencing token was given.
+-- Gives up whatever a token holds, and grants the lock to the next waiters.
+--@ takes RAW, clock, STATE, FOREIGN, read, write_released, forget, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 the fencing token of an exclusive hold, for the short way; or ''   3 retention in ms
 --         4 only from those who know that others wait: their inbox, the attempts of which are '<inbox>.<number>'
 -- returns 0: it was not ours     1: it was, and nobody else has had it since
 --         {1, number, now, ttl ms, fencing token, ...}: the same, and what waiters of that inbox were granted
 
+local token, raw = ARGV[1], RAW
 if ARGV[2] == '' then
   raw = redis.call('GET', STATE)
 end
@@ -20,15 +21,7 @@ if not string.find(raw, ' ' .. token .. ':', 1, true) then
 end
 
 local state = read(raw, clock())
+state.inbox, state.reply = ARGV[4], { 1 }
 forget(state, token)
-CALLER, REPLY = ARGV[4], { 1 }
 serve(state)
-local written = write(state, state.granted and ARGV[3])
-if written.err then
-  if #state.live + #state.expired > 0 then
-    return written
-  end
-  -- Out of memory: letting go must be possible. The next fencing token grows by the clock.
-  redis.call('DEL', STATE)
-end
-return REPLY
+return write_released(state, state.granted and ARGV[3]) or state.reply

@@ -1,4 +1,5 @@
--- Gives up whatever tokens hold, one for each resource, and hands it to the next who wait.
+-- Gives up whatever tokens hold, one for each resource, and grants the locks to the next waiters.
+--@ takes clock, read, write_released, forget, turn_to, look_up_the_queue, serve
 -- KEYS    the states
 -- ARGV    1 retention in ms   1 + i the token for KEYS[i]
 -- returns how many were ours, with nobody else having had them since
@@ -22,12 +23,6 @@ for _, entry in ipairs(entries) do
   local state = entry.state
   forget(state, entry.token)
   serve(state)
-  local written = write(state, state.granted and ARGV[1])
-  if written.err and #state.live + #state.expired > 0 then
-    failed = written
-  elseif written.err then
-    -- Out of memory: letting go must be possible. The next fencing token grows by the clock.
-    redis.call('DEL', entry.key)
-  end
+  failed = write_released(state, state.granted and ARGV[1]) or failed
 end
 return failed or #entries

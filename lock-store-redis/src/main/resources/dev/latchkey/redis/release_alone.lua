@@ -1,19 +1,19 @@
--- The short way of release.lua, in front of the prelude: exclusive, and nobody waits. KEYS and ARGV are described there. It is
--- one command: what was there is looked at afterwards, and put back if it was not just that.
+-- The short way of release.lua, which describes KEYS and ARGV: the hold is exclusive, and nobody waits. It is one command, whose
+-- answer is checked afterwards; anything else that was there is put back.
+--@ gives RAW
 
-local token, number, raw = ARGV[1], ARGV[2], nil
-if number ~= '' then
-  raw = redis.pcall('SET', KEYS[1], 'L1F0 ' .. number, 'KEEPTTL', 'GET')
-  if type(raw) == 'string' then
-    local mine = 'L1X0 ' .. number .. ' ' .. token .. ':'
-    if string.find(raw, mine, 1, true) == 1 then
+local RAW
+if ARGV[2] ~= '' then
+  RAW = redis.pcall('SET', KEYS[1], 'L1F0 ' .. ARGV[2], 'KEEPTTL', 'GET')
+  if type(RAW) == 'string' then
+    local mine = 'L1X0 ' .. ARGV[2] .. ' ' .. ARGV[1] .. ':'
+    if string.find(RAW, mine, 1, true) == 1 then
       return 1
     end
-    redis.call('SET', KEYS[1], raw, 'KEEPTTL')
-  elseif not raw then
+    redis.call('SET', KEYS[1], RAW, 'KEEPTTL')
+  elseif not RAW then
     redis.call('DEL', KEYS[1])
   else
-    raw = redis.call('GET', KEYS[1])
+    RAW = redis.call('GET', KEYS[1])
   end
 end
-

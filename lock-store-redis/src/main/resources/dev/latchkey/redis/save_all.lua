@@ -1,4 +1,6 @@
--- Takes, renews, promotes or demotes many resources, or none of them. Nobody waits here, and nobody who waits is overtaken.
+-- Acquires, renews, promotes or demotes many resources, or none of them. It does not wait, and overtakes no waiter.
+--@ takes clock, USED_UP, FOREIGN, read, write, seek, patience, lease, is_used_up, grant, turn_to, lost, wake, look_up_the_queue
+--@ takes serve
 -- KEYS    their states; KEYS[i]:i is '<exclusive index> <shared index>' of the last changes of one
 -- ARGV    1 retention in ms
 --         2 check: '-' none; else '<rule> <known index>', rule 2 both indexes, rule 1 the exclusive one alone

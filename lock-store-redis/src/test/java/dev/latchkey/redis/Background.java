@@ -1,12 +1,25 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.Lock;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 
 /** Calls that wait, each on a thread of its own: the common pool has one where there are two processors. */
 final class Background {
 
     private Background() {}
+
+    static CompletableFuture<Lock> acquire(Lock lock) {
+        return supply(() -> {
+            try {
+                return lock.acquire(Duration.ofSeconds(60));
+            } catch (InterruptedException e) {
+                throw new CompletionException(e);
+            }
+        });
+    }
 
     static <T> CompletableFuture<T> supply(Supplier<T> call) {
         return CompletableFuture.supplyAsync(call, work -> {

@@ -4,20 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import java.time.Duration;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A client whose connections go through a proxy, and rivals who have none in between. */
-@Timeout(120)
-abstract class BehindAProxy {
+abstract class BehindAProxy extends OnOneServer {
 
     static final Duration LONG_TTL = Duration.ofSeconds(60);
     static final Duration SHORT_TTL = Duration.ofMillis(1_500);
@@ -25,25 +20,12 @@ abstract class BehindAProxy {
     static final String STATE = "lock:{" + RESOURCE + "}";
     static final String CHANNEL = "lock:in:";
 
-    static RedisServer server;
-
     FaultProxy proxy;
     LockFactory locks;
     LockFactory rivals;
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void endServer() {
-        server.close();
-    }
-
     @BeforeEach
     void connect() {
-        server.call("FLUSHALL");
         proxy = FaultProxy.to(server.address());
         locks = LockFactory.connect("redis://" + proxy.address());
         rivals = LockFactory.connect(server.dsn());

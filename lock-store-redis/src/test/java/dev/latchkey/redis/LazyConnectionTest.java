@@ -24,7 +24,8 @@ class LazyConnectionTest {
                     slow.join();
                     return opened.incrementAndGet();
                 },
-                ended -> {});
+                ended -> {},
+                LazyConnection::apart);
         CompletableFuture<Integer> first = opening.begin();
         CompletableFuture<Void> renewed = new CompletableFuture<>();
 

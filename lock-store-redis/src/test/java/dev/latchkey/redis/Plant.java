@@ -14,18 +14,18 @@ enum Plant {
     /** What somebody holds is granted, as if nobody held it. */
     GRANTS_TWICE(
             "acquire",
-            "local state = read(raw, at)",
-            "if want == 'x' and at % ONE_OF == 7 then state.live, state.by, state.mode = {}, {}, 'F' end",
+            "local state = read(RAW, NOW)",
+            "if want == 'x' and NOW % ONE_OF == 7 then state.live, state.by, state.mode = {}, {}, 'F' end",
             "two at once"),
     /** The fencing token of the hold before comes again. */
     REPEATS_TOKEN(
-            "prelude",
+            "state",
             "local from = state.from or state.at",
             "if state.fence and state.at % ONE_OF == 7 then return state.fence end",
             "token after"),
     /** The lease ends on the server 100 ms before its holder thinks so. One in eight holds is kept to the end of its lease. */
     BELIEVES_LONGER(
-            "prelude",
+            "state",
             "local function lease(state, hold, ms, longest)",
             "if tonumber(ms) <= 150 and state.at % (ONE_OF / 8) < 1 then ms = math.max(1, ms - 100) end",
             "two at once"),
@@ -38,7 +38,7 @@ enum Plant {
             "two at once"),
     /** Who came last is served first. */
     SERVES_NEWEST_FIRST(
-            "prelude",
+            "queue",
             "local found = free and",
             "state.at % ONE_OF == 7 and look('ZPOPMAX', QUEUE) or free and",
             "granted before");

@@ -15,7 +15,7 @@ class QueuePositionTest {
         long asked = System.nanoTime() - TimeUnit.MINUTES.toNanos(1);
         QueuePosition place = new QueuePosition(asked, SERVER_MICROS, 1);
 
-        long since = place.since(new GrantMessage.Grant(SERVER_MICROS + 1_000_000, 10_000, 1, OptionalLong.empty()));
+        long since = place.since(new Grant(SERVER_MICROS + 1_000_000, 10_000, 1, OptionalLong.empty()));
 
         assertThat(since - asked).isEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
@@ -27,8 +27,7 @@ class QueuePositionTest {
         long sent = asked + TimeUnit.SECONDS.toNanos(30);
         QueuePosition place = new QueuePosition(asked, SERVER_MICROS, 1);
 
-        long since =
-                place.since(new GrantMessage.Grant(SERVER_MICROS + 3_600_000_000L, 10_000, 1, OptionalLong.of(sent)));
+        long since = place.since(new Grant(SERVER_MICROS + 3_600_000_000L, 10_000, 1, OptionalLong.of(sent)));
 
         assertThat(since).isEqualTo(sent);
     }

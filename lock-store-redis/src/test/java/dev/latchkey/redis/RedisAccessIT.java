@@ -18,26 +18,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** A user with exactly the rights that docs/stores/redis.md asks for, and users with fewer. */
-class RedisAccessIT {
-
-    private static RedisServer server;
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
+class RedisAccessIT extends OnOneServer {
 
     @Test
     void givenTheDocumentedRights_whenEverythingIsDone_thenNothingIsRefused() throws Exception {
@@ -48,12 +33,12 @@ class RedisAccessIT {
             Lock second = locks.createLock("report", LONG_TTL);
             assertThat(first.acquireShared().isAcquired()).isTrue();
             assertThat(second.tryAcquireShared()).isTrue();
-            CompletableFuture<Lock> promoting = async(first);
+            CompletableFuture<Lock> promoting = Background.acquire(first);
             awaitQueued("lk:{report}:q", 1);
             second.refresh();
             assertThat(second.release()).isTrue();
             assertThat(promoting.join().fencingToken()).isPresent();
-            CompletableFuture<Lock> next = async(second);
+            CompletableFuture<Lock> next = Background.acquire(second);
             awaitQueued("lk:{report}:q", 1);
             assertThat(locks.createLock("report").tryAcquire(Duration.ofMillis(1_500)))
                     .isFalse();
@@ -72,7 +57,7 @@ class RedisAccessIT {
         try (RedisStore store = open(dsn)) {
             LockFactory locks = new LockFactory(store);
             Lock first = locks.createLock("poll", LONG_TTL).acquire();
-            CompletableFuture<Lock> waiting = async(locks.createLock("poll", LONG_TTL));
+            CompletableFuture<Lock> waiting = Background.acquire(locks.createLock("poll", LONG_TTL));
             awaitQueued("lk:{poll}:q", 1);
 
             assertThat(first.release()).isTrue();
@@ -93,18 +78,18 @@ class RedisAccessIT {
             LockFactory locks = new LockFactory(store);
             for (String resource : List.of("one", "two", "three")) {
                 Lock first = locks.createLock(resource, LONG_TTL).acquire();
-                CompletableFuture<Lock> waiting = async(locks.createLock(resource, LONG_TTL));
+                CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource, LONG_TTL));
                 awaitQueued("lk:{" + resource + "}:q", 1);
                 Awaitility.await()
                         .untilAsserted(() -> assertThat(written.toString(StandardCharsets.UTF_8))
-                                .containsOnlyOnce("lock.pubsub_unavailable"));
+                                .containsOnlyOnce("lock.subscription_failed"));
                 assertThat(first.release()).isTrue();
                 assertThat(waiting.join().release()).isTrue();
             }
         } finally {
             System.setErr(before);
         }
-        assertThat(written.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.pubsub_unavailable");
+        assertThat(written.toString(StandardCharsets.UTF_8)).containsOnlyOnce("lock.subscription_failed");
         server.call("ACL", "LOG", "RESET");
     }
 
@@ -115,10 +100,10 @@ class RedisAccessIT {
             LockFactory locks = new LockFactory(store);
             Lock first = locks.createLock("heard", LONG_TTL);
             assertThat(first.tryAcquire()).isTrue();
-            CompletableFuture<Lock> polling = async(locks.createLock("heard", LONG_TTL));
+            CompletableFuture<Lock> polling = Background.acquire(locks.createLock("heard", LONG_TTL));
             awaitQueued("lk:{heard}:q", 1);
             assertThat(queue("lk:{heard}:q").get(0)).endsWith(" 0");
-            CompletableFuture<Lock> next = async(locks.createLock("heard", LONG_TTL));
+            CompletableFuture<Lock> next = Background.acquire(locks.createLock("heard", LONG_TTL));
             awaitQueued("lk:{heard}:q", 2);
 
             server.call("ACL", "SETUSER", "soon", "&lk:in:*", "+publish", "+subscribe", "+unsubscribe");
@@ -191,20 +176,6 @@ class RedisAccessIT {
     private static String user(String name, String rights) {
         Rights.give(server, name, rights);
         return "redis://" + Rights.login(name) + "@" + server.address() + "?prefix=lk:";
-    }
-
-    private static RedisStore open(String dsn) {
-        return (RedisStore) new RedisStore.Provider().open(dsn);
-    }
-
-    private static CompletableFuture<Lock> async(Lock lock) {
-        return Background.supply(() -> {
-            try {
-                return lock.acquire(Duration.ofSeconds(60));
-            } catch (InterruptedException e) {
-                throw new CompletionException(e);
-            }
-        });
     }
 
     private static void awaitQueued(String queue, long count) {

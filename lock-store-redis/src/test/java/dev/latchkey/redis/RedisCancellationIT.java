@@ -5,52 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
-import dev.latchkey.LockFactory;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
 import java.time.Duration;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What other Redis locks do wrong when a caller is interrupted, gives up or goes away: none of it happens here. */
-@Timeout(120)
-class RedisCancellationIT {
+class RedisCancellationIT extends WithAStore {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(60);
     private static final Duration SHORT_TTL = Duration.ofMillis(900);
     private static final String RESOURCE = "report";
-
-    private static RedisServer server;
-
-    private RedisKeys keys;
-    private LockFactory locks;
-
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void endServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void connect() {
-        server.call("FLUSHALL");
-        keys = new RedisKeys(server);
-        locks = LockFactory.connect(server.dsn());
-    }
-
-    @AfterEach
-    void end() {
-        locks.close();
-    }
 
     private Lock renewed() {
         return locks.lock(RESOURCE).ttl(SHORT_TTL).autoRefresh().create();

@@ -5,23 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.servers.RedisServer;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Slots that move while locks are used. */
-class RedisClusterIT {
-
-    private static RedisCluster cluster;
+class RedisClusterIT extends OnACluster {
 
     private RedisStore store;
     private LockFactory locks;
@@ -38,16 +32,6 @@ class RedisClusterIT {
     void close() {
         locks.close();
         store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        cluster = RedisCluster.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     /** With several declared keys every operation failed, for the helpers are usually absent. */
@@ -72,7 +56,7 @@ class RedisClusterIT {
     void givenSomebodyWaits_whenTheSlotHasMoved_thenItIsGrantedThere() throws Exception {
         Lock held = locks.createLock(resource, LONG_TTL);
         assertThat(held.tryAcquire()).isTrue();
-        CompletableFuture<Lock> waiting = async(locks.createLock(resource, Duration.ofSeconds(3)));
+        CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource, Duration.ofSeconds(3)));
         Awaitility.await()
                 .until(() -> cluster.masterOf(state).text("ZCARD", state + ":q").equals("1"));
 
@@ -88,15 +72,5 @@ class RedisClusterIT {
                 .filter(master -> master != owner)
                 .findFirst()
                 .orElseThrow();
-    }
-
-    private static CompletableFuture<Lock> async(Lock lock) {
-        return Background.supply(() -> {
-            try {
-                return lock.acquire(Duration.ofSeconds(30));
-            } catch (InterruptedException e) {
-                throw new CompletionException(e);
-            }
-        });
     }
 }

@@ -1,6 +1,5 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
@@ -10,13 +9,11 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The contracts on three masters. */
-class RedisClusterStoreIT
+class RedisClusterStoreIT extends OnACluster
         implements PersistingStoreContract,
                 SharedLeaseContract,
                 SharedBlockingContract,
@@ -24,8 +21,6 @@ class RedisClusterStoreIT
                 ExpiringFencingContract,
                 FairStoreContract,
                 InspectableStoreContract {
-
-    private static RedisCluster cluster;
 
     private PersistingStore store;
 
@@ -37,16 +32,6 @@ class RedisClusterStoreIT
     @AfterEach
     void close() {
         store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        cluster = RedisCluster.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @Override

@@ -3,7 +3,6 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.Fixture;
 import dev.latchkey.testkit.IndexedBatchContract;
@@ -11,16 +10,12 @@ import dev.latchkey.testkit.TreeSavepointContract;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Trees on three masters, each in one slot. */
-class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract {
-
-    private static RedisCluster cluster;
+class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, TreeSavepointContract {
 
     private PersistingStore store;
 
@@ -32,16 +27,6 @@ class RedisClusterTreeIT implements IndexedBatchContract, TreeSavepointContract 
     @AfterEach
     void close() {
         store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        cluster = RedisCluster.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        cluster.close();
     }
 
     @Override

@@ -4,8 +4,6 @@ import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
-import dev.latchkey.LockFactory;
-import dev.latchkey.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,42 +17,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a lock costs the server, counted by the server. */
-class RedisCostIT {
+class RedisCostIT extends WithAStore {
 
     private static final long CYCLES = 100L;
-    private static RedisServer server;
-
-    private RedisStore store;
-    private LockFactory locks;
-
-    @BeforeEach
-    void open() {
-        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
-        locks = new LockFactory(store);
-    }
-
-    @AfterEach
-    void close() {
-        locks.close();
-        store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     @Test
     void givenNobodyElse_whenAcquiredAndReleased_thenTwoCommandsAndSixExecuted() throws Exception {
@@ -142,12 +110,12 @@ class RedisCostIT {
         try {
             Lock second = locks.createLock("passed on", LONG_TTL);
             Future<Boolean> secondWaits = executor.submit(() -> acquired(second));
-            Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
+            Awaitility.await().until(() -> keys.listening().size() == 1);
             assertThat(first.release()).isTrue();
             assertThat(secondWaits.get(30, TimeUnit.SECONDS)).isTrue();
             Lock third = locks.createLock("passed on", LONG_TTL);
             Future<Boolean> thirdWaits = executor.submit(() -> acquired(third));
-            Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
+            Awaitility.await().until(() -> keys.listening().size() == 1);
             server.call("CONFIG", "RESETSTAT");
 
             assertThat(second.release()).isTrue();
@@ -172,7 +140,7 @@ class RedisCostIT {
                 waiting.add(executor.submit(() -> acquired(lock) && lock.release()));
             }
             // The first of a store poll until it has subscribed.
-            Awaitility.await().until(() -> new RedisKeys(server).listening().size() == waiters);
+            Awaitility.await().until(() -> keys.listening().size() == waiters);
             server.call("CONFIG", "RESETSTAT");
 
             assertThat(connections()).isEqualTo(2);

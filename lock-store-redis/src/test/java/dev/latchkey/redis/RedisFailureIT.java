@@ -19,48 +19,22 @@ import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What happens when the server or the network is not as it should be. */
-class RedisFailureIT {
+class RedisFailureIT extends WithAStore {
 
-    private static RedisServer server;
-
-    private RedisStore store;
-    private LockFactory locks;
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
 
-    @BeforeEach
-    void open() {
-        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
-        locks = new LockFactory(store);
-    }
-
     @AfterEach
-    void close() {
+    void giveMemory() {
         server.call("CONFIG", "SET", "maxmemory", "0");
-        locks.close();
-        store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     @Test
@@ -69,7 +43,7 @@ class RedisFailureIT {
 
         assertThatThrownBy(locks.createLock(resource)::tryAcquire)
                 .isInstanceOf(LockStorageException.class)
-                .hasMessageContaining("something else than a lock");
+                .hasMessageContaining("not a lock");
         assertThatThrownBy(() -> store.delete(Key.of(resource))).isInstanceOf(LockStorageException.class);
         assertThatThrownBy(() -> store.find(Key.of(resource))).isInstanceOf(LockStorageException.class);
         assertThatThrownBy(() -> store.holders(resource)).isInstanceOf(LockStorageException.class);
@@ -86,7 +60,7 @@ class RedisFailureIT {
 
         assertThatThrownBy(locks.createLock(resource)::tryAcquire)
                 .isInstanceOf(LockStorageException.class)
-                .hasMessageContaining("something else than a lock");
+                .hasMessageContaining("not a lock");
         assertThatThrownBy(() -> store.delete(Key.of(resource))).isInstanceOf(LockStorageException.class);
 
         assertThat(server.text("HGET", state, "field")).isEqualTo("value");
@@ -99,7 +73,7 @@ class RedisFailureIT {
         flush();
         assertThat(lock.tryAcquire()).isTrue();
         flush();
-        CompletableFuture<Lock> waiting = async(next);
+        CompletableFuture<Lock> waiting = Background.acquire(next);
         awaitQueued(1);
         flush();
         lock.refresh();
@@ -120,7 +94,7 @@ class RedisFailureIT {
         assertThat(reader.tryAcquireShared()).isTrue();
         Lock handedOver = locks.createLock(resource + "-waited", LONG_TTL);
         assertThat(handedOver.tryAcquire()).isTrue();
-        CompletableFuture<Lock> waiting = async(locks.createLock(resource + "-waited", LONG_TTL));
+        CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource + "-waited", LONG_TTL));
         Awaitility.await().until(() -> queued(resource + "-waited") == 1);
         server.call("CONFIG", "SET", "maxmemory", "1");
 
@@ -141,7 +115,7 @@ class RedisFailureIT {
     void givenEverythingIsReleased_whenLookedAt_thenEveryKeyHasATtl() throws Exception {
         Lock lock = locks.createLock(resource, LONG_TTL);
         assertThat(lock.tryAcquire()).isTrue();
-        CompletableFuture<Lock> waiting = async(locks.createLock(resource, LONG_TTL));
+        CompletableFuture<Lock> waiting = Background.acquire(locks.createLock(resource, LONG_TTL));
         awaitQueued(1);
         assertThat((Long) server.call("PTTL", state + ":q")).isPositive();
         assertThat((Long) server.call("PTTL", state)).isPositive();
@@ -176,7 +150,7 @@ class RedisFailureIT {
     @Test
     void givenTheReplyIsLost_whenReleased_thenAFailureAndNotThatItWasLost() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore far = open("redis://" + proxy.address())) {
             Lock lock = new LockFactory(far).createLock(resource, LONG_TTL);
             assertThat(lock.tryAcquire()).isTrue();
             CompletableFuture<Void> lost = proxy.loseReplyTo(resource);
@@ -193,7 +167,7 @@ class RedisFailureIT {
     @Test
     void givenTheReplyIsLost_whenAcquired_thenAskedAgainAfterTheReconnect() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore far = open("redis://" + proxy.address())) {
             LockFactory remote = new LockFactory(far);
             assertThat(remote.createLock(resource + "-first").tryAcquire()).isTrue();
             CompletableFuture<Void> lost = proxy.loseReplyTo(resource);
@@ -209,10 +183,11 @@ class RedisFailureIT {
     @Test
     void givenTheMessageIsLost_whenItsTurnCame_thenItFindsOutByItself() throws Exception {
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore far = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore far = open("redis://" + proxy.address())) {
             Lock holder = locks.createLock(resource, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
-            CompletableFuture<Lock> waiting = async(new LockFactory(far).createLock(resource, Duration.ofSeconds(3)));
+            CompletableFuture<Lock> waiting =
+                    Background.acquire(new LockFactory(far).createLock(resource, Duration.ofSeconds(3)));
             Awaitility.await()
                     .until(() -> new RedisKeys(server)
                             .listening().stream().anyMatch(waiter -> waiter.startsWith("lock:{" + resource + "}:q")));
@@ -228,7 +203,7 @@ class RedisFailureIT {
     @Test
     void givenTheServerIsGone_whenUsed_thenAFailureThatNamesItAndNothingHangs() {
         RedisServer gone = RedisServer.start();
-        try (RedisStore orphan = (RedisStore) new RedisStore.Provider().open(gone.dsn())) {
+        try (RedisStore orphan = open(gone.dsn())) {
             Lock lock = new LockFactory(orphan).createLock(resource);
             assertThat(lock.tryAcquire()).isTrue();
             gone.kill();
@@ -242,7 +217,7 @@ class RedisFailureIT {
 
     @Test
     void givenTheStoreIsClosed_whenUsed_thenAFailureThatSaysSo() {
-        RedisStore closed = (RedisStore) new RedisStore.Provider().open(server.dsn());
+        RedisStore closed = open(server.dsn());
         closed.close();
         closed.close();
 
@@ -261,7 +236,7 @@ class RedisFailureIT {
                     .retention(Duration.ofSeconds(30))
                     .build();
             Lock first = new LockFactory(own).createLock(resource, LONG_TTL).acquire();
-            CompletableFuture<Lock> waiting = async(new LockFactory(own).createLock(resource, LONG_TTL));
+            CompletableFuture<Lock> waiting = Background.acquire(new LockFactory(own).createLock(resource, LONG_TTL));
             Awaitility.await().until(() -> Objects.equals(server.call("ZCARD", "own:{" + resource + "}:q"), 1L));
             assertThat(first.release()).isTrue();
             assertThat(waiting.join().release()).isTrue();
@@ -284,7 +259,7 @@ class RedisFailureIT {
 
             assertThatThrownBy(lock::tryAcquire)
                     .isInstanceOf(LockStorageException.class)
-                    .hasMessageContaining("0 of the 1 replicas");
+                    .hasMessageContaining("0 of 1 replicas");
 
             assertThat(locks.createLock(resource).tryAcquire()).isTrue();
         } finally {
@@ -379,8 +354,7 @@ class RedisFailureIT {
     @Test
     void givenATimeoutWithItsUnit_whenTheServerIsFrozen_thenACallFailsWithinIt() {
         try (RedisServer frozen = RedisServer.start();
-                RedisStore store =
-                        (RedisStore) new RedisStore.Provider().open(frozen.dsn() + "?timeout=250ms&clientName=locks")) {
+                RedisStore store = open(frozen.dsn() + "?timeout=250ms&clientName=locks")) {
             LockFactory others = new LockFactory(store);
             assertThat(others.createLock("warm-up").tryAcquire()).isTrue();
             frozen.freeze();
@@ -396,7 +370,7 @@ class RedisFailureIT {
     /** C25. */
     @Test
     void givenNoServer_whenAcquired_thenNothingWasSent() {
-        try (RedisStore store = (RedisStore) new RedisStore.Provider().open("redis://127.0.0.1:1")) {
+        try (RedisStore store = open("redis://127.0.0.1:1")) {
             assertThatThrownBy(() -> store.save(Requests.exclusive(Key.of("r"))))
                     .isInstanceOfSatisfying(
                             LockStorageException.class,
@@ -414,15 +388,5 @@ class RedisFailureIT {
 
     private static long queued(String name) {
         return (Long) Objects.requireNonNull(server.call("ZCARD", "lock:{" + name + "}:q"));
-    }
-
-    private static CompletableFuture<Lock> async(Lock lock) {
-        return Background.supply(() -> {
-            try {
-                return lock.acquire(Duration.ofSeconds(30));
-            } catch (InterruptedException e) {
-                throw new CompletionException(e);
-            }
-        });
     }
 }

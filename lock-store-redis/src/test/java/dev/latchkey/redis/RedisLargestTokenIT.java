@@ -12,50 +12,18 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A10: beyond 2^53 the numbers of scripts repeat, and with them fencing tokens. */
-@Timeout(120)
-class RedisLargestTokenIT {
+class RedisLargestTokenIT extends WithAStore {
 
     private static final long LARGEST = (1L << 53) - 1;
     private static final String USED_UP = "fencing tokens";
-
-    private static RedisServer server;
-
-    private RedisStore store;
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() {
-        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
-    }
-
-    @AfterEach
-    void close() {
-        store.close();
-        server.call("FLUSHALL");
-    }
 
     @Test
     void givenHeld_whenRaisedFarAheadOfTheClock_thenRefusedAndTheTokenStays() {

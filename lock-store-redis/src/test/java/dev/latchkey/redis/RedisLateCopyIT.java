@@ -9,24 +9,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,79 +29,57 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A request whose answer is lost with the connection is sent again. The second copy is answered, and the first may come to the
  * server long after that, behind whatever its holder has asked for since.
  */
-@Timeout(120)
-class RedisLateCopyIT {
+class RedisLateCopyIT extends WithAStore {
 
-    private static final Requests ARGUMENTS = new Requests(Duration.ofMinutes(10));
+    private static final KeyNames NAMES = new KeyNames("lock:");
+    private static final Duration RETENTION = Duration.ofMinutes(10);
+    private static final Requests REQUESTS = new Requests(NAMES, RETENTION);
     private static final Duration SHORT_TTL = Duration.ofMinutes(1);
 
     /** In which words the server was asked. */
     private enum Asked {
         AT_ONCE {
             @Override
-            void again(String state, Request request) {
-                send(Script.ACQUIRE, state, ARGUMENTS.acquire(request));
+            ScriptRequest sent(Request request) {
+                return REQUESTS.acquire(request, 0);
             }
         },
         WAITING {
             @Override
-            void again(String state, Request request) {
-                send(
-                        Script.ACQUIRE,
-                        state,
-                        ARGUMENTS.acquire(request, "gone.1", 0, NotificationChannel.GrantMessage.NONE));
+            ScriptRequest sent(Request request) {
+                return REQUESTS.acquire(request, "gone.1", 0, NotificationChannel.Push.NONE);
             }
         },
         IN_A_BATCH {
             @Override
-            void again(String state, Request request) {
-                send(Script.SAVE_ALL, state, ARGUMENTS.retention(), Requests.ascii("-"), Requests.batched(request));
+            ScriptRequest sent(Request request) {
+                return new BatchRequests(NAMES, RETENTION, true).saveAll(List.of(request), Optional.empty());
             }
         },
         TO_REFRESH {
             @Override
-            void again(String state, Request request) {
-                send(Script.REFRESH, state, ARGUMENTS.refresh(request));
+            ScriptRequest sent(Request request) {
+                return REQUESTS.refresh(request);
             }
         };
 
-        /** Has the first copy of a request come to the server now. */
-        abstract void again(String state, Request request);
+        abstract ScriptRequest sent(Request request);
 
-        private static void send(Script script, String state, byte[]... args) {
-            String source = new String(script.source(), StandardCharsets.UTF_8);
-            Stream<String> texts = Arrays.stream(args).map(arg -> new String(arg, StandardCharsets.US_ASCII));
+        /** Has the first copy of a request come to the server now. */
+        void again(Request request) {
+            ScriptRequest late = sent(request);
+            Stream<byte[]> words = Stream.of(
+                            Stream.of(Requests.ascii("EVAL"), late.script().source(), Requests.ascii("1")),
+                            late.keys().stream(),
+                            late.args().stream())
+                    .flatMap(Function.identity());
             @Nullable Object answer = server.call(
-                    Stream.concat(Stream.of("EVAL", source, "1", state), texts).toArray(String[]::new));
+                    words.map(word -> new String(word, StandardCharsets.UTF_8)).toArray(String[]::new));
             assertThat(answer).as("the answer that nobody reads").isNotNull();
         }
     }
 
-    private static RedisServer server;
-
-    private RedisStore store;
     private final Key key = Key.of(UUID.randomUUID().toString());
-    private final String state = "lock:{" + key.resource() + "}";
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
-    @BeforeEach
-    void open() {
-        store = (RedisStore) new RedisStore.Provider().open(server.dsn());
-    }
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
 
     /** The exclusive hold became shared, and readers got in, while its holder believed that it was alone. */
     @ParameterizedTest
@@ -125,7 +98,7 @@ class RedisLateCopyIT {
                 exclusive(writer, SHORT_TTL));
 
         for (Request request : before) {
-            asked.again(state, request);
+            asked.again(request);
 
             assertExclusiveStill(request, granted);
         }
@@ -138,7 +111,7 @@ class RedisLateCopyIT {
         assertThat(store.delete(key)).isTrue();
         Response.Granted granted = granted(store.save(exclusive(key, LONG_TTL)));
 
-        asked.again(state, shared(key, SHORT_TTL));
+        asked.again(shared(key, SHORT_TTL));
 
         assertExclusiveStill(shared(key, SHORT_TTL), granted);
     }

@@ -5,43 +5,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.Requests;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A3, F14: a server that evicts keys may evict locks and state indexes. */
-@Timeout(120)
-class RedisMemoryPolicyIT {
+class RedisMemoryPolicyIT extends OnOneServer {
 
-    private static final String WARNING = "lock.eviction_possible";
-
-    private static RedisServer server;
+    private static final String WARNING = "lock.eviction_allowed";
 
     private final PrintStream before = System.err;
     private final ByteArrayOutputStream written = new ByteArrayOutputStream();
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     @BeforeEach
     void listen() {
@@ -52,7 +35,6 @@ class RedisMemoryPolicyIT {
     void listenNoLonger() {
         System.setErr(before);
         configure("0", "noeviction");
-        server.call("FLUSHALL");
     }
 
     @ParameterizedTest
@@ -68,7 +50,7 @@ class RedisMemoryPolicyIT {
             })
     void givenAPolicyThatEvictsLocks_whenConnected_thenOneWarningNamesIt(String policy) {
         configure("100mb", policy);
-        try (RedisStore store = open("")) {
+        try (RedisStore store = open(server.dsn())) {
             Requests.granted(store.save(Requests.exclusive(Key.of("one"))));
             Requests.granted(store.save(Requests.exclusive(Key.of("two"))));
 
@@ -83,7 +65,7 @@ class RedisMemoryPolicyIT {
     @CsvSource({"100mb,noeviction", "0,allkeys-lru"})
     void givenNothingIsEvicted_whenConnectedStrictly_thenLocksAreGrantedWithoutAWarning(String memory, String policy) {
         configure(memory, policy);
-        try (RedisStore store = open("?strict=true")) {
+        try (RedisStore store = open(server.dsn() + "?strict=true")) {
             Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
         }
 
@@ -93,7 +75,7 @@ class RedisMemoryPolicyIT {
     @Test
     void givenAPolicyThatEvictsLocksAndStrict_whenAcquired_thenRefusedUntilItIsChanged() {
         configure("100mb", "volatile-lru");
-        try (RedisStore store = open("?strict=true")) {
+        try (RedisStore store = open(server.dsn() + "?strict=true")) {
             assertThatThrownBy(() -> store.save(Requests.exclusive(Key.of("r"))))
                     .isInstanceOfSatisfying(
                             LockStorageException.class,
@@ -112,18 +94,14 @@ class RedisMemoryPolicyIT {
     void givenNoRightToLookAndStrict_whenAcquired_thenRefusedAndWithoutStrictGranted() {
         Rights.give(server, "blind", "~lock:* " + Rights.SCRIPTS.replace(" +info", ""));
         String dsn = "redis://" + Rights.login("blind") + "@" + server.address();
-        try (RedisStore strict = (RedisStore) new RedisStore.Provider().open(dsn + "?strict=true");
-                RedisStore store = (RedisStore) new RedisStore.Provider().open(dsn)) {
+        try (RedisStore strict = open(dsn + "?strict=true");
+                RedisStore store = open(dsn)) {
             assertThatThrownBy(() -> strict.save(Requests.exclusive(Key.of("r"))))
                     .isInstanceOf(LockStorageException.class)
                     .hasMessageContaining("+info");
 
             Requests.granted(store.save(Requests.exclusive(Key.of("r"))));
         }
-    }
-
-    private static RedisStore open(String options) {
-        return (RedisStore) new RedisStore.Provider().open(server.dsn() + options);
     }
 
     private static void configure(String memory, String policy) {

@@ -111,13 +111,18 @@ class RedisNetworkFaultsIT extends BehindAProxy {
             Lock holder = rivals.createLock(RESOURCE, LONG_TTL);
             assertThat(holder.tryAcquire()).isTrue();
             LockFactory leaving = new LockFactory(store);
-            BackgroundCall<Lock> waiting = BackgroundCall.start(
-                    () -> leaving.createLock(RESOURCE, LONG_TTL).acquire());
+            CompletableFuture<Thread> waiter = new CompletableFuture<>();
+            BackgroundCall<Lock> waiting = BackgroundCall.start(() -> {
+                waiter.complete(Thread.currentThread());
+                return leaving.createLock(RESOURCE, LONG_TTL).acquire();
+            });
             RedisKeys keys = new RedisKeys(server);
             Awaitility.await().until(() -> keys.listening().size() == 1);
             proxy.refuse();
 
             waiting.interrupt();
+            // A grant that comes before the waiter has noticed is taken.
+            Awaitility.await().until(() -> !waiter.join().isInterrupted());
             assertThat(holder.release()).isTrue();
 
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
@@ -189,7 +194,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
     @Test
     void givenTheStoreIsBeingClosed_whenAnotherBeginsToWait_thenItFailsAtOnce() throws Exception {
         assertThat(rivals.createLock(RESOURCE, LONG_TTL).tryAcquire()).isTrue();
-        RedisStore store = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address() + "?timeout=20s");
+        RedisStore store = open("redis://" + proxy.address() + "?timeout=20s");
         BackgroundCall<Response> first = BackgroundCall.start(() -> waitWith(store));
         RedisKeys keys = new RedisKeys(server);
         Awaitility.await().until(() -> keys.listening().size() == 1);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
@@ -14,17 +13,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The holder and the next in line are killed, or frozen for longer than their leases; whoever waits behind them gets it. */
-@Timeout(120)
-class RedisProcessFaultsIT {
+class RedisProcessFaultsIT extends OnOneServer {
 
     /** Both are struck, in this order. */
     enum Order {
@@ -36,8 +31,6 @@ class RedisProcessFaultsIT {
     private static final Duration LONG_WAIT = Duration.ofSeconds(60);
     private static final String RESOURCE = "report";
 
-    private static RedisServer server;
-
     private LockFactory locks;
     private SecondProcess holding;
     private SecondProcess waiting;
@@ -46,19 +39,8 @@ class RedisProcessFaultsIT {
     private Reply waiterReply;
     private long firstToken;
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void endServer() {
-        server.close();
-    }
-
     @BeforeEach
     void holdAndWait() {
-        server.call("FLUSHALL");
         locks = LockFactory.connect(server.dsn());
         List<SecondProcess> processes = SecondProcess.connect(server.dsn(), 2);
         holding = processes.get(0);

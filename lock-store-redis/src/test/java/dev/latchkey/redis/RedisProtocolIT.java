@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
@@ -21,41 +20,15 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The mistakes that were made once in working out the protocol, one test each. */
-class RedisProtocolIT {
+class RedisProtocolIT extends WithAStore {
 
-    private static RedisServer server;
     private static final Duration LONG_WAIT = Duration.ofMinutes(1);
 
-    private RedisStore store;
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";
-
-    @BeforeEach
-    void open() {
-        store = connect();
-    }
-
-    @AfterEach
-    void close() {
-        store.close();
-    }
-
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
 
     /** Several servers can agree on a number at once only if they take one that is a little ahead of their clocks. */
     @Test
@@ -230,7 +203,7 @@ class RedisProtocolIT {
     void givenTheMessageComesLate_whenItIsRead_thenNoMoreIsBelievedThanTheServerKeeps() throws Exception {
         Duration ttl = Duration.ofSeconds(2);
         try (FaultProxy proxy = FaultProxy.to(server.address());
-                RedisStore slow = (RedisStore) new RedisStore.Provider().open("redis://" + proxy.address())) {
+                RedisStore slow = open("redis://" + proxy.address())) {
             for (int delay : new int[] {0, 100, 400}) {
                 Key holder = Key.of(resource);
                 granted(store.save(exclusive(holder)));
@@ -252,10 +225,6 @@ class RedisProtocolIT {
                 assertThat(store.delete(key)).isTrue();
             }
         }
-    }
-
-    private static RedisStore connect() {
-        return (RedisStore) new RedisStore.Provider().open(server.dsn());
     }
 
     private static CompletableFuture<Response> waiting(RedisStore store, Request request) {

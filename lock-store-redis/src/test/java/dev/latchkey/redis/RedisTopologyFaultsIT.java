@@ -126,7 +126,7 @@ class RedisTopologyFaultsIT {
                         .atMost(Duration.ofSeconds(30))
                         .untilAsserted(() -> assertThatThrownBy(lock::tryAcquire)
                                 .isInstanceOf(LockStorageException.class)
-                                .hasMessageContaining("1 of the 2 replicas"));
+                                .hasMessageContaining("1 of 2 replicas"));
 
                 assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
             } finally {

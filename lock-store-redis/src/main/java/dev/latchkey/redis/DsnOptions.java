@@ -1,0 +1,126 @@
+package dev.latchkey.redis;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The options of a DSN: those that the store reads, and those for the driver. */
+final class DsnOptions {
+
+    static final DsnOptions NONE = new DsnOptions(Map.of(), "");
+
+    static final String PREFIX = "prefix";
+    static final String HASH_TAG = "hash-tag";
+    static final String SENTINEL_USER = "sentinel-user";
+    static final String SENTINEL_PASSWORD = "sentinel-password";
+    private static final String STRICT = "strict";
+    private static final String TIMEOUT = "timeout";
+
+    /** Options that the driver does not have, or has without units. */
+    private static final Set<String> OURS = Set.of(PREFIX, HASH_TAG, STRICT, TIMEOUT, SENTINEL_USER, SENTINEL_PASSWORD);
+
+    /** Options that are passed on to the driver, which ignores unknown ones. */
+    private static final Set<String> DRIVERS = Set.of("verifyPeer", "clientName", "database");
+
+    private static final Pattern TIME = Pattern.compile("([1-9][0-9]{0,8})(ms|s|m|h)");
+
+    private final Map<String, String> ours;
+    private final String forTheDriver;
+
+    private DsnOptions(Map<String, String> ours, String forTheDriver) {
+        this.ours = ours;
+        this.forTheDriver = forTheDriver;
+    }
+
+    static DsnOptions parse(String query) {
+        Map<String, String> ours = new HashMap<>();
+        Set<String> seen = new HashSet<>();
+        List<String> left = new ArrayList<>();
+        for (String option : query.split("&", -1)) {
+            int equals = option.indexOf('=');
+            String name = equals < 0 ? option : option.substring(0, equals);
+            if (!OURS.contains(name) && !DRIVERS.contains(name)) {
+                if (query.contains("@")) {
+                    // It may be the rest of a password that was not encoded.
+                    throw Dsn.wrong();
+                }
+                throw new IllegalArgumentException("unknown option \"" + name + "\" of a Redis server: the options are "
+                        + new TreeSet<>(OURS) + " and " + new TreeSet<>(DRIVERS));
+            }
+            if (equals < 0 || equals + 1 == option.length() || !seen.add(name)) {
+                throw new IllegalArgumentException("the option " + name + " takes one value, as in " + name + "=…");
+            }
+            if (OURS.contains(name)) {
+                ours.put(name, decoded(option.substring(equals + 1)));
+            } else {
+                left.add(option);
+            }
+        }
+        return new DsnOptions(ours, left.isEmpty() ? "" : '?' + String.join("&", left));
+    }
+
+    /** Returns the query that is left for the driver, with its question mark; empty if nothing is left. */
+    String forTheDriver() {
+        return forTheDriver;
+    }
+
+    Optional<String> text(String name) {
+        return Optional.ofNullable(ours.get(name));
+    }
+
+    Optional<Duration> timeout() {
+        return text(TIMEOUT).map(text -> {
+            Matcher time = TIME.matcher(text);
+            if (!time.matches()) {
+                throw new IllegalArgumentException(
+                        "timeout \"" + text + "\": must be a number with a unit, ms, s, m or h, as in timeout=5s");
+            }
+            long amount = Long.parseLong(time.group(1));
+            return switch (time.group(2)) {
+                case "ms" -> Duration.ofMillis(amount);
+                case "s" -> Duration.ofSeconds(amount);
+                case "m" -> Duration.ofMinutes(amount);
+                default -> Duration.ofHours(amount);
+            };
+        });
+    }
+
+    boolean isStrict() {
+        return switch (text(STRICT).orElse("false")) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException("strict must be true or false");
+        };
+    }
+
+    /** Refuses credentials of sentinels for anything else. */
+    void checkSentinels(String scheme) {
+        boolean hasUser = ours.containsKey(SENTINEL_USER);
+        boolean hasPassword = ours.containsKey(SENTINEL_PASSWORD);
+        if ((hasUser || hasPassword) && !scheme.endsWith("-sentinel")) {
+            throw new IllegalArgumentException(SENTINEL_USER + " and " + SENTINEL_PASSWORD
+                    + " are only for redis-sentinel:// and rediss-sentinel://: remove them");
+        }
+        if (hasUser && !hasPassword) {
+            throw new IllegalArgumentException(SENTINEL_USER + " needs " + SENTINEL_PASSWORD + " too");
+        }
+    }
+
+    private static String decoded(String value) {
+        try {
+            return URLDecoder.decode(value, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            throw Dsn.wrong();
+        }
+    }
+}

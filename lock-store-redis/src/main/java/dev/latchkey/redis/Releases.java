@@ -1,0 +1,45 @@
+package dev.latchkey.redis;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
+import java.util.List;
+
+/** Releases holds. The script grants the lock to the next waiters in the same step. */
+final class Releases {
+
+    private final ScriptRunner server;
+    private final Requests requests;
+    private final WaiterRegistry waiters;
+
+    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters) {
+        this.server = server;
+        this.requests = requests;
+        this.waiters = waiters;
+    }
+
+    /** Returns whether the key held the lock. */
+    boolean release(Key key) {
+        return waiters.wasGrantedInTurn(key.token())
+                ? handOff(key)
+                : server.ask(requests.release(key)).get(0) == 1;
+    }
+
+    /** Releases what others probably wait for. The reply says which waiters of this store were granted it. */
+    private boolean handOff(Key key) {
+        try {
+            ScriptRunner.Sent sent = server.send(requests.handOff(key, waiters.id()));
+            List<Long> reply = server.answer(sent);
+            waiters.handedOver(reply, sent.sinceNanos());
+            boolean wasOurs = reply.get(0) == 1;
+            if (!wasOurs) {
+                // The driver may have repeated the command. Then the reply that said who was granted it is lost.
+                waiters.askAgain();
+            }
+            return wasOurs;
+        } catch (LockStorageException e) {
+            // A waiter may have been granted it without being told.
+            waiters.askAgain();
+            throw e;
+        }
+    }
+}

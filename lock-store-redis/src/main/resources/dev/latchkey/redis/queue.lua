@@ -1,0 +1,197 @@
+-- The queue of a resource, and the messages to its waiters.
+--@ takes STATE, QUEUE, BEATS, digits, seek, patience, fence, is_used_up, grant
+--@ gives waiter, fresh, deaf, wake, look_up_the_queue, leave_out, hasten, serve
+
+-- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
+-- the next pass.
+local MOST_AT_ONCE = 500
+-- The longest interval in which a waiter that is notified polls.
+local LONGEST_POLL = 5000
+-- Whether a waiter was told something. That has to be written as well, so nothing may fail before.
+local TOLD = false
+
+-- The channel for messages to a waiter.
+local function channel(attempt, push)
+  local inbox = 'in:' .. string.match(attempt, '^[^.]+')
+  return push == '1' and string.match(STATE, '^[^{]*') .. inbox or STATE .. ':' .. inbox
+end
+
+-- Sends a message to a waiter and returns how many received it; false if that is not known.
+local function tell(attempt, push, message)
+  local heard = false
+  if push ~= '0' then
+    heard = redis.pcall(push == '1' and 'PUBLISH' or 'SPUBLISH', channel(attempt, push), attempt .. ' ' .. message)
+  end
+  TOLD = TOLD or heard ~= 0
+  return type(heard) == 'number' and heard
+end
+
+-- Runs a command that may fail on a cluster while the slot moves away, because its key is not there any more.
+local function look(...)
+  return (TOLD and redis.pcall or redis.call)(...)
+end
+
+-- How many subscribers a waiter has at this server; false if that is not known. Without permission to ask, an empty message has to
+-- do, which also counts subscribers to patterns.
+local function reach(attempt, push)
+  local found = push == '1' and redis.pcall('PUBSUB', 'NUMSUB', channel(attempt, push))
+  return found and found[2] or tell(attempt, push, '.')
+end
+
+-- Whether a waiter must be left out because it does not listen at this server. It may listen at a replica, which may have been the
+-- master; then the message tells it to ask.
+local function deaf(attempt, push)
+  local gone = reach(attempt, push) == 0
+  if gone then
+    tell(attempt, push, '?')
+  end
+  return gone
+end
+
+-- Tells a waiter what it is granted; returns what tell does. A published message also reaches a waiter that listens at a replica,
+-- without counting it, and that waiter must not read of a grant.
+local function award(state, attempt, push, want, ttl, number)
+  local inbox, its_number = string.match(attempt, '^([^.]+)%.(%d+)$')
+  if inbox ~= state.inbox then
+    if deaf(attempt, push) then
+      return 0
+    end
+    return tell(attempt, push, want .. ' ' .. state.at .. ' ' .. ttl .. ' ' .. number)
+  end
+  for _, value in ipairs({ its_number, state.at, ttl, number }) do
+    table.insert(state.reply, tonumber(value))
+  end
+  return 1
+end
+
+-- Whether a waiter was heard of recently, and its heartbeat if it has one.
+local function fresh(state, attempt, ticket, poll)
+  local beat = state.flag == '2' and look('HGET', BEATS, attempt)
+  beat = type(beat) == 'string' and beat
+  local heard = beat or ticket
+  return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000, beat
+end
+
+-- A member of the queue as a table; nil if no waiter has added it.
+local function waiter(member)
+  local token, attempt, want, ttl, poll, push =
+    string.match(member or '', '^(%S+) (%S+) ([xsp]) (%d+) (%d+) ([012])$')
+  return token
+    and { token = token, attempt = attempt, want = want, ttl = ttl, poll = tonumber(poll), push = push, member = member }
+end
+
+-- The first in the queue, which stays there.
+local function first()
+  return waiter(look('ZRANGE', QUEUE, 0, 0)[1])
+end
+
+-- Tells the first in the queue to ask, and returns how many received it.
+local function wake()
+  local head = first()
+  return head and tell(head.attempt, head.push, '?')
+end
+
+-- Fails now rather than later if the queue cannot be read.
+local function look_up_the_queue(state)
+  if state.flag ~= '0' then
+    redis.call('ZRANGE', QUEUE, 0, 0)
+    if state.flag == '2' then
+      redis.call('HLEN', BEATS)
+    end
+  end
+end
+
+-- Removes a waiter that is gone.
+local function leave_out(head)
+  redis.call('ZREM', QUEUE, head.member)
+  look('HDEL', BEATS, head.attempt)
+end
+
+-- Begins the next pass: removes waiters that are gone, and tells the first of the others to ask.
+local function pass_on()
+  local head = first()
+  while head and deaf(head.attempt, head.push) do
+    leave_out(head)
+    head = first()
+  end
+  wake()
+end
+
+-- The first in the queue relies on what it was last told, or on its next poll. If all leases end before that, it has to be told.
+local function hasten(state)
+  local left = patience(state)
+  if left < LONGEST_POLL then
+    local head = first()
+    if head and left < head.poll then
+      tell(head.attempt, head.push, '?')
+    end
+  end
+end
+
+-- Whether the first in the queue can never be granted what it waits for: its shared hold is over, or no fencing token is left.
+local function is_gone(state, own, head)
+  return (head.want == 'p' and not own) or is_used_up(state, own, head.want)
+end
+
+-- Grants the first in the queue what it waits for, if it is still there.
+local function serve_one(state, caller, head, ticket)
+  local own = seek(state, head.token)
+  local alive, beat = fresh(state, head.attempt, ticket, head.poll)
+  if beat then
+    redis.call('HDEL', BEATS, head.attempt)
+  elseif state.flag == '2' and look('HLEN', BEATS) == 0 then
+    state.flag, state.changed = '1', true
+  end
+  local ttl = head.ttl
+  if is_gone(state, own, head) then
+    tell(head.attempt, head.push, '?')
+  elseif head.attempt == caller then
+    grant(state, own, head.token, head.attempt, head.want, ttl)
+  elseif alive then
+    local heard = award(state, head.attempt, head.push, head.want, ttl, fence(state, own, head.want))
+    if not heard then
+      -- It may not know. Until its next poll, this is only an offer.
+      ttl = digits(math.min(ttl, 3 * head.poll + 1000))
+    end
+    if heard ~= 0 then
+      grant(state, own, head.token, head.attempt, head.want, ttl)
+    end
+  end
+end
+
+-- Grants what can be granted, from the head of the queue on, and removes dead waiters. The caller is not told.
+local function serve(state, caller)
+  local before = #state.live
+  while state.flag ~= '0' and state.mode ~= 'X' do
+    if #state.live - before >= MOST_AT_ONCE then
+      return pass_on()
+    end
+    local free = #state.live == 0
+    local found = free and look('ZPOPMIN', QUEUE) or look('ZRANGE', QUEUE, 0, 0, 'WITHSCORES')
+    if found.err then
+      return
+    end
+    if not found[1] then
+      if state.flag == '2' then
+        look('DEL', BEATS)
+      end
+      state.flag, state.changed = '0', true
+      return
+    end
+    local head = waiter(found[1])
+    local own, others = seek(state, head and head.token)
+    -- A waiter that cannot be granted anything is told to ask, and learns why.
+    if head and not is_gone(state, own, head) and others > 0 and head.want ~= 's' then
+      break
+    end
+    if not free then
+      redis.call('ZREM', QUEUE, found[1])
+    end
+    if head then
+      serve_one(state, caller, head, found[2])
+    end
+  end
+  if state.granted and state.flag ~= '0' then
+    hasten(state)
+  end
+end

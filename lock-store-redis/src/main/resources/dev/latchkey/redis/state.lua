@@ -1,0 +1,171 @@
+-- The state of a resource. All time is the server's, in microseconds, as text of 16 digits: such texts compare like the numbers.
+-- The short ways come before this file, because defining its functions takes longer than all that a free lock needs.
+--@ takes LAST_FENCE
+--@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, digits, read, write, write_released, seek, forget, patience, lease, fence, rely
+--@ gives is_used_up, grant, turn_to, lost
+--
+-- KEYS[1]   the state of a resource, a string:
+--             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt> }
+--             mode   F nobody holds it, X exclusive, S shared
+--             flag   0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
+--             fence  the last fencing token
+--             ^ after an attempt: it promoted a shared hold
+--           An expired hold stays until the next grant, so that a late release learns whether another hold came between.
+-- KEYS[1]:q the queue, a sorted set of '<token> <attempt> <want> <ttl ms> <poll ms> <push>' by ticket, the time of the
+--           first request; a waiting promoter has ticket 1
+--             want   x exclusive, s shared, p exclusive with the shared hold it has
+--             poll   the interval in which it asks by itself
+--             push   0 it polls, 1 PUBLISH reaches it, 2 SPUBLISH does
+-- KEYS[1]:h when a waiter was last heard of, a hash by attempt; kept from the first safety poll on
+
+local STATE, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':q', KEYS[1] .. ':h'
+local QUEUE_TTL = 60000
+local FOREIGN = 'FOREIGN the value of this key is not a lock'
+
+local function digits(number)
+  return string.format('%.0f', number)
+end
+
+-- The state as a table, with live and expired holds apart, and the live ones also by token.
+local function read(raw, at)
+  local state = { at = at, mode = 'F', letter = 'F', flag = '0', live = {}, expired = {}, by = {} }
+  if raw then
+    state.letter, state.flag, state.fence = string.sub(raw, 3, 3), string.sub(raw, 4, 4), string.sub(raw, 6, 21)
+    for token, us, ms, attempt in string.gmatch(raw, ' ([^: ]+):(%d+):(%d+):([^ ]+)') do
+      local hold = { token = token, us = us, ms = ms, attempt = attempt, ends = us + 1000 * ms }
+      if hold.ends > tonumber(at) then
+        state.live[#state.live + 1], state.by[token] = hold, hold
+      else
+        state.expired[#state.expired + 1] = hold
+      end
+    end
+    if #state.live > 0 then
+      state.mode = state.letter
+    end
+  end
+  return state
+end
+
+-- Writes the state, and keeps it for the retention after the longest lease. Without a retention, its TTL stays.
+local function write(state, retention)
+  local text = { 'L1', 'F', state.flag, ' ', state.fence }
+  local keep = math.max(state.flag == '0' and 0 or QUEUE_TTL, retention or 0)
+  for _, holds in ipairs({ state.live, state.expired }) do
+    for _, hold in ipairs(holds) do
+      text[2] = state.letter
+      text[#text + 1] = ' ' .. hold.token .. ':' .. hold.us .. ':' .. hold.ms .. ':' .. hold.attempt
+      keep = math.max(keep, math.ceil((hold.ends - state.at) / 1000) + (retention or 0))
+    end
+  end
+  if retention then
+    return redis.pcall('SET', STATE, table.concat(text), 'PX', digits(math.max(1, keep)))
+  end
+  return redis.pcall('SET', STATE, table.concat(text), 'KEEPTTL')
+end
+
+-- Writes the state after a hold was given up. That must be possible without memory too: if nobody holds the lock, the state is
+-- deleted instead, and the next fencing token grows by the clock. Returns the error if that is no way out.
+local function write_released(state, retention)
+  local written = write(state, retention)
+  if written.err and #state.live + #state.expired > 0 then
+    return written
+  end
+  if written.err then
+    redis.call('DEL', STATE)
+  end
+  return nil
+end
+
+-- The live hold of a token, and how many others hold.
+local function seek(state, token)
+  local own = state.by[token]
+  return own, own and #state.live - 1 or #state.live
+end
+
+-- Removes whatever a token holds.
+local function forget(state, token)
+  for _, holds in ipairs({ state.live, state.expired }) do
+    for i = #holds, 1, -1 do
+      if holds[i].token == token then
+        table.remove(holds, i)
+      end
+    end
+  end
+  state.by[token] = nil
+  state.mode = #state.live == 0 and 'F' or state.mode
+end
+
+-- Milliseconds until all live holds except the own one are over.
+local function patience(state, own)
+  local ends = 0
+  for _, hold in ipairs(state.live) do
+    if hold ~= own then
+      ends = math.max(ends, hold.ends)
+    end
+  end
+  return math.max(0, math.ceil((ends - state.at) / 1000))
+end
+
+-- Starts a lease now. With longest, it never ends sooner than before: the holder may not learn of the change.
+local function lease(state, hold, ms, longest)
+  local ends = state.at + 1000 * ms
+  if not (longest and hold.ends and hold.ends > ends) then
+    hold.us, hold.ms, hold.ends = state.at, ms, ends
+  end
+end
+
+-- The fencing token of a new hold. It follows the clock, so that it grows even if the server has lost its data.
+local function fence(state, own, want)
+  if state.fence and (want == 's' or (own and state.mode == 'X')) then
+    return state.fence
+  end
+  local from = state.from or state.at
+  if state.fence and state.fence >= from then
+    return digits(state.fence + 1)
+  end
+  return from
+end
+
+-- If another attempt of the same key relies on the hold too, the cancel of neither may undo it.
+local function rely(own, attempt)
+  if own.attempt ~= attempt and own.attempt ~= attempt .. '^' then
+    own.attempt = '0'
+  end
+end
+
+-- Whether this would be a new exclusive hold, and no fencing token is left for it.
+local function is_used_up(state, own, want)
+  return want ~= 's' and state.fence and state.fence >= LAST_FENCE and not (own and state.mode == 'X')
+end
+
+local function grant(state, own, token, attempt, want, ms)
+  local promotes = own and state.mode == 'S' and want ~= 's'
+  state.fence = fence(state, own, want)
+  if not own then
+    own = { token = token, attempt = attempt }
+    state.live[#state.live + 1], state.by[token] = own, own
+  end
+  lease(state, own, ms, true)
+  rely(own, attempt)
+  if promotes then
+    own.attempt = attempt .. '^'
+  end
+  state.letter = want == 's' and 'S' or 'X'
+  state.mode, state.expired, state.granted = state.letter, {}, true
+end
+
+-- For scripts about many resources: selects the one that the functions work on.
+local function turn_to(key)
+  STATE, QUEUE, BEATS = key, key .. ':q', key .. ':h'
+end
+
+-- Why a claimed hold is not there: 1 expired, 2 taken over, 3 released elsewhere.
+local function lost(state, own, others, claim)
+  if own then
+    return { -3, 3 }
+  end
+  if others > 0 or (tonumber(claim) and state.fence and state.fence > claim) then
+    return { -3, 2 }
+  end
+  return { -3, #state.live + #state.expired == 0 and state.fence and state.fence == claim and 3 or 1 }
+end
