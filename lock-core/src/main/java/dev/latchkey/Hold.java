@@ -156,9 +156,11 @@ record Hold(
             }
         }
 
-        synchronized void forget() {
+        void forget() {
             if (isAny()) {
-                claims = List.of();
+                synchronized (this) {
+                    claims = List.of();
+                }
             }
         }
 

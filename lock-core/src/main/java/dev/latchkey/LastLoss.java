@@ -15,7 +15,7 @@ final class LastLoss {
     private volatile List<Consumer<? super LossReason>> listeners;
     private volatile @Nullable LossReason reason;
     private @Nullable HoldTracker tracker;
-    private Notice notice = Notice.NOBODY;
+    private volatile Notice notice = Notice.NOBODY;
 
     /** What the store may still keep, for it was not asked. */
     private volatile @Nullable Key overdue;
@@ -51,14 +51,16 @@ final class LastLoss {
         overdueOfOthers = ofOthers;
     }
 
-    /** In a cycle without a loss nothing volatile is written, for each such write costs. */
-    synchronized void forget() {
-        if (reason != null) {
-            reason = null;
+    /** In a cycle without a loss nothing volatile is written, and no guard taken, for each costs. */
+    void forget() {
+        if (reason != null || overdue != null || notice != Notice.NOBODY) {
+            forgetNow();
         }
-        if (overdue != null) {
-            overdue = null;
-        }
+    }
+
+    private synchronized void forgetNow() {
+        reason = null;
+        overdue = null;
         tracker = null;
         notice = Notice.NOBODY;
     }

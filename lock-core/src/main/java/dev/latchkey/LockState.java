@@ -160,7 +160,7 @@ final class LockState {
     private Step<Optional<HoldTracker>> take(Claim claim, Hold granted) {
         Hold before = hold;
         HoldTracker current = tracker == null ? new HoldTracker() : tracker;
-        Hold bounded = settings.bounded(unanswered.leave(granted), current);
+        Hold bounded = settings.bounded(unanswered.isAny() ? unanswered.leave(granted) : granted, current);
         // Of two answers that crossed, either may be the last; and what has looked over is not held again.
         hold = before != null && (claim.revision() != revision || before.isOver())
                 ? bounded.endingBy(before.deadline())
