@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import dev.latchkey.LocalWaitQueue.LocalWaiter;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.HandoffStore;
 import dev.latchkey.spi.NotifyingStore;
@@ -10,41 +11,100 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Waits for a grant: in the store's own queue where it has one, else by asking again.
+ * Waits for a grant of a store that has no queue of its own, by asking again; and ends holds, which may end a wait here.
  *
- * <p>Asking again: whoever holds something already (a promoter) asks for itself, since those in line may wait for it.
- * Anybody else tries once if there is no line, joins it, asks as its head with growing pauses, and when the wait is over
- * tries a last time past the gate. Where the store tells when to ask, the head pauses until then.
+ * <p>Whoever holds something already (a promoter) asks for itself, since those in line may wait for it. Anybody else joins
+ * the line, asks as its head with growing pauses, and when the wait is over tries a last time past the line. Where the
+ * store tells when to ask, the head pauses until then.
  */
 final class AcquireLoop {
 
     private final PersistingStore store;
-    private final Optional<BlockingStore> blocking;
+    private final boolean hasOwnQueue;
     private final Optional<NotifyingStore> notifying;
     private final Optional<HandoffStore> handoff;
     private final LocalWaitQueue waitQueue;
 
     AcquireLoop(PersistingStore store, LocalWaitQueue waitQueue) {
         this.store = store;
-        this.blocking = store.capability(BlockingStore.class);
+        this.hasOwnQueue = store.capability(BlockingStore.class).isPresent();
         this.notifying = store.capability(NotifyingStore.class);
         this.handoff = store.capability(HandoffStore.class);
         this.waitQueue = waitQueue;
     }
 
-    Response save(Request request, Deadline end, CompletableFuture<?> withdrawn) throws InterruptedException {
-        if (blocking.isPresent()) {
-            Duration maxWait = end.remaining();
-            return maxWait.isZero()
-                    ? store.save(request)
-                    : blocking.get().waitAndSave(request.with(RetryIntent.AGAIN), maxWait, withdrawn);
+    /** Whether others are to ask the store before this request. */
+    boolean hasLine(Request request) {
+        return !isPromoter(request) && waitQueue.hasLine(request.key().resource());
+    }
+
+    /**
+     * Waits for what is passed to the request, or an answer of the store that is no conflict.
+     *
+     * @param hint when the store expects the conflict to end that was met before
+     * @return a conflict if the wait is over, or was withdrawn; empty if a hold may have been passed: the store has not
+     *     answered whoever passed it
+     */
+    Optional<Response> await(Request request, Duration hint, Deadline end, CompletionStage<Void> withdrawn)
+            throws InterruptedException {
+        LocalWaitQueue line = isPromoter(request) ? new LocalWaitQueue() : waitQueue;
+        try (LocalWaiter waiter = line.join(request, withdrawn)) {
+            Optional<Response> response = await(waiter, hint, end);
+            if (response.isEmpty() || !(response.get() instanceof Response.Conflicted)) {
+                return response;
+            }
         }
-        return isPromoter(request)
-                ? pollInLine(request, end, withdrawn, new LocalWaitQueue())
-                : pollInLine(request, end, withdrawn, waitQueue);
+        return Optional.of(
+                withdrawn.toCompletableFuture().isDone()
+                        ? Response.Conflicted.NO_HINT
+                        : store.save(request.with(RetryIntent.ONCE)));
+    }
+
+    /** It listens from its first question on: whoever is passed a hold before that needs no subscription. */
+    private Optional<Response> await(LocalWaiter waiter, Duration hint, Deadline end) throws InterruptedException {
+        Request request = waiter.request().with(RetryIntent.AGAIN);
+        Backoff backoff = new Backoff();
+        long pauseNanos = backoff.nextNanos(hint);
+        ReleaseSubscription subscription = null;
+        try {
+            while (waiter.awaitTurn(pauseNanos, end)) {
+                if (waiter.isAnswered()) {
+                    waiter.passed().ifPresent(granted -> waiter.granted(request.mode()));
+                    return waiter.passed();
+                }
+                subscription = subscription == null ? subscribe(request) : subscription;
+                CompletionStage<?> mayBeFree = subscription.next();
+                Response response = store.save(request);
+                if (!(response instanceof Response.Conflicted conflict)) {
+                    waiter.granted(request.mode());
+                    return Optional.of(response);
+                }
+                mayBeFree.thenRun(waiter::tryNow);
+                pauseNanos = subscription.isWatching()
+                        ? backoff.watchedNanos(conflict.retryAfter())
+                        : backoff.nextNanos(conflict.retryAfter());
+            }
+            return Optional.of(Response.Conflicted.NO_HINT);
+        } finally {
+            if (subscription != null) {
+                subscription.close();
+            }
+        }
+    }
+
+    /** A promoter is not told: it has to ask anyway, to keep its mark in the store from lapsing. */
+    private ReleaseSubscription subscribe(Request request) {
+        return isPromoter(request) || notifying.isEmpty()
+                ? ReleaseSubscription.never()
+                : notifying.get().watch(request.key().resource());
+    }
+
+    private static boolean isPromoter(Request request) {
+        return request.key().held().isPresent();
     }
 
     /**
@@ -54,27 +114,23 @@ final class AcquireLoop {
     boolean release(Key key) {
         String resource = key.resource();
         Optional<LocalWaiter> next = canHandOff(key) ? waitQueue.choose(resource) : Optional.empty();
-        if (next.isPresent()) {
-            return handOff(key, next.get()) || deleteForOthers(key);
+        if (next.isPresent() && handOff(key, next.get())) {
+            return true;
         }
         boolean wasOurs = store.delete(key);
-        if (blocking.isEmpty()) {
-            waitQueue.released(resource);
+        if (next.isPresent()) {
+            waitQueue.releasedForOthers(resource);
+        } else {
+            shortened(resource);
         }
         return wasOurs;
     }
 
     /** A lease ends sooner than those in line were told: the head asks again, and learns when. */
     void shortened(String resource) {
-        if (blocking.isEmpty()) {
+        if (!hasOwnQueue) {
             waitQueue.released(resource);
         }
-    }
-
-    private boolean deleteForOthers(Key key) {
-        boolean wasOurs = store.delete(key);
-        waitQueue.releasedForOthers(key.resource());
-        return wasOurs;
     }
 
     private boolean canHandOff(Key key) {
@@ -94,36 +150,44 @@ final class AcquireLoop {
         }
     }
 
-    private Response pollInLine(Request request, Deadline end, CompletableFuture<?> withdrawn, LocalWaitQueue line)
-            throws InterruptedException {
-        String resource = request.key().resource();
-        Duration hint = Duration.ZERO;
-        if (!line.hasLine(resource)) {
-            Response first = store.save(request.with(end.isOver() ? RetryIntent.ONCE : RetryIntent.AGAIN));
-            if (!(first instanceof Response.Conflicted conflict) || end.isOver()) {
-                return first;
-            }
-            hint = conflict.retryAfter();
-        }
-        try (LocalWaiter waiter = line.join(request, withdrawn);
-                PollLoop polling = new PollLoop(store, () -> watch(request), waiter)) {
-            Response response = polling.await(hint, end);
-            if (!(response instanceof Response.Conflicted)) {
-                waiter.granted(request.mode());
-                return response;
-            }
-        }
-        return withdrawn.isDone() ? Response.Conflicted.NO_HINT : store.save(request.with(RetryIntent.ONCE));
-    }
+    /**
+     * How long a polling waiter pauses between two tries: doubling from 5 ms to 1 s, jittered, cut short by a hint. One that
+     * is told when to try pauses until the hint, and tries every now and then in case it was not told.
+     */
+    static final class Backoff {
 
-    /** A promoter is not told: it has to ask anyway, to keep its mark in the store from lapsing. */
-    private ReleaseSubscription watch(Request request) {
-        return isPromoter(request)
-                ? ReleaseSubscription.never()
-                : notifying.map(store -> store.watch(request.key().resource())).orElse(ReleaseSubscription.never());
-    }
+        private static final long FIRST_NANOS = Duration.ofMillis(5).toNanos();
+        private static final long LONGEST_NANOS = Duration.ofSeconds(1).toNanos();
+        private static final long WATCHED_NANOS = Duration.ofSeconds(30).toNanos();
+        private static final long PAST_THE_HINT_NANOS = Duration.ofMillis(1).toNanos();
 
-    private static boolean isPromoter(Request request) {
-        return request.key().held().isPresent();
+        private long next = FIRST_NANOS;
+
+        /**
+         * Returns the next pause.
+         *
+         * @param hint when the store expects the conflict to end; zero: unknown. It only shortens the pause, because the
+         *     holder may release sooner
+         */
+        long nextNanos(Duration hint) {
+            long bound = next;
+            next = Math.min(2 * next, LONGEST_NANOS);
+            return untilHint(hint, jittered(bound));
+        }
+
+        /** Returns the pause of one who is told when to try, and begins again with short ones for when it is not. */
+        long watchedNanos(Duration hint) {
+            next = FIRST_NANOS;
+            return untilHint(hint, jittered(WATCHED_NANOS));
+        }
+
+        private static long jittered(long bound) {
+            return ThreadLocalRandom.current().nextLong(bound / 2, bound + 1);
+        }
+
+        private static long untilHint(Duration hint, long pause) {
+            boolean hintIsSooner = !hint.isZero() && hint.compareTo(Duration.ofNanos(pause)) < 0;
+            return hintIsSooner ? hint.toNanos() + PAST_THE_HINT_NANOS : pause;
+        }
     }
 }

@@ -1,52 +1,115 @@
 package dev.latchkey;
 
+import java.lang.ref.Cleaner;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Everything that waits or holds, so that the factory's close() finds it. Thread-safe. */
 final class ActiveLocks {
 
-    private static final Logger log = LoggerFactory.getLogger(LockFactory.class);
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.LockFactory");
     private static final int SWEEP_FROM = 1_024;
 
-    private final ConcurrentMap<LockEngine, LockEngine> all = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Entry, Entry> all = new ConcurrentHashMap<>();
     private final AtomicInteger sweepAt = new AtomicInteger(SWEEP_FROM);
 
-    /** Adds one that is not idle any more. */
-    void add(LockEngine one) {
+    /** What a Lock does with what it holds. */
+    interface Holder {
+
+        String resource();
+
+        boolean isHeld();
+
+        /** The factory is closed. */
+        void end();
+    }
+
+    Entry entry(Holder holder, Optional<LeakDetector> leakDetector) {
+        return new Entry(holder, leakDetector);
+    }
+
+    /** One Lock: known here while it waits or holds, and to its leak detector while it holds. */
+    final class Entry {
+
+        private final Holder holder;
+        private final Optional<LeakDetector> leakDetector;
+        private volatile boolean waiting;
+
+        private Entry(Holder holder, Optional<LeakDetector> leakDetector) {
+            this.holder = holder;
+            this.leakDetector = leakDetector;
+        }
+
+        void waits() {
+            waiting = true;
+            add(this);
+        }
+
+        void waitEnds() {
+            waiting = false;
+            mayBeIdle();
+        }
+
+        void holds() {
+            if (!waiting) {
+                add(this);
+            }
+            leakDetector.ifPresent(detector -> detector.begins(holder));
+        }
+
+        /** What was held is let go of, in the turn: nobody waits. */
+        void holdsNothing() {
+            all.remove(this);
+            leakDetector.ifPresent(LeakDetector::mayHaveEnded);
+        }
+
+        /** A hold, or a wait, has ended. */
+        void mayBeIdle() {
+            removeIfIdle(this);
+            leakDetector.ifPresent(LeakDetector::mayHaveEnded);
+        }
+
+        /** What is held is left to itself. */
+        void leaves() {
+            all.remove(this);
+            leakDetector.ifPresent(LeakDetector::ends);
+        }
+
+        private boolean isIdle() {
+            return !waiting && !holder.isHeld();
+        }
+    }
+
+    private void add(Entry one) {
         // Not putIfAbsent, which may find what removeIfIdle is about to remove.
         if (all.put(one, one) == null) {
             sweepIfGrown();
         }
     }
 
-    void remove(LockEngine one) {
-        all.remove(one);
-    }
-
     /** Removes one whose hold has ended, unless it waits, or holds something again. */
-    void removeIfIdle(LockEngine one) {
+    private void removeIfIdle(Entry one) {
         if (one.isIdle()) {
             all.computeIfPresent(one, (same, present) -> same.isIdle() ? null : present);
         }
     }
 
     void endAll() {
-        all.keySet().forEach(ActiveLocks::end);
+        all.keySet().forEach(one -> end(one.holder));
     }
 
     /** Whatever is wrong with one hold, or with the store, the others are ended all the same. */
-    private static void end(LockEngine one) {
+    private static void end(Holder one) {
         try {
             one.end();
         } catch (Throwable e) {
-            log.error(
-                    "lock.close-failed resource={}",
-                    LockException.shown(one.state().resource()),
-                    e);
+            log.error("lock.close-failed resource={}", LockException.shown(one.resource()), e);
         }
     }
 
@@ -64,6 +127,92 @@ final class ActiveLocks {
         if (all.size() >= limit && sweepAt.compareAndSet(limit, Integer.MAX_VALUE)) {
             all.keySet().forEach(this::removeIfIdle);
             sweepAt.set(Math.max(SWEEP_FROM, 2 * all.size()));
+        }
+    }
+
+    /**
+     * Notices that a Lock was garbage-collected while it held something that does not end by itself: a hold that the factory
+     * renews, or one without a lease. It is told, and nothing else: the work may still go on. One thread for all factories of
+     * the JVM, which does no I/O.
+     *
+     * <p>What is held leads to the listeners of the user, and may so lead to the Lock: it is known here only while it is held.
+     */
+    static final class LeakDetector implements Runnable {
+
+        private static final Logger leakLog = LoggerFactory.getLogger("dev.latchkey.Lock");
+
+        private static final Set<String> OURS = Set.of(
+                LeakDetector.class.getName(),
+                "dev.latchkey.Lock",
+                "dev.latchkey.LockFactory",
+                "dev.latchkey.LockBuilder");
+
+        /** What is held by Locks that are gone: neither it nor its factory may be collected before it ends. */
+        private static final Set<Holder> LEFT = ConcurrentHashMap.newKeySet();
+
+        private static final Cleaner CLEANER = Cleaner.create(task -> {
+            Thread thread = new Thread(task, "latchkey-cleaner");
+            thread.setDaemon(true);
+            return thread;
+        });
+
+        private final StackWalker.@Nullable StackFrame creation = caller();
+        private @Nullable Holder held;
+
+        private LeakDetector() {}
+
+        static LeakDetector watch(Object lock) {
+            LeakDetector leakDetector = new LeakDetector();
+            CLEANER.register(lock, leakDetector);
+            return leakDetector;
+        }
+
+        private synchronized void begins(Holder holder) {
+            held = holder;
+        }
+
+        /** Forgets what is not held any more. */
+        private synchronized void mayHaveEnded() {
+            if (held != null && !held.isHeld()) {
+                ends();
+            }
+        }
+
+        /** What is held stays in the store, as its holder wants it. */
+        private synchronized void ends() {
+            Holder ended = held;
+            held = null;
+            if (ended != null) {
+                LEFT.remove(ended);
+            }
+        }
+
+        /** The Lock is gone. */
+        @Override
+        public void run() {
+            Holder left = leave();
+            if (left != null) {
+                leakLog.warn(
+                        "lock.abandoned resource={} kept: the Lock made at {} was garbage-collected while held; release it or close it",
+                        LockException.shown(left.resource()),
+                        creation);
+            }
+        }
+
+        private synchronized @Nullable Holder leave() {
+            Holder left = held;
+            if (left == null || !left.isHeld()) {
+                return null;
+            }
+            LEFT.add(left);
+            return left;
+        }
+
+        private static StackWalker.@Nullable StackFrame caller() {
+            return StackWalker.getInstance()
+                    .walk(frames -> frames.filter(frame -> !OURS.contains(frame.getClassName()))
+                            .findFirst()
+                            .orElse(null));
         }
     }
 }

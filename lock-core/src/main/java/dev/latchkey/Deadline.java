@@ -1,9 +1,15 @@
 package dev.latchkey;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** A moment on the monotonic clock. */
 record Deadline(long nanoTime) {
+
+    /** The shortest TTL of which the drift margin leaves something. */
+    static final Duration SHORTEST_TTL = Duration.ofMillis(3);
+
+    private static final long DRIFT_NANOS = Duration.ofMillis(2).toNanos();
 
     static Deadline in(Duration wait) {
         return new Deadline(System.nanoTime() + wait.toNanos());
@@ -11,11 +17,26 @@ record Deadline(long nanoTime) {
 
     /** When a lease that is asked for now will be over, less the drift margin. */
     static Deadline ofLease(Duration ttl) {
-        return new Deadline(System.nanoTime() + Durations.lessDriftNanos(ttl));
+        return ofLease(System.nanoTime(), ttl);
+    }
+
+    /** What of a lease can be relied on when clocks do not run alike. */
+    static Deadline ofLease(long sinceNanos, Duration ttl) {
+        long nanos = ttl.toNanos();
+        return new Deadline(sinceNanos + nanos - nanos / 100 - DRIFT_NANOS);
     }
 
     Deadline before(Duration time) {
         return new Deadline(nanoTime - time.toNanos());
+    }
+
+    boolean isBefore(@Nullable Deadline other) {
+        return other != null && other.nanoTime - nanoTime > 0;
+    }
+
+    /** Whether it is so much earlier that it makes a difference. */
+    boolean isWellBefore(@Nullable Deadline other) {
+        return other != null && other.nanoTime - nanoTime > SHORTEST_TTL.toNanos();
     }
 
     long remainingNanos() {

@@ -1,14 +1,16 @@
 package dev.latchkey;
 
+import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -18,15 +20,14 @@ import org.slf4j.LoggerFactory;
 /** What all locks of one factory share: the store with its capabilities, asked for once, the gate and the threads. */
 final class FactoryContext {
 
-    private static final Logger log = LoggerFactory.getLogger(LockFactory.class);
-
-    private static final long WARM_UP_MILLIS = 2_000;
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.LockFactory");
 
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
+    private final Optional<BlockingStore> blocking;
     private final boolean shares;
     private final @Nullable String processBound;
-    private final AcquireLoop waiting;
+    private final AcquireLoop acquireLoop;
     private final FactoryThreads threads;
     private final RenewalScheduler renewalScheduler;
     private final ActiveLocks active = new ActiveLocks();
@@ -45,24 +46,13 @@ final class FactoryContext {
         this.threads = threads;
         this.store = store;
         this.expiring = store.capability(ExpiringStore.class);
+        this.blocking = store.capability(BlockingStore.class);
         this.shares = store.capability(SharedStore.class).isPresent();
         this.processBound =
                 store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
-        this.waiting = new AcquireLoop(store, new LocalWaitQueue());
+        this.acquireLoop = new AcquireLoop(store, new LocalWaitQueue());
         this.renewalScheduler = new RenewalScheduler(threads, store, expiring);
         ShutdownHook.closes(this);
-    }
-
-    /** Has the store connect, for which a lease that is counted already must not wait. What fails is told by the first lock. */
-    void warmUp() {
-        Future<?> warm = threads.end(() -> store.find(Key.of("")));
-        try {
-            warm.get(WARM_UP_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            log.debug("lock.store-not-reached store={}", store.getClass().getSimpleName(), e);
-        }
     }
 
     PersistingStore store() {
@@ -73,12 +63,17 @@ final class FactoryContext {
         return expiring;
     }
 
+    /** The store with the queue of its own, if it has one. */
+    Optional<BlockingStore> blocking() {
+        return blocking;
+    }
+
     @Nullable String processBound() {
         return processBound;
     }
 
-    AcquireLoop waiting() {
-        return waiting;
+    AcquireLoop acquireLoop() {
+        return acquireLoop;
     }
 
     FactoryThreads threads() {
@@ -133,6 +128,57 @@ final class FactoryContext {
             }
         } finally {
             closing.unlock();
+        }
+    }
+
+    /** Closes what is still open when the JVM exits, so that others need not wait for leases to end. */
+    static final class ShutdownHook {
+
+        /** A store that hangs must not keep the JVM from ending: its leases end by themselves. */
+        private static final Duration LIMIT = Duration.ofSeconds(3);
+
+        private static final Set<FactoryContext> OPEN =
+                Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+        static {
+            try {
+                Runtime.getRuntime().addShutdownHook(new Thread(ShutdownHook::closeAll, "latchkey-exit"));
+            } catch (IllegalStateException e) {
+                // The JVM is on its way out already: what is taken now ends with its lease.
+                OPEN.clear();
+            }
+        }
+
+        private ShutdownHook() {}
+
+        static void closes(FactoryContext context) {
+            OPEN.add(context);
+        }
+
+        static void forgets(FactoryContext context) {
+            OPEN.remove(context);
+        }
+
+        private static void closeAll() {
+            Deadline end = Deadline.in(LIMIT);
+            List<Thread> closing = List.copyOf(OPEN).stream()
+                    .filter(FactoryContext::isInUse)
+                    .map(ShutdownHook::startClosing)
+                    .toList();
+            try {
+                for (Thread thread : closing) {
+                    thread.join(Math.max(1, end.remaining().toMillis()));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private static Thread startClosing(FactoryContext context) {
+            Thread thread = new Thread(context::close, "latchkey-exit-release");
+            thread.setDaemon(true);
+            thread.start();
+            return thread;
         }
     }
 }

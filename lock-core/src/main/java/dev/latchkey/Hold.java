@@ -1,11 +1,18 @@
 package dev.latchkey;
 
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,14 +30,18 @@ record Hold(
 
     static Hold of(Response.Granted granted) {
         Lease lease = granted.lease();
-        Deadline deadline = lease.since().isPresent()
-                ? new Deadline(lease.since().getAsLong() + Durations.lessDriftNanos(lease.ttl()))
-                : null;
+        Deadline deadline =
+                lease.since().isPresent() ? Deadline.ofLease(lease.since().getAsLong(), lease.ttl()) : null;
         return new Hold(granted.mode(), granted.fencingToken(), deadline, lease.lost(), lease.isLive());
     }
 
     boolean isOver() {
         return isOverByTime() || !isLive.getAsBoolean();
+    }
+
+    /** Empty where no time bounds it. */
+    Optional<Duration> remaining() {
+        return Optional.ofNullable(deadline).map(Deadline::remaining);
     }
 
     /** Why it is over. */
@@ -44,8 +55,8 @@ record Hold(
 
     /** The same hold, ending at the earlier of the two moments: of two answers that crossed, either may be the last. */
     Hold endingBy(@Nullable Deadline other) {
-        boolean later = deadline != null && other != null && deadline.nanoTime() - other.nanoTime() > 0;
-        return later ? new Hold(mode, fencingToken, other, lost, isLive) : this;
+        boolean isSooner = deadline != null && other != null && other.isBefore(deadline);
+        return isSooner ? new Hold(mode, fencingToken, other, lost, isLive) : this;
     }
 
     /** The same hold, ending no later than the given moment, also if no time bounds it so far. */
@@ -64,5 +75,112 @@ record Hold(
 
     Key.Held claim() {
         return new Key.Held(mode, fencingToken);
+    }
+
+    /**
+     * What a request to the store is based on, what it asks for, and what it gives up.
+     *
+     * @param key with what it claims to hold, as the store is told
+     * @param tracker of the hold the request renews or changes; null when free or adopted
+     * @param ttl what of a TTL may be asked for, so that the store, too, ends the hold with its max hold
+     * @param change whether the request may end the lease sooner
+     * @param latestEnd when the lease ends at the latest if the request is applied, however late; null if it ends no
+     *     sooner
+     * @param demotes whether the request gives up an exclusive hold for a shared one
+     */
+    record Claim(
+            Key key,
+            @Nullable HoldTracker tracker,
+            boolean adopted,
+            long revision,
+            Duration ttl,
+            LeaseChange change,
+            @Nullable Deadline latestEnd,
+            boolean demotes) {
+
+        /** Nothing was held before: whatever the request takes may be given back. */
+        boolean isFresh() {
+            return tracker == null && !adopted;
+        }
+
+        boolean givesUp() {
+            return latestEnd != null || demotes;
+        }
+
+        Claim demoting() {
+            return new Claim(key, tracker, adopted, revision, ttl, change, latestEnd, true);
+        }
+
+        Claim endingBy(Deadline end, long newRevision) {
+            return new Claim(key, tracker, adopted, newRevision, ttl, LeaseChange.SET, end, demotes);
+        }
+
+        /** Whether what it claims is enough for a mode. */
+        boolean holds(LockMode wanted) {
+            return key.held()
+                    .filter(held -> held.mode() == LockMode.EXCLUSIVE || wanted == LockMode.SHARED)
+                    .isPresent();
+        }
+
+        boolean isInOtherModeThan(Hold hold) {
+            return key.held().filter(held -> held.mode() != hold.mode()).isPresent();
+        }
+
+        Request request(LockMode mode) {
+            return new Request(key, mode, ttl, RetryIntent.ONCE, change);
+        }
+
+        /** Asks for what is held already. */
+        Request request() {
+            return request(key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE));
+        }
+    }
+
+    /** Requests that give something up, and were not answered: they may still come to the store, or be in flight. */
+    static final class Unanswered {
+
+        private volatile List<Claim> claims = List.of();
+
+        synchronized void add(Claim claim) {
+            claims = Stream.concat(claims.stream(), Stream.of(claim)).toList();
+        }
+
+        /** The store has answered, or nothing was sent: what the request gave up can be had again. */
+        void answered(Claim claim) {
+            if (claim.givesUp()) {
+                synchronized (this) {
+                    List<Claim> rest = new ArrayList<>(claims);
+                    rest.remove(claim);
+                    claims = List.copyOf(rest);
+                }
+            }
+        }
+
+        void forget() {
+            if (isAny()) {
+                synchronized (this) {
+                    claims = List.of();
+                }
+            }
+        }
+
+        boolean isAny() {
+            return !claims.isEmpty();
+        }
+
+        /** Whether a demotion is among them: no exclusive hold is safe from it. */
+        boolean mayDemote() {
+            return isAny() && claims.stream().anyMatch(Claim::demotes);
+        }
+
+        /** What they leave of a hold. */
+        Hold leave(Hold answered) {
+            Hold left = answered;
+            for (Claim claim : claims) {
+                left = left.endingBy(claim.latestEnd());
+                left = claim.demotes() ? left.demoted() : left;
+            }
+            return left;
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import dev.latchkey.spi.RefreshResult;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
@@ -14,6 +15,8 @@ final class HoldTracker {
     private final long sinceNanos = System.nanoTime();
     private @Nullable Future<?> alarm;
     private @Nullable Future<?> renewal;
+    private boolean renewalFails;
+    private boolean renewalUnanswered;
     private @Nullable Object lastSeen;
     private @Nullable Deadline warnedOf;
     private @Nullable WorkerInterrupt interruption;
@@ -52,6 +55,31 @@ final class HoldTracker {
     synchronized void renewNext(Supplier<? extends Future<?>> next) {
         cancel(renewal);
         renewal = ended ? null : next.get();
+    }
+
+    /** From now on the store is to blame if the lease ends. */
+    synchronized void renewalBegins() {
+        renewalUnanswered = true;
+    }
+
+    /** Notes how the last renewal went; true if it failed, and the one before it did not. */
+    synchronized boolean renewalEnds(RefreshResult result) {
+        boolean fails = result instanceof RefreshResult.Failed;
+        boolean isNews = fails && !renewalFails;
+        renewalFails = fails;
+        renewalUnanswered = false;
+        return isNews;
+    }
+
+    /** Why it is over, as it looks: what could not be renewed is lost by that. */
+    synchronized LossReason lossBy(LossReason why) {
+        return why == LossReason.EXPIRED && (renewalFails || renewalUnanswered) ? LossReason.STORE_UNREACHABLE : why;
+    }
+
+    /** The store has answered, to whatever request, that it is held. */
+    synchronized void isHeldOn() {
+        renewalFails = false;
+        renewalUnanswered = false;
     }
 
     /** Has the thread interrupted that works under this hold, if it is lost; at once, if it has been lost before. */
@@ -138,6 +166,42 @@ final class HoldTracker {
     private static void cancel(@Nullable Future<?> task) {
         if (task != null) {
             task.cancel(false);
+        }
+    }
+
+    /**
+     * Interrupts the thread that works under a hold, once, if the hold is lost. An interrupt runs code that is not ours, such as
+     * the closing of a channel: no other guard is held meanwhile, and whoever releases the hold waits for it.
+     */
+    static final class WorkerInterrupt {
+
+        private volatile @Nullable Thread worker;
+
+        synchronized void of(Thread newWorker) {
+            worker = newWorker;
+        }
+
+        /** A thread that finds out by a call of its own is told by that call. */
+        synchronized void happen(@Nullable Thread finder) {
+            Thread interrupted = worker;
+            try {
+                if (interrupted != null && interrupted != finder) {
+                    interrupted.interrupt();
+                }
+            } finally {
+                // Not before: who looks meanwhile has to wait for it.
+                worker = null;
+            }
+        }
+
+        /** Whether it has not happened yet; does not wait for one that is happening. */
+        boolean isDue() {
+            return worker != null;
+        }
+
+        /** When this returns, nobody is interrupted any more. */
+        synchronized void cancel() {
+            worker = null;
         }
     }
 }

@@ -3,11 +3,15 @@ package dev.latchkey;
 import java.io.InvalidObjectException;
 import java.io.ObjectInputStream;
 import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +56,7 @@ public final class Key implements Serializable {
      * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      */
     public static Key of(String resource) {
-        KeyText.checkResource(Objects.requireNonNull(resource, "resource"));
+        Text.checkResource(Objects.requireNonNull(resource, "resource"));
         return new Key(resource, newToken(), Optional.empty(), null);
     }
 
@@ -65,7 +69,9 @@ public final class Key implements Serializable {
      *     message says which, and never contains the text
      */
     public static Key deserialize(String text) {
-        return KeyText.read(Objects.requireNonNull(text, "text"));
+        Text read = Text.read(Objects.requireNonNull(text, "text"));
+        Optional<Held> held = Optional.ofNullable(read.mode()).map(mode -> new Held(mode, read.fencingToken()));
+        return new Key(read.resource(), read.token(), held, null);
     }
 
     /**
@@ -106,7 +112,8 @@ public final class Key implements Serializable {
         if (processBound != null) {
             throw new UnserializableKeyException(resource, processBound);
         }
-        return KeyText.write(this);
+        OptionalLong fencingToken = held.map(Held::fencingToken).orElse(OptionalLong.empty());
+        return new Text(resource, token, held.map(Held::mode).orElse(null), fencingToken).write();
     }
 
     /**
@@ -198,6 +205,160 @@ public final class Key implements Serializable {
                 invalid.initCause(e);
                 throw invalid;
             }
+        }
+    }
+
+    /**
+     * The serialized form of a key: {@code lk1.} and the base64url of
+     *
+     * <pre>
+     * 1 byte    what is held: 0 nothing, 1 shared, 2 exclusive, 3 exclusive with a fencing token
+     * 8 bytes   the fencing token, only after 3
+     * 16 bytes  the token
+     * n bytes   the resource in UTF-8
+     * 4 bytes   CRC-32 of all before it: finds damage, not forgery; the token is the secret
+     * </pre>
+     */
+    private record Text(
+            String resource, String token, @Nullable LockMode mode, OptionalLong fencingToken) {
+
+        private static final String FAMILY = "lk";
+        private static final String VERSION_1 = FAMILY + "1.";
+        private static final int SHORTEST = 1 + Key.TOKEN_BYTES + Integer.BYTES;
+        private static final int LONGEST = SHORTEST + Long.BYTES + Key.MAX_RESOURCE_BYTES;
+        private static final int LONGEST_TEXT = VERSION_1.length() + (LONGEST * 4 + 2) / 3;
+
+        private static final byte NOTHING = 0;
+        private static final byte SHARED = 1;
+        private static final byte EXCLUSIVE = 2;
+        private static final byte FENCED = 3;
+
+        private static final Base64.Encoder ENCODER = Base64.getUrlEncoder().withoutPadding();
+        private static final Base64.Decoder DECODER = Base64.getUrlDecoder();
+
+        static void checkResource(String resource) {
+            // One char is at most three bytes of UTF-8, so a short name need not be encoded to be measured.
+            if (resource.length() > Key.MAX_RESOURCE_BYTES / 3
+                    && resource.getBytes(StandardCharsets.UTF_8).length > Key.MAX_RESOURCE_BYTES) {
+                throw new IllegalArgumentException("a resource of " + resource.length()
+                        + " characters is too long: at most " + Key.MAX_RESOURCE_BYTES + " bytes of UTF-8");
+            }
+            int unpaired = unpairedSurrogate(resource);
+            if (unpaired >= 0) {
+                throw new IllegalArgumentException("the resource has an unpaired surrogate at index " + unpaired
+                        + ": it is not valid Unicode, and no store could tell it from another name");
+            }
+        }
+
+        private static int unpairedSurrogate(String text) {
+            for (int i = 0; i < text.length(); i++) {
+                if (Character.isSurrogate(text.charAt(i))) {
+                    if (!Character.isSupplementaryCodePoint(text.codePointAt(i))) {
+                        return i;
+                    }
+                    i++;
+                }
+            }
+            return -1;
+        }
+
+        String write() {
+            byte[] name = resource.getBytes(StandardCharsets.UTF_8);
+            byte[] bytes = new byte[SHORTEST + (fencingToken.isPresent() ? Long.BYTES : 0) + name.length];
+            ByteBuffer out = ByteBuffer.wrap(bytes);
+            out.put(kind());
+            fencingToken.ifPresent(out::putLong);
+            out.put(DECODER.decode(token)).put(name);
+            out.putInt(checksum(bytes));
+            return VERSION_1 + ENCODER.encodeToString(bytes);
+        }
+
+        private byte kind() {
+            if (mode == null) {
+                return NOTHING;
+            }
+            if (mode == LockMode.SHARED) {
+                return SHARED;
+            }
+            return fencingToken.isPresent() ? FENCED : EXCLUSIVE;
+        }
+
+        static Text read(String text) {
+            byte[] bytes = decode(text);
+            ByteBuffer in = ByteBuffer.wrap(bytes);
+            byte kind = in.get();
+            LockMode mode = mode(kind);
+            if (kind == FENCED && in.remaining() < SHORTEST - 1 + Long.BYTES) {
+                throw invalid("its fencing token is missing");
+            }
+            OptionalLong fence = kind == FENCED ? OptionalLong.of(in.getLong()) : OptionalLong.empty();
+            byte[] token = new byte[Key.TOKEN_BYTES];
+            byte[] resource = new byte[in.remaining() - Integer.BYTES - token.length];
+            if (resource.length > Key.MAX_RESOURCE_BYTES) {
+                throw invalid("its resource has more than " + Key.MAX_RESOURCE_BYTES + " bytes");
+            }
+            in.get(token).get(resource);
+            try {
+                String name = StandardCharsets.UTF_8
+                        .newDecoder()
+                        .decode(ByteBuffer.wrap(resource))
+                        .toString();
+                return new Text(name, ENCODER.encodeToString(token), mode, fence);
+            } catch (CharacterCodingException e) {
+                throw invalid("its resource is not UTF-8");
+            }
+        }
+
+        /** Without the token. */
+        @Override
+        public String toString() {
+            return "Text[" + LockException.shown(resource) + "]";
+        }
+
+        private static byte[] decode(String text) {
+            if (!text.startsWith(VERSION_1)) {
+                throw invalid(
+                        text.matches("(?s)" + FAMILY + "\\d+\\..*")
+                                ? "it was written by another version; this one reads \"" + VERSION_1 + "…\""
+                                : "it does not start with \"" + VERSION_1 + "\"");
+            }
+            if (text.length() > LONGEST_TEXT) {
+                throw invalid("it has " + text.length() + " characters, more than the " + LONGEST_TEXT + " possible");
+            }
+            byte[] bytes;
+            try {
+                bytes = DECODER.decode(text.substring(VERSION_1.length()));
+            } catch (IllegalArgumentException e) {
+                throw invalid("it has characters or a length that base64url has not: truncated or altered");
+            }
+            // Decoding ignores padding and spare bits: writing it again shows whether it is the one text for these
+            // bytes.
+            if (bytes.length < SHORTEST
+                    || !ENCODER.encodeToString(bytes).equals(text.substring(VERSION_1.length()))
+                    || ByteBuffer.wrap(bytes).getInt(bytes.length - Integer.BYTES) != checksum(bytes)) {
+                throw invalid("its checksum is wrong: truncated or altered");
+            }
+            return bytes;
+        }
+
+        private static @Nullable LockMode mode(byte kind) {
+            return switch (kind) {
+                case NOTHING -> null;
+                case SHARED -> LockMode.SHARED;
+                case EXCLUSIVE, FENCED -> LockMode.EXCLUSIVE;
+                default -> throw invalid("what it holds is of an unknown kind");
+            };
+        }
+
+        private static int checksum(byte[] bytes) {
+            CRC32 crc = new CRC32();
+            crc.update(bytes, 0, bytes.length - Integer.BYTES);
+            return (int) crc.getValue();
+        }
+
+        private static IllegalArgumentException invalid(String problem) {
+            return new IllegalArgumentException("not a serialized key: " + problem
+                    + ". Pass the complete text that Key.serialize() or `lock acquire` returned");
         }
     }
 }

@@ -1,6 +1,11 @@
 package dev.latchkey;
 
+import dev.latchkey.ActiveLocks.LeakDetector;
 import dev.latchkey.LockConflictedException.Reason;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Objects;
@@ -39,9 +44,10 @@ public final class Lock implements AutoCloseable {
     private final String resource;
     private final Duration ttl;
 
-    Lock(FactoryContext context, Key key, LockSettings settings, LockEngine.Origin origin) {
+    Lock(FactoryContext context, Key key, LockSettings settings, LockSettings.Origin origin) {
         boolean lasts = settings.isRenewed() || context.expiring().isEmpty();
-        this.engine = new LockEngine(context, key, settings, origin, lasts ? LeakDetector.watch(this) : null);
+        Optional<LeakDetector> leakDetector = lasts ? Optional.of(LeakDetector.watch(this)) : Optional.empty();
+        this.engine = new LockEngine(context, key, settings, origin, leakDetector);
         this.resource = key.resource();
         this.ttl = settings.ttl();
     }
@@ -112,7 +118,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if the factory was closed
      */
     public Lock acquire() throws InterruptedException {
-        return acquire(LockMode.EXCLUSIVE, Durations.LONGEST);
+        return acquire(LockMode.EXCLUSIVE, LockSettings.LONGEST);
     }
 
     /**
@@ -155,7 +161,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if the factory was closed
      */
     public Lock acquire(Duration maxWait) throws InterruptedException {
-        return acquire(LockMode.EXCLUSIVE, Durations.checkMaxWait(maxWait));
+        return acquire(LockMode.EXCLUSIVE, LockSettings.checkMaxWait(maxWait));
     }
 
     /**
@@ -217,7 +223,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireShared() throws InterruptedException {
-        return acquire(LockMode.SHARED, Durations.LONGEST);
+        return acquire(LockMode.SHARED, LockSettings.LONGEST);
     }
 
     /**
@@ -258,7 +264,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireShared(Duration maxWait) throws InterruptedException {
-        return acquire(LockMode.SHARED, Durations.checkMaxWait(maxWait));
+        return acquire(LockMode.SHARED, LockSettings.checkMaxWait(maxWait));
     }
 
     /**
@@ -273,7 +279,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if nothing is held and nothing was lost
      */
     public Lock refresh() {
-        engine.refresh(ttl);
+        engine.held().refresh(ttl);
         return this;
     }
 
@@ -292,7 +298,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if nothing is held and nothing was lost
      */
     public Lock refresh(Duration once) {
-        engine.refresh(Durations.checkTtl(once));
+        engine.held().refresh(LockSettings.checkTtl(once));
         return this;
     }
 
@@ -315,7 +321,7 @@ public final class Lock implements AutoCloseable {
      * @throws IllegalStateException if nothing is held and nothing was lost
      */
     public Lock refresh(Duration once, Duration minHold) {
-        engine.refresh(Durations.checkTtl(once), Durations.checkMinHold(minHold));
+        engine.held().refresh(LockSettings.checkTtl(once), LockSettings.checkMinHold(minHold));
         return this;
     }
 
@@ -330,7 +336,7 @@ public final class Lock implements AutoCloseable {
      *     store still keeps ends with its TTL
      */
     public boolean release() {
-        return engine.release().kind() == ReleaseResult.Kind.WAS_OURS;
+        return engine.held().release().kind() == Releaser.Result.Kind.WAS_OURS;
     }
 
     /**
@@ -341,7 +347,7 @@ public final class Lock implements AutoCloseable {
      */
     @Override
     public void close() {
-        engine.close();
+        engine.held().close();
     }
 
     /**
@@ -352,7 +358,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockStorageException if the store failed or did not answer
      */
     public boolean isAcquired() {
-        return engine.isAcquired();
+        return engine.held().isAcquired();
     }
 
     /**
@@ -372,7 +378,7 @@ public final class Lock implements AutoCloseable {
      * @return zero if nothing is held; empty if the lock is held without a time limit
      */
     public Optional<Duration> remainingLifetime() {
-        return engine.remainingLifetime();
+        return engine.state().hold().map(Hold::remaining).orElse(Optional.of(Duration.ZERO));
     }
 
     /**
@@ -406,7 +412,8 @@ public final class Lock implements AutoCloseable {
      *     the store when the new owner has the key; nothing has changed
      */
     public Key transferKey() {
-        return engine.transferKey()
+        return engine.held()
+                .transferKey()
                 .orElseThrow(() -> new IllegalStateException(
                         "lock \"" + LockException.shown(resource) + "\": nothing to transfer: it is not held"));
     }
@@ -418,7 +425,7 @@ public final class Lock implements AutoCloseable {
      * @param listener receives the reason. It must return soon, because all listeners of the factory share one thread
      */
     public void onLost(Consumer<? super LossReason> listener) {
-        engine.monitor().listen(Objects.requireNonNull(listener, "listener"));
+        engine.held().listen(Objects.requireNonNull(listener, "listener"));
     }
 
     /** Returns the resource and what is held, without the token. */
@@ -436,7 +443,7 @@ public final class Lock implements AutoCloseable {
     }
 
     private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
-        Duration checked = Durations.checkMaxWait(maxWait);
+        Duration checked = LockSettings.checkMaxWait(maxWait);
         try {
             return isGranted(engine.acquire(mode, checked));
         } finally {
@@ -444,8 +451,8 @@ public final class Lock implements AutoCloseable {
         }
     }
 
-    private static boolean isGranted(Acquirer.Outcome outcome) {
-        return outcome == Acquirer.Outcome.GRANTED;
+    private static boolean isGranted(LockEngine.Outcome outcome) {
+        return outcome == LockEngine.Outcome.GRANTED;
     }
 
     private Lock acquireUninterruptibly(LockMode mode) {
@@ -453,7 +460,7 @@ public final class Lock implements AutoCloseable {
         try {
             while (true) {
                 try {
-                    return acquire(mode, Durations.LONGEST);
+                    return acquire(mode, LockSettings.LONGEST);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -479,10 +486,16 @@ public final class Lock implements AutoCloseable {
                 throw conflict(
                         "it was granted, but its TTL of " + ttl + " ended before the answer arrived; it was given back",
                         Reason.GRANTED_TOO_LATE);
+            case IN_DOUBT -> throw new IllegalStateException("a wait does not end in doubt");
         };
     }
 
     private LockConflictedException conflict(String problem, Reason reason) {
         return new LockConflictedException(resource, problem, reason);
     }
+
+    /** Static checkers know this annotation by its simple name: the result must not be ignored. */
+    @Retention(RetentionPolicy.CLASS)
+    @Target(ElementType.METHOD)
+    private @interface CheckReturnValue {}
 }

@@ -13,31 +13,32 @@ import org.jspecify.annotations.Nullable;
 /** Creates {@link Lock}s with options. Not thread-safe; the Locks that it creates are. */
 public final class LockBuilder {
 
-    static final String NO_MIN_HOLD = "a minHold needs a store with leases, and this store has none";
-
     private final FactoryContext context;
     private final Supplier<Key> key;
-    private final LockEngine.Origin origin;
+    private final LockSettings.Origin origin;
     private final List<Consumer<? super LossReason>> lossListeners = new ArrayList<>();
-    private Duration ttl = Durations.DEFAULT_TTL;
+    private Duration ttl = LockSettings.DEFAULT_TTL;
     private LockSettings.RenewalPolicy renewal = LockSettings.RenewalPolicy.BY_THE_HOLDER;
     private LockSettings.AutoRelease autoRelease;
     private LockSettings.OnLoss onLoss = LockSettings.OnLoss.GOES_ON;
     private Duration minHold = Duration.ZERO;
-    private Duration maxHold = Durations.LONGEST;
+    private Duration maxHold = LockSettings.LONGEST;
     private @Nullable Warning warning;
 
     LockBuilder(FactoryContext context, String resource) {
-        this(context, () -> Key.of(resource), LockEngine.Origin.MADE_HERE, LockSettings.AutoRelease.ON);
+        this(context, () -> Key.of(resource), LockSettings.Origin.MADE_HERE, LockSettings.AutoRelease.ON);
     }
 
     /** What is only received here may be held by somebody who works under it. */
     LockBuilder(FactoryContext context, Key received) {
-        this(context, () -> received, LockEngine.Origin.RECEIVED, LockSettings.AutoRelease.OFF);
+        this(context, () -> received, LockSettings.Origin.RECEIVED, LockSettings.AutoRelease.OFF);
     }
 
     private LockBuilder(
-            FactoryContext context, Supplier<Key> key, LockEngine.Origin origin, LockSettings.AutoRelease autoRelease) {
+            FactoryContext context,
+            Supplier<Key> key,
+            LockSettings.Origin origin,
+            LockSettings.AutoRelease autoRelease) {
         this.context = context;
         this.key = key;
         this.origin = origin;
@@ -52,7 +53,7 @@ public final class LockBuilder {
      * @throws IllegalArgumentException if {@code newTtl} is out of range
      */
     public LockBuilder ttl(Duration newTtl) {
-        this.ttl = Durations.checkTtl(newTtl);
+        this.ttl = LockSettings.checkTtl(newTtl);
         return this;
     }
 
@@ -139,7 +140,7 @@ public final class LockBuilder {
      * @throws IllegalArgumentException if {@code atLeast} is negative
      */
     public LockBuilder minHold(Duration atLeast) {
-        this.minHold = Durations.checkMinHold(atLeast);
+        this.minHold = LockSettings.checkMinHold(atLeast);
         return this;
     }
 
@@ -152,7 +153,7 @@ public final class LockBuilder {
      * @throws IllegalArgumentException if {@code atMost} is out of range, which is that of {@link #ttl}
      */
     public LockBuilder maxHold(Duration atMost) {
-        this.maxHold = Durations.checkTtl(atMost);
+        this.maxHold = LockSettings.checkTtl(atMost);
         return this;
     }
 
@@ -183,7 +184,7 @@ public final class LockBuilder {
                     "a minHold of " + minHold + " must not be longer than the maxHold of " + maxHold);
         }
         if (!minHold.isZero() && context.expiring().isEmpty()) {
-            throw new UnsupportedOperationException(NO_MIN_HOLD);
+            throw new UnsupportedOperationException(LockSettings.NO_MIN_HOLD);
         }
         boolean renewed = renewal == LockSettings.RenewalPolicy.BY_THE_FACTORY;
         Duration limit = renewed ? ttl.multipliedBy(2).dividedBy(3) : ttl;
@@ -198,9 +199,9 @@ public final class LockBuilder {
     }
 
     private static Duration checkPositive(Duration time, String option) {
-        if (time.isNegative() || time.isZero() || time.compareTo(Durations.LONGEST) > 0) {
+        if (time.isNegative() || time.isZero() || time.compareTo(LockSettings.LONGEST) > 0) {
             throw new IllegalArgumentException(option + " " + time
-                    + " is out of range: it must be more than zero and at most " + Durations.LONGEST);
+                    + " is out of range: it must be more than zero and at most " + LockSettings.LONGEST);
         }
         return time;
     }

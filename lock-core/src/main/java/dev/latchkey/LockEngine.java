@@ -1,68 +1,71 @@
 package dev.latchkey;
 
-import dev.latchkey.Acquirer.Outcome;
+import dev.latchkey.Hold.Claim;
+import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * What a {@link Lock} does. Apart from it, so that what the factory and its threads keep does not keep the user's Lock
- * reachable.
+ * What a {@link Lock} does: it asks the store, and turns the answer into a transition of its one {@link LockState}. Apart
+ * from the Lock, so that what the factory and its threads keep does not keep the user's Lock reachable.
  */
 final class LockEngine {
 
-    /** Where the key of a Lock comes from. */
-    enum Origin {
-        MADE_HERE,
-        RECEIVED
+    /** How asking for a hold ended. */
+    enum Outcome {
+        GRANTED,
+        CONFLICTED,
+        REFUSED,
+        WITHDRAWN,
+        /** Another thread used the Lock, and the store was not asked. */
+        BUSY,
+        /** Granted, but the lease was over when the answer came; it was given back. */
+        TOO_LATE,
+        /** Passed by a release that was not answered, or not; it was given back. */
+        IN_DOUBT
     }
 
-    private final FactoryContext context;
-    private final LockSettings settings;
-    private final @Nullable LeakDetector leakDetector;
-    private final OperationMutex mutex = new OperationMutex();
-    private final RequestMutex requestMutex = new RequestMutex();
-    private final LockState state;
-    private final LeaseMonitor monitor;
-    private final Acquirer acquirer;
-    private final Refresher refresher;
-    private final Releaser releaser;
-    private volatile boolean waiting;
+    /** Asks the store; empty if nobody knows its answer. */
+    private interface Ask<X extends Exception> {
+        Optional<Response> ask(Request request) throws X;
+    }
 
-    /** Ends the wait of one who holds something already. */
-    private volatile @Nullable CompletableFuture<Void> promoting;
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
+
+    private final FactoryContext context;
+    private final OperationMutex mutex = new OperationMutex();
+    private final LockState state;
+    private final Releaser releaser;
+    private final HeldLock held;
+    private final LeaseMonitor monitor;
 
     LockEngine(
             FactoryContext context,
             Key key,
             LockSettings settings,
-            Origin origin,
-            @Nullable LeakDetector leakDetector) {
+            LockSettings.Origin origin,
+            Optional<ActiveLocks.LeakDetector> leakDetector) {
         this.context = context;
-        this.settings = settings;
-        this.leakDetector = leakDetector;
         this.state = new LockState(
-                key.boundToProcess(context.processBound()), origin == Origin.RECEIVED, settings.lossListeners());
-        this.monitor = new LeaseMonitor(context, settings, state, this);
-        this.acquirer = new Acquirer(context, settings, state, monitor, requestMutex);
-        this.refresher = new Refresher(context, settings, state, monitor);
-        this.releaser = new Releaser(this, context, settings, state, monitor);
+                key.boundToProcess(context.processBound()), origin == LockSettings.Origin.RECEIVED, settings);
+        this.releaser = new Releaser(context, settings, state, mutex);
+        this.held = new HeldLock(context, settings, state, mutex, releaser, leakDetector);
+        this.monitor = held.monitor();
     }
 
     LockState state() {
         return state;
     }
 
-    LeaseMonitor monitor() {
-        return monitor;
-    }
-
-    RenewalTask renewal(HoldTracker watch) {
-        return new RenewalTask(context.renewalScheduler(), refresher, state, requestMutex, watch, settings.ttl());
+    HeldLock held() {
+        return held;
     }
 
     Outcome tryAcquire(LockMode mode) {
@@ -71,8 +74,7 @@ final class LockEngine {
             return Outcome.BUSY;
         }
         try {
-            boolean isHeld = isHeld();
-            Outcome outcome = endedIfClosed(acquirer.once(mode), isHeld);
+            Outcome outcome = endedIfClosed(held.isHeld(), once(context.supported(mode)));
             if (outcome == Outcome.WITHDRAWN) {
                 context.checkOpen();
             }
@@ -92,247 +94,212 @@ final class LockEngine {
         if (!mutex.takeToWait(withdrawn, end)) {
             return Outcome.BUSY;
         }
-        boolean isHeld = isHeld();
+        boolean isHeld = held.isHeld();
         if (isHeld) {
-            promoting = withdrawn;
+            releaser.promotes(withdrawn);
         }
-        waiting = true;
-        context.active().add(this);
+        held.active().waits();
         try {
             // Looked at again now that close() would find this wait.
             context.checkOpen();
-            Outcome outcome = endedIfClosed(acquirer.waiting(mode, end, withdrawn), isHeld);
+            Outcome outcome = endedIfClosed(isHeld, waiting(context.supported(mode), end, withdrawn));
             if (outcome == Outcome.WITHDRAWN && isHeld) {
-                acquirer.checkNotLost();
+                held.checkNotLost();
             }
             return outcome;
         } finally {
-            waiting = false;
-            if (isHeld) {
-                promoting = null;
-            }
-            mayBeIdle();
+            releaser.promotesNothing();
+            held.active().waitEnds();
             mutex.end();
-            if (state.isOverdue()) {
-                state.loss().ifPresent(this::endOverdueAfter);
+            releaser.endOverdue();
+        }
+    }
+
+    /** Asks once more if a grant came too late: the store has a connection by then. */
+    private Outcome once(LockMode mode) {
+        Outcome outcome = takeNow(mode);
+        return outcome == Outcome.TOO_LATE ? takeNow(mode) : outcome;
+    }
+
+    /** Where nothing is held there is nothing that others could ask about. */
+    private Outcome takeNow(LockMode mode) {
+        return state.mayHold() ? inFlight(mode) : take(mode, this::save);
+    }
+
+    private Outcome inFlight(LockMode mode) {
+        return mutex.requests().run(() -> take(mode, this::save));
+    }
+
+    private Outcome waiting(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
+        boolean isFirst = true;
+        while (true) {
+            Outcome outcome = takeOrWait(mode, end, withdrawn);
+            boolean mayRepeat = outcome == Outcome.IN_DOUBT ? !end.isOver() : isFirst || !end.isOver();
+            boolean isToRepeat = outcome == Outcome.IN_DOUBT || outcome == Outcome.TOO_LATE;
+            if (!isToRepeat || !mayRepeat || withdrawn.isDone()) {
+                boolean isConflict = outcome == Outcome.CONFLICTED || outcome == Outcome.IN_DOUBT;
+                Outcome conflict = withdrawn.isDone() ? Outcome.WITHDRAWN : Outcome.CONFLICTED;
+                return isConflict ? conflict : outcome;
+            }
+            isFirst &= outcome == Outcome.IN_DOUBT;
+        }
+    }
+
+    /** A holder that renews or demotes waits for nobody. What waits has nothing in flight that minds being overtaken. */
+    private Outcome takeOrWait(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
+        if (state.holds(mode)) {
+            Outcome outcome = inFlight(mode);
+            if (outcome != Outcome.CONFLICTED) {
+                return outcome;
             }
         }
+        return take(mode, request -> waitAndSave(request, end, withdrawn));
     }
 
-    private boolean isHeld() {
-        return state.hold().isPresent();
+    private Optional<Response> save(Request request) {
+        return Optional.of(context.store().save(request));
     }
 
-    /** The factory's close() has to find what is held, as it finds who waits. */
-    void holds() {
-        if (!waiting) {
-            context.active().add(this);
+    /** In the store's own queue where it has one. Else it tries once, unless others wait here, and only then waits. */
+    private Optional<Response> waitAndSave(Request request, Deadline end, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
+        Optional<BlockingStore> queue = context.blocking();
+        if (queue.isPresent()) {
+            Duration maxWait = end.remaining();
+            return maxWait.isZero()
+                    ? save(request)
+                    : Optional.of(queue.get().waitAndSave(request.with(RetryIntent.AGAIN), maxWait, withdrawn));
         }
-        if (leakDetector != null) {
-            leakDetector.begins(this);
+        AcquireLoop loop = context.acquireLoop();
+        if (loop.hasLine(request)) {
+            return loop.await(request, Duration.ZERO, end, withdrawn);
         }
+        Response first = context.store().save(request.with(end.isOver() ? RetryIntent.ONCE : RetryIntent.AGAIN));
+        return first instanceof Response.Conflicted conflict && !end.isOver()
+                ? loop.await(request, conflict.retryAfter(), end, withdrawn)
+                : Optional.of(first);
     }
 
-    /** What was held is let go of, in the turn: nobody waits. */
-    void holdsNothing() {
-        context.active().remove(this);
-        if (leakDetector != null) {
-            leakDetector.mayHaveEnded();
-        }
-    }
-
-    /** A hold, or a wait, has ended. */
-    void mayBeIdle() {
-        context.active().removeIfIdle(this);
-        if (leakDetector != null) {
-            leakDetector.mayHaveEnded();
-        }
-    }
-
-    /** Whether close() has nothing to end here. */
-    boolean isIdle() {
-        return !waiting && state.hold().isEmpty();
-    }
-
-    /**
-     * The factory may have been closed while the store was asked: it did not know of this hold then. What was held before
-     * stays, if it is to stay.
-     */
-    private Outcome endedIfClosed(Outcome outcome, boolean wasHeld) {
-        if (outcome != Outcome.GRANTED || !context.isClosed()) {
-            return outcome;
-        }
-        if (wasHeld && settings.autoRelease() == LockSettings.AutoRelease.OFF) {
-            leave();
-            return outcome;
-        }
-        requestMutex.begin();
+    private <X extends Exception> Outcome take(LockMode mode, Ask<X> ask) throws X {
+        long start = log.isDebugEnabled() ? System.nanoTime() : 0;
+        Claim claim = claim(mode);
+        Response response;
         try {
-            releaser.goQuietly();
-        } finally {
-            requestMutex.end();
+            response = ask.ask(claim.request(mode)).orElse(null);
+        } catch (RuntimeException | Error e) {
+            notAnswered(claim, e);
+            throw e;
         }
-        return Outcome.WITHDRAWN;
+        if (response == null) {
+            notAnswered(claim, null);
+            return Outcome.IN_DOUBT;
+        }
+        state.unanswered().answered(claim);
+        if (response instanceof Response.Granted granted) {
+            return granted(claim, granted, start);
+        }
+        if (response instanceof Response.Lost lost) {
+            throw monitor.lost(claim, lost.reason(), "it was no longer held when it was acquired again");
+        }
+        if (claim.holds(mode)) {
+            throw monitor.lost(claim, LossReason.TAKEN_OVER, "another key held it when it was acquired again");
+        }
+        if (log.isDebugEnabled()) {
+            log.debug("lock.conflicted resource={} mode={}", LockException.shown(state.resource()), mode);
+        }
+        return response instanceof Response.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
     }
 
-    void refresh(Duration ttl) {
-        refresher.check();
-        requestMutex.begin();
-        try {
-            refresher.refresh(ttl);
-        } finally {
-            requestMutex.end();
+    private Claim claim(LockMode mode) {
+        boolean unused = monitor.run(state.look());
+        checkNews();
+        checkDemoted(mode);
+        if (state.lastLoss().isOverdue()) {
+            releaser.endOverdueBeforeAcquire();
         }
+        Claim claim = monitor.run(state.claim(mode));
+        if (!claim.isFresh() || !context.store().isSpent(claim.key())) {
+            return claim;
+        }
+        state.renewKey();
+        return monitor.run(state.claim(mode));
     }
 
-    void refresh(Duration ttl, Duration minHold) {
-        if (!minHold.isZero() && context.expiring().isEmpty()) {
-            throw new UnsupportedOperationException(LockBuilder.NO_MIN_HOLD);
-        }
-        refresher.check();
-        requestMutex.begin();
-        try {
-            refresher.refresh(ttl);
-            Deadline end = Deadline.in(minHold);
-            state.watch().ifPresent(watch -> watch.minHoldEnds(end));
-        } finally {
-            requestMutex.end();
-        }
-    }
-
-    boolean isAcquired() {
-        monitor.noticeExpiry();
-        Claim claim = state.claim();
-        if (claim.isFresh()) {
-            state.show();
-            return false;
-        }
-        Optional<Response.Granted> found = context.store().find(claim.key());
-        if (found.isEmpty()) {
-            monitor.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
-            if (isHeld()) {
-                // Taken since the store was asked.
-                return isAcquired();
-            }
-            state.show();
-            return false;
-        }
-        Hold hold = Hold.of(found.get());
-        if (claim.adopted() && !hold.isOver()) {
-            // Unless it was handed over or released meanwhile.
-            boolean unused = monitor.confirm(claim, hold);
-        }
-        boolean isHeld = isHeld();
-        if (!isHeld) {
-            state.show();
-        }
-        return isHeld;
-    }
-
-    Optional<Duration> remainingLifetime() {
-        Optional<Hold> hold = state.hold();
-        if (hold.isEmpty()) {
-            return Optional.of(Duration.ZERO);
-        }
-        return Optional.ofNullable(hold.get().deadline()).map(Deadline::remaining);
-    }
-
-    ReleaseResult release() {
-        return alone(releaser::go);
-    }
-
-    /** What lets go of a hold sends away who waits, and comes after what is in flight. */
-    private <T> T alone(Supplier<T> end) {
-        mutex.takeFromWaiter();
-        requestMutex.begin();
-        try {
-            return end.get();
-        } finally {
-            requestMutex.end();
-            mutex.end();
-        }
-    }
-
-    /** Releases for try-with-resources: a failure must not hide what the body threw, a loss must not stay unknown. */
-    void close() {
-        ReleaseResult release;
-        try {
-            release = release();
-        } catch (LockStorageException e) {
-            releaser.logFailure(e);
-            return;
-        }
-        if (release.kind() == ReleaseResult.Kind.WAS_LOST && release.reason() != null) {
-            throw new LockLostException(
-                    state.resource(), "it was no longer held when it was released", release.reason());
-        }
-    }
-
-    Optional<Key> transferKey() {
-        return alone(() -> {
-            monitor.noticeExpiry();
-            if (isHeld() && state.mayBeCut()) {
-                throw new LockStorageException(
-                        state.resource(),
-                        "a request that was not answered may still shorten or demote the hold: release it instead of transferring it",
-                        null);
-            }
-            Optional<ReleasedHold> released = state.transferKey();
-            released.map(ReleasedHold::watch).ifPresent(monitor::interruptsNobody);
-            released.ifPresent(any -> holdsNothing());
-            return released.map(ReleasedHold::key);
+    /** A loss that nobody was told of is told before anything is taken in its place. */
+    private void checkNews() {
+        state.lastLoss().tell().ifPresent(reason -> {
+            throw new LockLostException(state.resource(), "it was lost before it was acquired again", reason);
         });
     }
 
-    /** The factory is closed: nothing waits or is renewed any more, and what auto-release covers is released. */
-    void end() {
-        Object unused = alone(() -> {
-            if (settings.autoRelease() == LockSettings.AutoRelease.ON) {
-                releaser.goQuietly();
-            } else {
-                leave();
-            }
-            return this;
-        });
-    }
-
-    private void leave() {
-        state.stopWatching();
-        context.active().remove(this);
-        if (leakDetector != null) {
-            leakDetector.ends();
+    /** A demotion without an answer may come to the store after the promotion. */
+    private void checkDemoted(LockMode mode) {
+        if (mode == LockMode.EXCLUSIVE && state.unanswered().mayDemote()) {
+            throw new LockStorageException(
+                    state.resource(),
+                    "an earlier request for a shared hold was not answered and may still demote this hold: release it, then acquire it again",
+                    null);
         }
     }
 
-    /**
-     * A hold that was over by its max hold, or by a look at the clock of its session, is in the store still, and no lease ends
-     * it there. Who else knows the key of a session that seemed to be over may have acquired anew with it, and would not be
-     * told of a release: to them it is left.
-     */
-    void endOverdueAfter(LossReason reason) {
-        if (reason == LossReason.SESSION_LOST) {
-            endOverdue(state::takeOverdueOfOurs);
-        } else if (settings.hasMaxHold()) {
-            endOverdue(state::takeOverdue);
+    /** What the request may take yet is given back; what it gives up stays given up. */
+    private void notAnswered(Claim claim, @Nullable Throwable failure) {
+        if (failure != null && LockStorageException.isUndone(failure)) {
+            state.unanswered().answered(claim);
+        } else if (claim.isFresh()) {
+            releaser.giveBack(claim.key(), failure);
+        } else {
+            state.failed(claim);
+        }
+        monitor.throwIfLost(claim, failure);
+    }
+
+    private Outcome granted(Claim claim, Response.Granted granted, long start) {
+        Hold hold = Hold.of(granted);
+        if (hold.isOver()) {
+            if (claim.isFresh()) {
+                releaser.giveBack(claim.key(), null);
+                return Outcome.TOO_LATE;
+            }
+            throw monitor.lost(claim, hold.whyOver(), "its lease ended before the store answered");
+        }
+        if (!adopt(claim, hold)) {
+            releaser.giveBack(claim.key(), null);
+            throw monitor.lost(claim, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
+        }
+        if (!claim.isFresh() && !monitor.run(state.look())) {
+            throw monitor.lost(claim, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
+        }
+        if (log.isDebugEnabled()) {
+            log.debug(
+                    "lock.acquired resource={} mode={} fencingToken={} ttlMs={} waitedMs={}",
+                    LockException.shown(state.resource()),
+                    hold.mode(),
+                    hold.fencingToken(),
+                    claim.ttl().toMillis(),
+                    (System.nanoTime() - start) / 1_000_000);
+        }
+        return Outcome.GRANTED;
+    }
+
+    /** The caller of what fails here believes that nothing was acquired: nothing is to be held, and renewed, for ever. */
+    private boolean adopt(Claim claim, Hold hold) {
+        try {
+            return held.begins(claim, hold);
+        } catch (RuntimeException | Error e) {
+            if (claim.isFresh()) {
+                Object unused = monitor.run(state.letGo());
+                releaser.giveBack(claim.key(), e);
+            }
+            throw e;
         }
     }
 
-    /** Whoever waits to have it promoted waits in vain; when that wait has ended, this is done again. */
-    private void endOverdue(Supplier<Optional<Key>> overdue) {
-        Future<?> unused = context.threads().end(() -> {
-            CompletableFuture<Void> wait = promoting;
-            if (wait != null && state.isOverdue()) {
-                wait.complete(null);
-            }
-            if (mutex.takeUnlessWaiting()) {
-                requestMutex.begin();
-                try {
-                    releaser.goQuietly(overdue.get());
-                } finally {
-                    requestMutex.end();
-                    mutex.end();
-                }
-            }
-        });
+    /** The factory may have been closed while the store was asked: it did not know of this hold then. */
+    private Outcome endedIfClosed(boolean wasHeld, Outcome outcome) {
+        boolean isClosed = outcome == Outcome.GRANTED && context.isClosed();
+        return isClosed && held.endsAfterClose(wasHeld) ? Outcome.WITHDRAWN : outcome;
     }
 }

@@ -9,6 +9,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Creates {@link Lock}s over one store.
@@ -18,6 +24,9 @@ import java.util.Optional;
  * <p>Thread-safe.
  */
 public final class LockFactory implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(LockFactory.class);
+    private static final long WARM_UP_MILLIS = 2_000;
 
     private final FactoryContext context;
     private final Optional<PersistingStore> ownStore;
@@ -55,8 +64,23 @@ public final class LockFactory implements AutoCloseable {
     public static LockFactory connect(String dsn) {
         PersistingStore store = StoreProvider.connect(dsn);
         LockFactory factory = new LockFactory(store, Optional.of(store));
-        factory.context.warmUp();
+        factory.warmUp();
         return factory;
+    }
+
+    /** Has the store connect, for which a lease that is counted already must not wait. What fails is told by the first lock. */
+    private void warmUp() {
+        Future<?> warm = context.threads().end(() -> context.store().find(Key.of("")));
+        try {
+            warm.get(WARM_UP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            log.debug(
+                    "lock.store-not-reached store={}",
+                    context.store().getClass().getSimpleName(),
+                    e);
+        }
     }
 
     /**
@@ -68,7 +92,7 @@ public final class LockFactory implements AutoCloseable {
      * @return this factory
      */
     public LockFactory withoutShutdownHook() {
-        ShutdownHook.forgets(context);
+        FactoryContext.ShutdownHook.forgets(context);
         return this;
     }
 
@@ -81,7 +105,7 @@ public final class LockFactory implements AutoCloseable {
      * @throws IllegalArgumentException if the resource is too long or not valid Unicode
      */
     public Lock createLock(String resource) {
-        return createLock(resource, Durations.DEFAULT_TTL);
+        return createLock(resource, LockSettings.DEFAULT_TTL);
     }
 
     /**

@@ -56,4 +56,10 @@ public final class LockStorageException extends LockException {
     public Failure failure() {
         return failure;
     }
+
+    /** Whether a request that failed has had no effect, and never will: nothing was sent, or it was refused as it is. */
+    static boolean isUndone(Throwable failure) {
+        return failure instanceof IllegalArgumentException
+                || (failure instanceof LockStorageException storage && storage.failure != Failure.IN_DOUBT);
+    }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +30,23 @@ final class OperationMutex {
      */
     private final AtomicInteger leaving = new AtomicInteger();
 
+    private final RequestMutex requests = new RequestMutex();
     private final ReentrantLock guard = new ReentrantLock();
     private final Condition ended = guard.newCondition();
+
+    RequestMutex requests() {
+        return requests;
+    }
+
+    /** What lets go of a hold sends away who waits, and comes after what is in flight. */
+    <T> T alone(Supplier<T> end) {
+        takeFromWaiter();
+        try {
+            return requests.run(end);
+        } finally {
+            end();
+        }
+    }
 
     /** Takes the turn for a call that does not wait for a rival; false at once if another thread waits for one. */
     boolean takeUnlessWaiting() {
@@ -125,6 +141,40 @@ final class OperationMutex {
         } finally {
             guard.unlock();
             queued.decrementAndGet();
+        }
+    }
+
+    /**
+     * One request in flight for what one Lock holds: whoever asks the store about it waits until the last request was
+     * answered or has failed. Begun in the Lock's turn, if in both. A wait for promotion is not in flight, for it may last: it
+     * neither ends a lease sooner nor minds being overtaken by what does.
+     */
+    static final class RequestMutex {
+
+        /** Fair, so that a thread that refreshes in a loop does not keep another from releasing. */
+        private final ReentrantLock guard = new ReentrantLock(true);
+
+        /** Waits for the end of the request that is in flight, which lasts no longer than the store's own limit. */
+        private void begin() {
+            guard.lock();
+        }
+
+        <T> T run(Supplier<T> request) {
+            begin();
+            try {
+                return request.get();
+            } finally {
+                end();
+            }
+        }
+
+        /** Begins unless a request is in flight. */
+        boolean beginsAtOnce() {
+            return !guard.isHeldByCurrentThread() && guard.tryLock();
+        }
+
+        void end() {
+            guard.unlock();
         }
     }
 }

@@ -1,36 +1,64 @@
 package dev.latchkey;
 
+import dev.latchkey.Hold.Claim;
+import dev.latchkey.OperationMutex.RequestMutex;
 import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Starts the lease of what a Lock holds again: asked by its holder, or together with others by the renewer. */
 final class Refresher {
 
-    private static final Logger log = LoggerFactory.getLogger(Lock.class);
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
     private final FactoryContext context;
     private final LockSettings settings;
     private final LockState state;
     private final LeaseMonitor monitor;
+    private final RequestMutex requestMutex;
 
-    Refresher(FactoryContext context, LockSettings settings, LockState state, LeaseMonitor monitor) {
+    Refresher(
+            FactoryContext context,
+            LockSettings settings,
+            LockState state,
+            LeaseMonitor monitor,
+            RequestMutex requestMutex) {
         this.context = context;
         this.settings = settings;
         this.state = state;
         this.monitor = monitor;
+        this.requestMutex = requestMutex;
     }
 
     void refresh(Duration wanted) {
-        Claim claim = begin(wanted);
+        check();
+        Object unused = requestMutex.run(() -> refreshInFlight(wanted));
+    }
+
+    void refresh(Duration wanted, Duration minHold) {
+        if (!minHold.isZero() && context.expiring().isEmpty()) {
+            throw new UnsupportedOperationException(LockSettings.NO_MIN_HOLD);
+        }
+        check();
+        Object unused = requestMutex.run(() -> {
+            Claim claim = refreshInFlight(wanted);
+            Deadline end = Deadline.in(minHold);
+            state.tracker().ifPresent(tracker -> tracker.minHoldEnds(end));
+            return claim;
+        });
+    }
+
+    private Claim refreshInFlight(Duration wanted) {
+        Claim claim = checked(monitor.run(state.claimToRefresh(wanted)));
         Response response;
         try {
-            response = ask(request(claim, wanted));
+            response = ask(claim.request());
         } catch (RuntimeException | Error e) {
             failed(claim, e);
             monitor.throwIfLost(claim, e);
@@ -39,49 +67,36 @@ final class Refresher {
         try {
             settle(claim, response);
         } catch (LockLostException e) {
-            state.thrown(claim);
+            state.lastLoss().thrown(claim);
             throw e;
         }
         if (claim.change() == LeaseChange.SET) {
-            context.waiting().shortened(state.resource());
-        }
-    }
-
-    /** Throws unless there is something to refresh. */
-    void check() {
-        monitor.noticeExpiry();
-        Claim claim = state.claim();
-        if (claim.isFresh()) {
-            throw nothingToRefresh(claim);
-        }
-    }
-
-    /** Begins a request of the holder's own. */
-    private Claim begin(Duration wanted) {
-        check();
-        Claim claim = state.claimToRefresh(wanted, settings);
-        if (claim.change() == LeaseChange.SET) {
-            monitor.endsSooner(claim);
+            context.acquireLoop().shortened(state.resource());
         }
         return claim;
     }
 
-    /** Begins to renew what is held, by no less than it has; empty if nothing is. */
-    Optional<Claim> beginToRenew() {
-        monitor.noticeExpiry();
-        return Optional.of(state.claim()).filter(claim -> !claim.isFresh());
+    /** Throws unless there is something to refresh. */
+    private void check() {
+        Claim unused = checked(monitor.run(state.claim()));
     }
 
-    Request request(Claim claim, Duration wanted) {
-        LockMode mode = claim.key().held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        Duration ttl = settings.bounded(wanted, claim.watch());
-        return new Request(claim.key(), mode, ttl, RetryIntent.ONCE, claim.change());
+    private Claim checked(Claim claim) {
+        if (!claim.isFresh()) {
+            return claim;
+        }
+        LossReason loss = state.lastLoss().thrown(claim).orElse(null);
+        if (loss == null) {
+            throw new IllegalStateException("lock \"" + LockException.shown(state.resource())
+                    + "\": cannot be refreshed: it is not held; acquire it first");
+        }
+        throw new LockLostException(state.resource(), "it cannot be refreshed because it was lost before", loss);
     }
 
     /** Notes that the store has not answered. */
-    void failed(Claim claim, Throwable failure) {
-        if (Failures.isUndone(failure)) {
-            state.answered(claim);
+    private void failed(Claim claim, Throwable failure) {
+        if (LockStorageException.isUndone(failure)) {
+            state.unanswered().answered(claim);
         } else {
             state.failed(claim);
         }
@@ -101,8 +116,8 @@ final class Refresher {
      *
      * @throws LockLostException if it is lost, of which nobody is told by that
      */
-    void settle(Claim claim, Response response) {
-        state.answered(claim);
+    private void settle(Claim claim, Response response) {
+        state.unanswered().answered(claim);
         if (!(response instanceof Response.Granted granted)) {
             if (state.isHeldOtherwise(claim)) {
                 // Promoted since, which started the TTL again: the store was asked about what was given up for that.
@@ -111,9 +126,9 @@ final class Refresher {
             LossReason reason = response instanceof Response.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
             throw monitor.found(claim, reason, "it could not be refreshed because it was no longer held");
         }
+        boolean unused = monitor.run(state.look());
         Hold hold = Hold.of(granted);
-        monitor.noticeExpiry();
-        if (hold.isOver() || !monitor.confirm(claim, hold) || monitor.isOverAlready()) {
+        if (!confirm(claim, hold) || !monitor.run(state.look())) {
             throw monitor.found(
                     claim, hold.isOver() ? hold.whyOver() : LossReason.EXPIRED, "it was refreshed too late");
         }
@@ -125,12 +140,124 @@ final class Refresher {
         }
     }
 
-    private RuntimeException nothingToRefresh(Claim claim) {
-        Optional<LossReason> loss = state.thrown(claim);
-        if (loss.isEmpty()) {
-            return new IllegalStateException("lock \"" + LockException.shown(state.resource())
-                    + "\": cannot be refreshed: it is not held; acquire it first");
+    /** Believes that what is held is held on, as the store has answered; false if it has ended meanwhile. */
+    boolean confirm(Claim claim, Hold hold) {
+        Optional<HoldTracker> tracker = hold.isOver() ? Optional.empty() : monitor.run(state.confirmed(claim, hold));
+        tracker.ifPresent(current -> renewInTime(current, hold.deadline()));
+        return tracker.isPresent();
+    }
+
+    /** Renewal goes by the TTL, unless somebody has asked for a shorter lease meanwhile. */
+    void renewInTime(HoldTracker tracker, @Nullable Deadline end) {
+        if (!settings.isRenewed() || end == null) {
+            return;
         }
-        return new LockLostException(state.resource(), "it cannot be refreshed because it was lost before", loss.get());
+        if (!tracker.isRenewed()) {
+            context.threads().getReadyToTell();
+            new Task(tracker).scheduleNext();
+        } else if (end.remaining().compareTo(settings.ttl().dividedBy(2)) < 0) {
+            new Task(tracker).scheduleWithin(end.remaining());
+        }
+    }
+
+    /** The renewing of one hold from its grant to its end, at every third of the TTL. */
+    private final class Task implements RenewalScheduler.Renewal {
+
+        private final HoldTracker tracker;
+        private @Nullable Claim claim;
+
+        Task(HoldTracker tracker) {
+            this.tracker = tracker;
+        }
+
+        void scheduleNext() {
+            Duration ttl = settings.ttl();
+            schedule(ttl.dividedBy(3), ttl.dividedBy(30));
+        }
+
+        /** As {@link #scheduleNext()} for a lease that is shorter than the TTL. */
+        void scheduleWithin(Duration rest) {
+            Duration pause = LockSettings.max(rest.dividedBy(3), Deadline.SHORTEST_TTL);
+            schedule(pause, pause.dividedBy(10));
+        }
+
+        /** Tries again within what is left of the lease, ever sooner towards its end. */
+        private void scheduleSoon() {
+            Duration soon =
+                    LockSettings.min(settings.ttl().dividedBy(20), remaining().dividedBy(4));
+            Duration pause = LockSettings.max(soon, Deadline.SHORTEST_TTL);
+            schedule(pause, pause.dividedBy(2));
+        }
+
+        private void schedule(Duration delay, Duration window) {
+            tracker.renewNext(() -> context.renewalScheduler().schedule(this, delay, window));
+        }
+
+        @Override
+        public String shownResource() {
+            return LockException.shown(state.resource());
+        }
+
+        @Override
+        public void isDue() {
+            tracker.renewalBegins();
+        }
+
+        @Override
+        public Duration remaining() {
+            Deadline deadline = state.deadlineOf(tracker);
+            return deadline == null ? settings.ttl() : deadline.remaining();
+        }
+
+        /** {@inheritDoc} A call of the holder may be in flight, for which nobody else's renewal may wait. */
+        @Override
+        public Optional<Request> begin() {
+            if (!state.isCurrent(tracker)) {
+                return Optional.empty();
+            }
+            if (!requestMutex.beginsAtOnce()) {
+                scheduleSoon();
+                return Optional.empty();
+            }
+            boolean hasBegun = false;
+            try {
+                claim = monitor.run(state.claim());
+                hasBegun = !claim.isFresh();
+                return hasBegun ? Optional.of(claim.request()) : Optional.empty();
+            } finally {
+                if (!hasBegun) {
+                    requestMutex.end();
+                }
+            }
+        }
+
+        @Override
+        public boolean settle(RefreshResult result) {
+            try {
+                return settleInFlight(result);
+            } finally {
+                requestMutex.end();
+            }
+        }
+
+        private boolean settleInFlight(RefreshResult result) {
+            Claim begun = claim;
+            if (begun == null || !state.isCurrent(tracker)) {
+                return false;
+            }
+            if (result instanceof RefreshResult.Failed failed) {
+                Refresher.this.failed(begun, failed.failure());
+                scheduleSoon();
+                return tracker.renewalEnds(result);
+            }
+            try {
+                Refresher.this.settle(begun, ((RefreshResult.Answered) result).response());
+                scheduleNext();
+                return tracker.renewalEnds(result);
+            } catch (LockLostException | IllegalStateException e) {
+                log.debug("lock.renewal-ended resource={}", shownResource(), e);
+                return false;
+            }
+        }
     }
 }

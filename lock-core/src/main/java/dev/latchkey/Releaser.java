@@ -1,71 +1,82 @@
 package dev.latchkey;
 
+import dev.latchkey.Effect.ReleasedHold;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lets go of what a Lock holds: the store forgets it, or keeps it for the rest of the min hold. In the Lock's turn. */
+/** Ends in the store what a Lock has let go of: the store forgets it, or keeps it for the rest of the min hold. */
 final class Releaser {
 
-    private static final Logger log = LoggerFactory.getLogger(Lock.class);
+    /**
+     * How a hold was given up.
+     *
+     * @param reason why it had been lost; null if it had not
+     */
+    record Result(Kind kind, @Nullable LossReason reason) {
 
-    private final LockEngine owner;
+        enum Kind {
+            NOTHING_HELD,
+            WAS_OURS,
+            WAS_LOST,
+            WAS_LOST_AND_TOLD
+        }
+
+        static final Result NOTHING_HELD = new Result(Kind.NOTHING_HELD, null);
+        static final Result WAS_OURS = new Result(Kind.WAS_OURS, null);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
+
     private final FactoryContext context;
     private final LockSettings settings;
     private final LockState state;
-    private final LeaseMonitor monitor;
+    private final OperationMutex mutex;
 
-    Releaser(LockEngine owner, FactoryContext context, LockSettings settings, LockState state, LeaseMonitor monitor) {
-        this.owner = owner;
+    /** Ends the wait of one who holds something already. */
+    private volatile @Nullable CompletableFuture<Void> promoting;
+
+    Releaser(FactoryContext context, LockSettings settings, LockState state, OperationMutex mutex) {
         this.context = context;
         this.settings = settings;
         this.state = state;
-        this.monitor = monitor;
+        this.mutex = mutex;
     }
 
     /** In the Lock's turn and flight. */
-    ReleaseResult go() {
-        monitor.noticeExpiry();
-        ReleasedHold released = state.letGo();
-        owner.holdsNothing();
-        if (settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED) {
-            monitor.interruptsNobody(released.watch());
-        }
+    Result end(ReleasedHold released) {
         if (released.loss() != null) {
-            goQuietly(Optional.ofNullable(released.key()));
-            return new ReleaseResult(
-                    released.told() == LossNotice.THROWN
-                            ? ReleaseResult.Kind.WAS_LOST_AND_TOLD
-                            : ReleaseResult.Kind.WAS_LOST,
-                    released.loss());
+            endQuietly(Optional.ofNullable(released.key()));
+            boolean isTold = released.notice() == Effect.Notice.THROWN;
+            return new Result(isTold ? Result.Kind.WAS_LOST_AND_TOLD : Result.Kind.WAS_LOST, released.loss());
         }
         if (released.key() == null) {
-            return ReleaseResult.NOTHING_HELD;
+            return Result.NOTHING_HELD;
         }
         if (endInStore(released.key(), restOfMinHold(released))) {
-            return ReleaseResult.WAS_OURS;
+            return Result.WAS_OURS;
         }
         Hold held = released.held();
-        LossReason reason = held != null && held.isOver() ? held.whyOver() : LossReason.RELEASED_ELSEWHERE;
-        if (held != null) {
-            monitor.tell(state.listeners(), reason);
-        }
-        return new ReleaseResult(ReleaseResult.Kind.WAS_LOST, reason);
+        return new Result(
+                Result.Kind.WAS_LOST, held != null && held.isOver() ? held.whyOver() : LossReason.RELEASED_ELSEWHERE);
     }
 
     private Duration restOfMinHold(ReleasedHold released) {
-        return released.watch() == null ? Duration.ZERO : released.watch().restOf(settings.minHold());
+        return released.tracker() == null ? Duration.ZERO : released.tracker().restOf(settings.minHold());
     }
 
     private boolean endInStore(Key key, Duration rest) {
         boolean wasOurs;
         try {
-            wasOurs = rest.compareTo(Durations.SHORTEST_TTL) > 0 ? leave(key, rest) : delete(key);
+            wasOurs = rest.compareTo(Deadline.SHORTEST_TTL) > 0 ? leave(key, rest) : delete(key);
         } catch (RuntimeException | Error e) {
             state.renewKey();
             throw e;
@@ -83,7 +94,7 @@ final class Releaser {
                 .orElseThrow(() -> new IllegalStateException("a min hold without leases"))
                 .refresh(new Request(key, mode, rest, RetryIntent.ONCE, LeaseChange.SET));
         state.renewKey();
-        context.waiting().shortened(key.resource());
+        context.acquireLoop().shortened(key.resource());
         return response instanceof Response.Granted;
     }
 
@@ -91,25 +102,97 @@ final class Releaser {
         // Those who wait with a closed factory are sent away.
         return context.isClosed()
                 ? context.store().delete(key)
-                : context.waiting().release(key);
-    }
-
-    void goQuietly() {
-        try {
-            ReleaseResult unused = go();
-        } catch (RuntimeException e) {
-            logFailure(e);
-        }
+                : context.acquireLoop().release(key);
     }
 
     /** In the Lock's turn and flight. A delete that was not answered may come late: its token is not used again. */
-    void goQuietly(Optional<Key> overdue) {
+    private void endQuietly(Optional<Key> overdue) {
         try {
             overdue.ifPresent(this::delete);
         } catch (RuntimeException e) {
             state.renewKey();
             logFailure(e);
         }
+    }
+
+    /**
+     * The store keeps a hold a little longer than it is believed here. It is not taken again as if it were a new one: that
+     * would have the old fencing token, and overtake who waits.
+     */
+    void endOverdueBeforeAcquire() {
+        state.takeOverdueOfOurs().ifPresent(key -> {
+            try {
+                boolean unused = context.acquireLoop().release(key);
+            } catch (RuntimeException | Error e) {
+                state.renewKey();
+                throw e;
+            }
+        });
+    }
+
+    /** Ends what an unanswered or late grant may have left. The token is not used again, whatever comes of it. */
+    void giveBack(Key key, @Nullable Throwable cause) {
+        try {
+            context.store().delete(key);
+        } catch (RuntimeException e) {
+            Optional.ofNullable(cause).filter(first -> first != e).ifPresent(first -> first.addSuppressed(e));
+        } finally {
+            state.renewKey();
+        }
+    }
+
+    /** Somebody waits to have what is held promoted, which the signal ends. */
+    void promotes(CompletableFuture<Void> signal) {
+        promoting = signal;
+    }
+
+    void promotesNothing() {
+        if (promoting != null) {
+            promoting = null;
+        }
+    }
+
+    /**
+     * A hold that was over by its max hold, or by a look at the clock of its session, is in the store still, and no lease
+     * ends it there. Whoever waits to have it promoted waits in vain; when that wait has ended, this is done again.
+     */
+    void endOverdue() {
+        if (!isOverdueWithoutLease()) {
+            return;
+        }
+        Future<?> unused = context.threads().end(() -> {
+            CompletableFuture<Void> wait = promoting;
+            if (wait != null && state.lastLoss().isOverdue()) {
+                wait.complete(null);
+            }
+            if (mutex.takeUnlessWaiting()) {
+                try {
+                    Object unusedToo = mutex.requests().run(() -> {
+                        endQuietly(isOverdueWithoutLease() ? takeOverdue() : Optional.empty());
+                        return this;
+                    });
+                } finally {
+                    mutex.end();
+                }
+            }
+        });
+    }
+
+    private boolean isOverdueWithoutLease() {
+        boolean isWithoutLease = settings.hasMaxHold() || isSessionLost();
+        return isWithoutLease && state.lastLoss().isOverdue();
+    }
+
+    /**
+     * Who else knows the key of a session that seemed to be over may have acquired anew with it, and would not be told of a
+     * release: to them it is left.
+     */
+    private Optional<Key> takeOverdue() {
+        return isSessionLost() ? state.takeOverdueOfOurs() : state.lastLoss().takeOverdue();
+    }
+
+    private boolean isSessionLost() {
+        return state.lastLoss().reason().filter(LossReason.SESSION_LOST::equals).isPresent();
     }
 
     void logFailure(RuntimeException failure) {

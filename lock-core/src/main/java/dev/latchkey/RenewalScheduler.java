@@ -20,13 +20,31 @@ import org.slf4j.LoggerFactory;
  */
 final class RenewalScheduler {
 
-    private static final Logger log = LoggerFactory.getLogger(Lock.class);
+    private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
     /** Small enough for a slow server to answer some in time, large enough to make round trips cheap. */
     private static final int LARGEST_BATCH = 1_000;
 
+    /** One hold that is to be renewed. Used by the renewer thread alone. */
+    interface Renewal {
+
+        String shownResource();
+
+        /** It is due: from now on the store is to blame if the lease ends. */
+        void isDue();
+
+        /** How long an answer is of use. */
+        Duration remaining();
+
+        /** Begins to renew; empty if it is not to be renewed now. What has begun is settled, whatever happens. */
+        Optional<Request> begin();
+
+        /** Takes the store's answer; true if the store has begun to fail. */
+        boolean settle(RefreshResult result);
+    }
+
     /** One renewal with what the store is asked for it. */
-    private record Asked(RenewalTask renewal, Request request) {}
+    private record Asked(Renewal renewal, Request request) {}
 
     private final FactoryThreads threads;
     private final PersistingStore store;
@@ -34,7 +52,7 @@ final class RenewalScheduler {
     private final int batchSize;
 
     /** Touched by the renewer thread alone. */
-    private List<RenewalTask> due = new ArrayList<>();
+    private List<Renewal> due = new ArrayList<>();
 
     RenewalScheduler(FactoryThreads threads, PersistingStore store, Optional<ExpiringStore> expiring) {
         this.threads = threads;
@@ -44,14 +62,14 @@ final class RenewalScheduler {
     }
 
     /** Has something renewed after the delay, or earlier by less than the window. */
-    Future<?> schedule(RenewalTask renewal, Duration delay, Duration window) {
+    Future<?> schedule(Renewal renewal, Duration delay, Duration window) {
         long latest = System.nanoTime() + delay.toNanos();
         long early = Math.floorMod(latest, Math.max(1, window.toNanos()));
         return threads.renewAt(new Deadline(latest - early), () -> collect(renewal));
     }
 
     /** Everything else that is due is collected before the call to the store, which comes after it in the queue. */
-    private void collect(RenewalTask renewal) {
+    private void collect(Renewal renewal) {
         due.add(renewal);
         if (due.size() == 1) {
             try {
@@ -65,12 +83,12 @@ final class RenewalScheduler {
     }
 
     private void renewDue() {
-        List<RenewalTask> all = due;
+        List<Renewal> all = due;
         due = new ArrayList<>();
-        all.forEach(RenewalTask::isDue);
+        all.forEach(Renewal::isDue);
         for (int from = 0; from < all.size(); from += batchSize) {
             List<Asked> batch = new ArrayList<>();
-            for (RenewalTask renewal : all.subList(from, Math.min(all.size(), from + batchSize))) {
+            for (Renewal renewal : all.subList(from, Math.min(all.size(), from + batchSize))) {
                 begin(renewal).ifPresent(request -> batch.add(new Asked(renewal, request)));
             }
             if (!batch.isEmpty()) {
@@ -80,7 +98,7 @@ final class RenewalScheduler {
     }
 
     /** Whatever is wrong with one hold, the others are renewed. */
-    private Optional<Request> begin(RenewalTask renewal) {
+    private Optional<Request> begin(Renewal renewal) {
         try {
             return renewal.begin();
         } catch (Throwable e) {
@@ -89,7 +107,7 @@ final class RenewalScheduler {
         }
     }
 
-    private boolean settle(RenewalTask renewal, RefreshResult outcome) {
+    private boolean settle(Renewal renewal, RefreshResult outcome) {
         try {
             return renewal.settle(outcome);
         } catch (Throwable e) {

@@ -4,14 +4,19 @@ import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.time.Clock;
 import java.util.Date;
+import java.util.stream.Stream;
 
 @AnalyzeClasses(packages = "dev.latchkey", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
@@ -72,4 +77,58 @@ class ArchitectureTest {
             .doNotHaveFullyQualifiedName(LockException.class.getName())
             .should()
             .haveModifier(JavaModifier.FINAL);
+
+    /** Top-level classes with what they nest. A sealed class and the classes that it permits have to name each other. */
+    private static final SliceAssignment BY_CLASS = new SliceAssignment() {
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            if (type.getPackageName().equals("dev.latchkey.combined")) {
+                return SliceIdentifier.ignore();
+            }
+            return SliceIdentifier.of(
+                    type.isAssignableTo(LockException.class) ? LockException.class.getName() : topLevel(type));
+        }
+
+        @Override
+        public String getDescription() {
+            return "top-level classes";
+        }
+    };
+
+    private static String topLevel(JavaClass type) {
+        return type.getName().replaceFirst("\\$.*", "");
+    }
+
+    /** What stores exchange with the core is a layer of its own, though it is part of the API's package. */
+    private static final SliceAssignment BY_PACKAGE = new SliceAssignment() {
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            boolean isValue = Stream.of(
+                            Key.class,
+                            LockMode.class,
+                            LossReason.class,
+                            LockException.class,
+                            LockConflictedException.class,
+                            LockLostException.class,
+                            LockStorageException.class,
+                            UnserializableKeyException.class)
+                    .anyMatch(value -> topLevel(type).equals(value.getName()));
+            return SliceIdentifier.of(isValue ? "values" : type.getPackageName());
+        }
+
+        @Override
+        public String getDescription() {
+            return "packages";
+        }
+    };
+
+    @ArchTest
+    static final ArchRule no_class_cycles =
+            slices().assignedFrom(BY_CLASS).should().beFreeOfCycles().because("nothing below calls up");
+
+    @ArchTest
+    static final ArchRule no_package_cycles =
+            slices().assignedFrom(BY_PACKAGE).should().beFreeOfCycles().because("nothing below calls up");
 }

@@ -2,6 +2,7 @@ package dev.latchkey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.AcquireLoop.Backoff;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

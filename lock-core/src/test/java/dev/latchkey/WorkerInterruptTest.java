@@ -3,6 +3,7 @@ package dev.latchkey;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.Effect.Step;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
@@ -23,10 +24,11 @@ class WorkerInterruptTest {
             LockSettings.AutoRelease.OFF,
             LockSettings.OnLoss.IS_INTERRUPTED,
             Duration.ZERO,
-            Durations.LONGEST,
+            LockSettings.LONGEST,
             Optional.empty(),
             List.of());
-    private final LockEngine lock = new LockEngine(context, Key.of("x"), settings, LockEngine.Origin.MADE_HERE, null);
+    private final LockEngine lock =
+            new LockEngine(context, Key.of("x"), settings, LockSettings.Origin.MADE_HERE, Optional.empty());
 
     @AfterEach
     void close() {
@@ -36,15 +38,15 @@ class WorkerInterruptTest {
     /** Who found the loss stopped between the transition and the telling, for as long as the next hold lasted. */
     @Test
     void givenALossIsToldLate_whenTheNextHoldWasReleasedBefore_thenNobodyIsInterrupted() throws Exception {
-        var lost = new CompletableFuture<Optional<Loss>>();
+        var lost = new CompletableFuture<Step<LossReason>>();
         var released = new CountDownLatch(1);
         var told = new CountDownLatch(1);
         var wasInterrupted = new CompletableFuture<Boolean>();
         Thread worker = new Thread(() -> {
             acquire();
-            lost.complete(lock.state().lose(lock.state().watch().orElseThrow(), LossReason.EXPIRED));
+            lost.complete(lock.state().lose(lock.state().tracker().orElseThrow(), LossReason.EXPIRED));
             acquire();
-            boolean wasOurs = lock.release().kind() == ReleaseResult.Kind.WAS_OURS;
+            boolean wasOurs = lock.held().release().kind() == Releaser.Result.Kind.WAS_OURS;
             released.countDown();
             try {
                 told.await();
@@ -54,11 +56,11 @@ class WorkerInterruptTest {
             }
         });
         worker.start();
-        Optional<Loss> loss = lost.get();
-        assertThat(loss).isPresent();
+        Step<LossReason> loss = lost.get();
+        assertThat(loss.effect()).isInstanceOf(Effect.Loss.class);
         released.await();
 
-        lock.monitor().announce(loss);
+        lock.held().monitor().announce(loss);
 
         await().until(WorkerInterruptTest::nobodyInterrupts);
         told.countDown();
@@ -67,7 +69,7 @@ class WorkerInterruptTest {
     }
 
     private void acquire() {
-        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(Acquirer.Outcome.GRANTED);
+        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(LockEngine.Outcome.GRANTED);
     }
 
     private static boolean nobodyInterrupts() {

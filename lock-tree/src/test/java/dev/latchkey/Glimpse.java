@@ -34,7 +34,7 @@ public final class Glimpse {
      * @return one object for each hold; null if there is none
      */
     public @Nullable Object hold() {
-        return state.watch().orElse(null);
+        return state.tracker().orElse(null);
     }
 
     /**
@@ -43,7 +43,7 @@ public final class Glimpse {
      * @return a moment of the monotonic clock
      */
     public long end() {
-        Deadline deadline = state.watch().map(state::deadlineOf).orElse(null);
+        Deadline deadline = state.tracker().map(state::deadlineOf).orElse(null);
         return deadline == null ? Long.MAX_VALUE : deadline.nanoTime();
     }
 
@@ -89,6 +89,6 @@ public final class Glimpse {
      * @return null if it was not
      */
     public @Nullable LossReason loss() {
-        return state.loss().orElse(null);
+        return state.lastLoss().reason().orElse(null);
     }
 }

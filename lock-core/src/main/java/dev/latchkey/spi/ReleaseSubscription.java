@@ -1,5 +1,6 @@
 package dev.latchkey.spi;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** The subscription of one waiter to one resource. One thread at a time uses it; its stages complete on any thread. */
@@ -11,7 +12,21 @@ public interface ReleaseSubscription extends AutoCloseable {
      * @return a subscription whose stages never complete
      */
     static ReleaseSubscription never() {
-        return NoSubscription.INSTANCE;
+        return new ReleaseSubscription() {
+
+            @Override
+            public CompletionStage<?> next() {
+                return new CompletableFuture<>();
+            }
+
+            @Override
+            public boolean isWatching() {
+                return false;
+            }
+
+            @Override
+            public void close() {}
+        };
     }
 
     /**

@@ -1,7 +1,10 @@
 package dev.latchkey.spi;
 
 import java.util.Objects;
+import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Opens stores by DSN for {@link dev.latchkey.LockFactory#connect(String)}. Providers are found by
@@ -36,6 +39,22 @@ public interface StoreProvider {
      *     DSN is invalid; no message contains a password
      */
     static PersistingStore connect(String dsn) {
-        return StoreProviders.open(Objects.requireNonNull(dsn, "dsn"));
+        int colon = Objects.requireNonNull(dsn, "dsn").indexOf(':');
+        String scheme = colon < 0 ? dsn : dsn.substring(0, colon);
+        ClassLoader ours = StoreProvider.class.getClassLoader();
+        return Stream.of(Thread.currentThread().getContextClassLoader(), ours)
+                .flatMap(StoreProvider::providers)
+                .filter(provider -> provider.schemes().contains(scheme))
+                .findFirst()
+                .orElseThrow(() -> StoreSchemes.unknown(
+                        scheme,
+                        providers(ours)
+                                .flatMap(provider -> provider.schemes().stream())
+                                .collect(Collectors.toSet())))
+                .open(dsn);
+    }
+
+    private static Stream<StoreProvider> providers(ClassLoader loader) {
+        return ServiceLoader.load(StoreProvider.class, loader).stream().map(ServiceLoader.Provider::get);
     }
 }

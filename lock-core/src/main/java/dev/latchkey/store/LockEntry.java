@@ -12,6 +12,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +28,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockEntry {
 
-    private final Stripe stripe;
+    private final LongSupplier fencingTokens;
     private final ResourceHolders grants = new ResourceHolders();
     private final Deque<Waiter> queue = new ArrayDeque<>(0);
 
-    LockEntry(Stripe stripe) {
-        this.stripe = stripe;
+    LockEntry(LongSupplier fencingTokens) {
+        this.fencingTokens = fencingTokens;
     }
 
     Response save(Request request, long now) {
@@ -192,6 +193,22 @@ final class LockEntry {
         return true;
     }
 
+    /** Waits for an answer. Only the first in the queue looks after leases that end: it serves the queue then. */
+    void await(Waiter waiter, long endNanos) throws InterruptedException {
+        while (!waiter.isOver()) {
+            long now = System.nanoTime();
+            if (endNanos - now <= 0) {
+                return;
+            }
+            long wait = Math.min(endNanos - now, nanosToNextLeaseEnd(waiter, now));
+            if (wait <= 0) {
+                serve(now);
+            } else {
+                waiter.changed().awaitNanos(wait);
+            }
+        }
+    }
+
     long nanosToNextLeaseEnd(Waiter waiter, long now) {
         return queue.peekFirst() == waiter ? grants.nanosToNextEnd(now) : Long.MAX_VALUE;
     }
@@ -228,6 +245,6 @@ final class LockEntry {
     }
 
     private OptionalLong fencingToken(LockMode mode) {
-        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(stripe.nextFencingToken()) : OptionalLong.empty();
+        return mode == LockMode.EXCLUSIVE ? OptionalLong.of(fencingTokens.getAsLong()) : OptionalLong.empty();
     }
 }

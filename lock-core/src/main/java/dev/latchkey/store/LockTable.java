@@ -3,6 +3,7 @@ package dev.latchkey.store;
 import dev.latchkey.LockStorageException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The rooms of one stripe, which are there as long as anybody holds or waits in them; guarded by the stripe. */
@@ -11,11 +12,13 @@ final class LockTable {
     private static final int SWEEP_FROM = 64;
 
     private final Map<String, LockEntry> byResource = new HashMap<>();
+    private final LongSupplier fencingTokens;
     private final long retentionNanos;
     private int sweepAt = SWEEP_FROM;
     private boolean closed;
 
-    LockTable(long retentionNanos) {
+    LockTable(LongSupplier fencingTokens, long retentionNanos) {
+        this.fencingTokens = fencingTokens;
         this.retentionNanos = retentionNanos;
     }
 
@@ -30,9 +33,9 @@ final class LockTable {
     }
 
     /** The room of a resource, made if there was none; whoever leaves it calls {@link #removeIfEmpty}. */
-    LockEntry enter(String resource, Stripe stripe) {
+    LockEntry enter(String resource) {
         sweepIfGrown();
-        return byResource.computeIfAbsent(resource, name -> new LockEntry(stripe));
+        return byResource.computeIfAbsent(resource, name -> new LockEntry(fencingTokens));
     }
 
     void removeIfEmpty(String resource, LockEntry room) {

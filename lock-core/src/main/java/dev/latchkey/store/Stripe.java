@@ -24,7 +24,7 @@ final class Stripe {
 
     Stripe(int number, long retentionNanos) {
         this.number = number;
-        this.rooms = new LockTable(retentionNanos);
+        this.rooms = new LockTable(this::nextFencingToken, retentionNanos);
     }
 
     Response save(Request request, long proposal) {
@@ -47,7 +47,7 @@ final class Stripe {
     Response saveAt(long now, Request request) {
         String resource = request.key().resource();
         rooms.checkOpen(resource);
-        LockEntry room = rooms.enter(resource, this);
+        LockEntry room = rooms.enter(resource);
         Response response = room.save(request, now);
         rooms.removeIfEmpty(resource, room);
         return response;
@@ -85,7 +85,7 @@ final class Stripe {
                 return response;
             }
             // A conflict means that somebody holds it or waits, so the room is still there.
-            LockEntry room = rooms.enter(resource, this);
+            LockEntry room = rooms.enter(resource);
             Waiter waiter = new Waiter(request, guard.newCondition());
             if (!room.enqueue(waiter)) {
                 return new Response.Refused();
@@ -93,7 +93,7 @@ final class Stripe {
             withdrawn.thenRun(() -> withdraw(waiter));
             boolean wanted = false;
             try {
-                waiter.await(room, end);
+                room.await(waiter, end);
                 wanted = !waiter.isWithdrawn();
             } finally {
                 if (wanted) {

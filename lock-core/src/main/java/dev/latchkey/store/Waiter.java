@@ -60,19 +60,12 @@ final class Waiter {
         changed.signal();
     }
 
-    /** Waits for an answer. Only the first in the queue looks after leases that end: it serves the queue then. */
-    void await(LockEntry room, long endNanos) throws InterruptedException {
-        while (answer == null && !withdrawn) {
-            long now = System.nanoTime();
-            if (endNanos - now <= 0) {
-                return;
-            }
-            long wait = Math.min(endNanos - now, room.nanosToNextLeaseEnd(this, now));
-            if (wait <= 0) {
-                room.serve(now);
-            } else {
-                changed.awaitNanos(wait);
-            }
-        }
+    /** Whether the wait has an answer, or was withdrawn. */
+    boolean isOver() {
+        return answer != null || withdrawn;
+    }
+
+    Condition changed() {
+        return changed;
     }
 }

@@ -401,6 +401,10 @@ public final class Simulated {
         public static NoLog getLogger(Class<?> type) {
             return NONE;
         }
+
+        public static NoLog getLogger(String name) {
+            return NONE;
+        }
     }
 
     /** In place of {@link org.slf4j.Logger}. */

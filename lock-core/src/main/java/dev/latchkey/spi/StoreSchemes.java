@@ -2,13 +2,11 @@ package dev.latchkey.spi;
 
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
-/** Finds the store module for a DSN. */
-final class StoreProviders {
+/** The schemes of the store modules of this repository, and what others call them. */
+final class StoreSchemes {
 
     /** Which artifact to add for a scheme nobody on the class path knows. */
     private static final Map<String, String> ARTIFACTS = Map.ofEntries(
@@ -48,28 +46,10 @@ final class StoreProviders {
             Map.entry("file", "flock:///…"),
             Map.entry("memory", "in-memory"));
 
-    private StoreProviders() {}
+    private StoreSchemes() {}
 
-    static PersistingStore open(String dsn) {
-        int colon = dsn.indexOf(':');
-        String scheme = colon < 0 ? dsn : dsn.substring(0, colon);
-        return provider(Thread.currentThread().getContextClassLoader(), scheme)
-                .or(() -> provider(StoreProviders.class.getClassLoader(), scheme))
-                .orElseThrow(() -> unknown(scheme))
-                .open(dsn);
-    }
-
-    private static Optional<StoreProvider> provider(ClassLoader loader, String scheme) {
-        return providers(loader)
-                .filter(provider -> provider.schemes().contains(scheme))
-                .findFirst();
-    }
-
-    private static Stream<StoreProvider> providers(ClassLoader loader) {
-        return ServiceLoader.load(StoreProvider.class, loader).stream().map(ServiceLoader.Provider::get);
-    }
-
-    private static IllegalArgumentException unknown(String scheme) {
+    /** What tells how to spell it, or what to add. */
+    static IllegalArgumentException unknown(String scheme, Set<String> supported) {
         String artifact = ARTIFACTS.get(scheme);
         if (artifact != null) {
             return new IllegalArgumentException("no store module for \"" + scheme
@@ -80,7 +60,7 @@ final class StoreProviders {
             return new IllegalArgumentException("unknown store \"" + scheme + "\": did you mean " + meant + "?");
         }
         TreeSet<String> known = new TreeSet<>(ARTIFACTS.keySet());
-        providers(StoreProviders.class.getClassLoader()).forEach(provider -> known.addAll(provider.schemes()));
+        known.addAll(supported);
         // Only what stands before the colon is repeated: the rest may hold a password.
         return new IllegalArgumentException("unknown store \"" + shown(scheme) + "\": a DSN starts with one of "
                 + String.join(", ", known) + ", followed by the address if the store has one");

@@ -1,0 +1,186 @@
+package dev.latchkey;
+
+import dev.latchkey.Effect.ReleasedHold;
+import dev.latchkey.Hold.Claim;
+import dev.latchkey.LockSettings.AutoRelease;
+import dev.latchkey.LockSettings.OnLoss;
+import dev.latchkey.spi.Response;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** What the calls of a Lock do about what it holds: look for it, refresh it, listen for its end, let go of it. */
+final class HeldLock implements ActiveLocks.Holder {
+
+    private final FactoryContext context;
+    private final LockSettings settings;
+    private final LockState state;
+    private final OperationMutex mutex;
+    private final ActiveLocks.Entry active;
+    private final Releaser releaser;
+    private final LeaseMonitor monitor;
+    private final Refresher refresher;
+
+    HeldLock(
+            FactoryContext context,
+            LockSettings settings,
+            LockState state,
+            OperationMutex mutex,
+            Releaser releaser,
+            Optional<ActiveLocks.LeakDetector> leakDetector) {
+        this.context = context;
+        this.settings = settings;
+        this.state = state;
+        this.mutex = mutex;
+        this.releaser = releaser;
+        this.active = context.active().entry(this, leakDetector);
+        this.monitor = new LeaseMonitor(context.threads(), settings, state, releaser, active);
+        this.refresher = new Refresher(context, settings, state, monitor, mutex.requests());
+    }
+
+    ActiveLocks.Entry active() {
+        return active;
+    }
+
+    LeaseMonitor monitor() {
+        return monitor;
+    }
+
+    @Override
+    public String resource() {
+        return state.resource();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return state.hold().isPresent();
+    }
+
+    /** Believes what the store granted to a thread that is going to work under it; false if it has ended meanwhile. */
+    boolean begins(Claim claim, Hold hold) {
+        Optional<HoldTracker> tracker = monitor.run(state.granted(claim, hold));
+        tracker.ifPresent(current -> {
+            refresher.renewInTime(current, hold.deadline());
+            if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
+                current.interruptsOnLoss(Thread.currentThread());
+            }
+        });
+        return tracker.isPresent();
+    }
+
+    /** A wait that was withdrawn because what was held is over has to say so, whoever knows it already. */
+    void checkNotLost() {
+        state.lastLoss().thrown(monitor.run(state.claim())).ifPresent(reason -> {
+            throw new LockLostException(resource(), "it was lost while it waited for promotion", reason);
+        });
+    }
+
+    void refresh(Duration ttl) {
+        refresher.refresh(ttl);
+    }
+
+    void refresh(Duration ttl, Duration minHold) {
+        refresher.refresh(ttl, minHold);
+    }
+
+    void listen(Consumer<? super LossReason> listener) {
+        monitor.run(state.listen(listener)).ifPresent(reason -> monitor.tell(List.of(listener), reason));
+    }
+
+    boolean isAcquired() {
+        Claim claim = monitor.run(state.claim());
+        if (!claim.isFresh()) {
+            Optional<Response.Granted> found = context.store().find(claim.key());
+            if (found.isEmpty()) {
+                monitor.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
+                if (isHeld()) {
+                    // Taken since the store was asked.
+                    return isAcquired();
+                }
+            } else if (claim.adopted()) {
+                // Unless it was handed over or released meanwhile.
+                boolean unused = refresher.confirm(claim, Hold.of(found.get()));
+            }
+        }
+        boolean isHeld = !claim.isFresh() && isHeld();
+        if (!isHeld) {
+            state.lastLoss().show();
+        }
+        return isHeld;
+    }
+
+    Releaser.Result release() {
+        return mutex.alone(this::letGo);
+    }
+
+    private Releaser.Result letGo() {
+        ReleasedHold released = monitor.run(state.letGo());
+        Releaser.Result result = releaser.end(released);
+        boolean wasHeld = released.loss() == null && released.held() != null;
+        if (wasHeld && result.reason() != null) {
+            monitor.tell(state.lastLoss().listeners(), result.reason());
+        }
+        return result;
+    }
+
+    private void letGoQuietly() {
+        try {
+            Releaser.Result unused = letGo();
+        } catch (RuntimeException e) {
+            releaser.logFailure(e);
+        }
+    }
+
+    /** Releases for try-with-resources: a failure must not hide what the body threw, a loss must not stay unknown. */
+    void close() {
+        Releaser.Result result;
+        try {
+            result = release();
+        } catch (LockStorageException e) {
+            releaser.logFailure(e);
+            return;
+        }
+        if (result.kind() == Releaser.Result.Kind.WAS_LOST && result.reason() != null) {
+            throw new LockLostException(resource(), "it was no longer held when it was released", result.reason());
+        }
+    }
+
+    Optional<Key> transferKey() {
+        return mutex.alone(() -> {
+            if (monitor.run(state.look()) && state.unanswered().isAny()) {
+                throw new LockStorageException(
+                        resource(),
+                        "a request that was not answered may still shorten or demote the hold: release it instead of transferring it",
+                        null);
+            }
+            return monitor.run(state.transferKey());
+        });
+    }
+
+    /** The factory is closed: nothing waits or is renewed any more, and what auto-release covers is released. */
+    @Override
+    public void end() {
+        boolean unused = mutex.alone(() -> {
+            boolean isReleased = settings.autoRelease() == AutoRelease.ON;
+            return isReleased ? endNow() : leave();
+        });
+    }
+
+    /** In the turn: ends what the factory's close() did not see; false if it was held before, and is to stay. */
+    boolean endsAfterClose(boolean wasHeld) {
+        boolean isLeft = wasHeld && settings.autoRelease() == AutoRelease.OFF;
+        return isLeft ? leave() : mutex.requests().run(this::endNow);
+    }
+
+    private boolean endNow() {
+        letGoQuietly();
+        return true;
+    }
+
+    private boolean leave() {
+        state.stopWatching();
+        active.leaves();
+        return false;
+    }
+}

@@ -1,0 +1,149 @@
+package dev.latchkey;
+
+import dev.latchkey.Effect.Loss;
+import dev.latchkey.Effect.Notice;
+import dev.latchkey.Effect.ReleasedHold;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The last hold of a Lock that was lost: why, who knows of it, and what it has left. */
+final class LastLoss {
+
+    private volatile List<Consumer<? super LossReason>> listeners;
+    private volatile @Nullable LossReason reason;
+    private @Nullable HoldTracker tracker;
+    private volatile Notice notice = Notice.NOBODY;
+
+    /** What the store may still keep, for it was not asked. */
+    private volatile @Nullable Key overdue;
+
+    /** Whether others know the key of what is overdue. */
+    private boolean overdueOfOthers;
+
+    /** Holds that were lost, whose workers may not have been interrupted yet: who found the loss may be late. */
+    private List<HoldTracker> interrupting = List.of();
+
+    LastLoss(List<Consumer<? super LossReason>> listeners) {
+        this.listeners = listeners;
+    }
+
+    /** A hold has ended. What is shown before it ends is not news afterwards. */
+    synchronized Loss happens(LossReason why, @Nullable HoldTracker lost) {
+        reason = why;
+        tracker = lost;
+        boolean isHeardOf = !listeners.isEmpty();
+        if (lost != null && lost.interruptsOnLoss()) {
+            isHeardOf = true;
+            interrupting = Stream.concat(interrupting.stream().filter(HoldTracker::mayInterrupt), Stream.of(lost))
+                    .toList();
+        }
+        notice = isHeardOf ? Notice.SHOWN : notice;
+        overdue = null;
+        return new Loss(why, lost, listeners);
+    }
+
+    /** The store was not asked, and may still keep the hold. */
+    synchronized void leaves(Key key, boolean ofOthers) {
+        overdue = key;
+        overdueOfOthers = ofOthers;
+    }
+
+    /** In a cycle without a loss nothing volatile is written, and no guard taken, for each costs. */
+    void forget() {
+        if (reason != null || overdue != null || notice != Notice.NOBODY) {
+            forgetNow();
+        }
+    }
+
+    private synchronized void forgetNow() {
+        reason = null;
+        overdue = null;
+        tracker = null;
+        notice = Notice.NOBODY;
+    }
+
+    /** What a release gives up where nothing is held any more. */
+    synchronized ReleasedHold released(@Nullable Key adopted) {
+        return new ReleasedHold(adopted == null ? overdue : adopted, null, tracker, reason, notice);
+    }
+
+    Optional<LossReason> reason() {
+        return Optional.ofNullable(reason);
+    }
+
+    /** Whether the store may still keep what is over here. */
+    boolean isOverdue() {
+        return overdue != null;
+    }
+
+    /** Returns the key of what is overdue, once. */
+    synchronized Optional<Key> takeOverdue() {
+        Optional<Key> taken = Optional.ofNullable(overdue);
+        overdue = null;
+        return taken;
+    }
+
+    /** As {@link #takeOverdue()}, unless others know the key: the hold may be theirs as well. */
+    synchronized Optional<Key> takeOverdueOfOurs() {
+        return overdueOfOthers ? Optional.empty() : takeOverdue();
+    }
+
+    /** Why what the claim is about is lost, as it was first found out; empty if it is not. */
+    synchronized Optional<LossReason> reasonOf(Hold.Claim claim) {
+        return isOf(claim) ? reason() : Optional.ofNullable(claim.tracker()).map(HoldTracker::loss);
+    }
+
+    private boolean isOf(Hold.Claim claim) {
+        return reason != null && (claim.tracker() == null || claim.tracker() == tracker);
+    }
+
+    /**
+     * The call that made this claim fails because what the claim is about is lost; returns why, as {@link #reasonOf}. What
+     * was held after it is not told of by that.
+     */
+    synchronized Optional<LossReason> thrown(Hold.Claim claim) {
+        notice = isOf(claim) ? Notice.THROWN : notice;
+        return reasonOf(claim);
+    }
+
+    /** The reason of a loss that nobody was told of, once. */
+    Optional<LossReason> tell() {
+        return reason == null ? Optional.empty() : tellOnce();
+    }
+
+    private synchronized Optional<LossReason> tellOnce() {
+        if (reason == null || notice != Notice.NOBODY) {
+            return Optional.empty();
+        }
+        notice = Notice.THROWN;
+        return reason();
+    }
+
+    /** The caller sees that nothing is held any more. */
+    synchronized void show() {
+        notice = notice == Notice.NOBODY ? Notice.SHOWN : notice;
+    }
+
+    /** Adds a listener; returns the reason of a loss that came before it. */
+    synchronized Optional<LossReason> listen(Consumer<? super LossReason> listener) {
+        listeners = Stream.concat(listeners.stream(), Stream.of(listener)).toList();
+        if (reason != null) {
+            show();
+        }
+        return reason();
+    }
+
+    List<Consumer<? super LossReason>> listeners() {
+        return listeners;
+    }
+
+    /** Returns the holds that were lost, and have been followed by an interrupt, or will be; once. */
+    synchronized List<HoldTracker> takeInterrupting() {
+        List<HoldTracker> taken = interrupting;
+        interrupting = List.of();
+        return taken;
+    }
+}
