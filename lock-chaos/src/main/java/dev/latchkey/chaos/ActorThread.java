@@ -1,32 +1,31 @@
 package dev.latchkey.chaos;
 
-import dev.latchkey.LockFactory;
+import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
-/** The thread of a {@link Worker} that takes the keys which other processes give away, and goes on with what they hold. */
-final class Recipient extends Thread {
+/** A thread of a {@link Worker} that works until it is told to stop, and writes down what it dies of. */
+final class ActorThread extends Thread {
 
-    private static final long PAUSE_MILLIS = 10;
+    /** What it does. */
+    interface Work {
 
-    private final Actor actor;
-    private final String process;
-    private final LockFactory locks;
-    private final KeyExchange keys;
+        /** Returns when it has been told to stop, and has finished what it had begun. */
+        void run(BooleanSupplier isStopping) throws InterruptedException;
+    }
+
+    private final Work work;
     private final EventLog log;
     private volatile boolean stopping;
 
-    Recipient(Actor actor, String process, LockFactory locks, KeyExchange keys, EventLog log) {
-        super(actor.name());
-        this.actor = actor;
-        this.process = process;
-        this.locks = locks;
-        this.keys = keys;
+    ActorThread(String name, EventLog log, Work work) {
+        super(name);
+        this.work = work;
         this.log = log;
         setDaemon(true);
     }
 
+    /** Has it finish what it has begun; does not wait for that. */
     void stopSoon() {
         stopping = true;
     }
@@ -34,16 +33,20 @@ final class Recipient extends Thread {
     @Override
     public void run() {
         try {
-            while (!stopping) {
-                Optional<KeyExchange.Offer> given = keys.take(process);
-                if (given.isPresent()) {
-                    actor.receive(locks, given.get());
-                } else {
-                    TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
-                }
-            }
+            work.run(() -> stopping);
         } catch (InterruptedException | RuntimeException | Error e) {
-            log.anomaly(getName() + " " + e + " at " + List.of(e.getStackTrace()));
+            log.violated(Rule.CONDUCT, getName() + " " + e + " at " + List.of(e.getStackTrace()));
+        }
+    }
+
+    /** Waits until it has stopped. If that takes too long, that is written down. */
+    void awaitEnd(Duration limit) throws InterruptedException {
+        join(limit.toMillis());
+        if (isAlive()) {
+            log.violated(
+                    Rule.CONDUCT,
+                    getName() + " is not granted a lock within " + limit.toSeconds() + " s though all is well: "
+                            + List.of(getStackTrace()));
         }
     }
 }

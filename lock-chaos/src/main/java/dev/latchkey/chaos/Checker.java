@@ -52,8 +52,7 @@ final class Checker {
         checker.waits();
         new TransferChecker(promise, checker.times).judge(checker.beliefs.values(), checker.verdict);
         new QuietChecker(promise, history, checker.beliefs, checker.times, checker.verdict).judge();
-        history.left().forEach(left -> checker.verdict.refuted(Rule.LEFTOVERS, left));
-        history.anomalies().forEach(anomaly -> checker.verdict.refuted(Rule.CONDUCT, anomaly));
+        checker.witnessed();
         checker.substance();
         return checker.verdict;
     }
@@ -209,12 +208,26 @@ final class Checker {
         for (Strike strike : outages) {
             long begin = Math.max(counted, strike.at());
             long end = Math.min(until, strike.healed());
-            if (strike.hits(process) && end > begin) {
+            if (end > begin && strike.hits(process)) {
                 total += end - begin;
                 counted = end;
             }
         }
         return total;
+    }
+
+    /** What was seen by those who were there: threads of processes, and observers of the server. */
+    private void witnessed() {
+        history.violations().forEach(violation -> verdict.refuted(violation.rule(), violation.at(), violation.what()));
+        history.comparisons().forEach((rule, times) -> {
+            verdict.lookedAt(rule, "%,d looked at on the server".formatted(times));
+            if (times == 0) {
+                verdict.refuted(Rule.SUBSTANCE, "nothing was looked at on the server for the rule " + rule);
+            }
+        });
+        if (!history.comparisons().containsKey(Rule.REFUSALS)) {
+            verdict.notLookedAt(Rule.REFUSALS);
+        }
     }
 
     private void substance() {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,10 +50,23 @@ final class History {
     /**
      * One who waits.
      *
+     * @param maxWait in nanoseconds
      * @param end of the wait, {@link Hold#NEVER} where the log says nothing
      * @param lease what was left of it then; {@link Hold#NEVER} if nothing was granted, or for no certain time
      */
-    record Wait(String actor, String resource, LockMode mode, long asked, long end, long lease, Event outcome) {
+    record Wait(
+            String actor,
+            String resource,
+            LockMode mode,
+            long asked,
+            long maxWait,
+            long end,
+            long lease,
+            Event outcome) {
+
+        private Wait ended(long at, long left, Event how) {
+            return new Wait(actor, resource, mode, asked, maxWait, at, left, how);
+        }
 
         String process() {
             return actor.substring(0, actor.indexOf('.'));
@@ -61,6 +75,9 @@ final class History {
 
     /** A time in which a process, or the machine, did not get on. */
     record Stall(String process, long from, long until) {}
+
+    /** What somebody has seen who was there, and what a rule excludes. */
+    record Violation(Rule rule, long at, String what) {}
 
     /** Somebody at the register, as {@link EventLog#access}. */
     record Access(
@@ -88,9 +105,10 @@ final class History {
     private final Map<String, Long> notReceived = new LinkedHashMap<>();
     private final List<Access> accesses = new ArrayList<>();
     private final Map<String, Strike> strikes = new LinkedHashMap<>();
+    private final List<Strike> crashes = new ArrayList<>();
     private final List<Stall> stalls = new ArrayList<>();
-    private final List<String> left = new ArrayList<>();
-    private final List<String> anomalies = new ArrayList<>();
+    private final List<Violation> violations = new ArrayList<>();
+    private final Map<Rule, Long> comparisons = new EnumMap<>(Rule.class);
 
     private History() {}
 
@@ -125,11 +143,12 @@ final class History {
                                 words[2],
                                 LockMode.valueOf(words[3]),
                                 number(words[4]),
+                                number(words[5]),
                                 Hold.NEVER,
                                 Hold.NEVER,
                                 Event.ASKED));
             case GRANTED -> granted(words);
-            case REFUSED, LATE, FAILED -> ended(words[1], number(words[2]), Hold.NEVER, event);
+            case REFUSED, INTERRUPTED, LATE, FAILED -> ended(words[1], number(words[2]), Hold.NEVER, event);
             case KEPT -> hold(words[1]).kept(new Answer(number(words[2]), number(words[3]), orNever(words[4])));
             case CHANGING -> changes(hold(words[1])).add(number(words[2]));
             case CHANGED -> changed(words);
@@ -146,13 +165,22 @@ final class History {
             case ACCESS -> accesses.add(access(words));
             case STRUCK -> {
                 FaultKind kind = FaultKind.valueOf(words[2]);
-                strikes.put(words[1], new Strike(kind, words[3], number(words[4]), Hold.NEVER, Hold.NEVER));
+                Strike strike = new Strike(kind, words[3], number(words[4]), Hold.NEVER, Hold.NEVER);
+                strikes.put(words[1], strike);
+                if (kind == FaultKind.CRASH) {
+                    crashes.add(strike);
+                }
             }
             case OVER -> strikes.computeIfPresent(words[1], (id, strike) -> strike.over(number(words[2])));
             case HEALED -> strikes.computeIfPresent(words[1], (id, strike) -> strike.healed(number(words[2])));
-            case LEFT -> left.add(line.substring(words[0].length() + 1));
-            case ANOMALY -> anomalies.add(line.substring(words[0].length() + 1));
+            case VIOLATED -> violations.add(violation(words, line));
+            case COMPARED -> comparisons.merge(Rule.valueOf(words[1]), number(words[2]), Long::sum);
         }
+    }
+
+    private static Violation violation(String[] words, String line) {
+        int prefix = words[0].length() + words[1].length() + words[2].length() + 3;
+        return new Violation(Rule.valueOf(words[1]), number(words[2]), line.substring(prefix));
     }
 
     private void granted(String[] words) {
@@ -189,7 +217,7 @@ final class History {
         if (begun == null) {
             throw new IllegalArgumentException("a wait of " + actor + " ended that never began");
         }
-        Wait ended = new Wait(actor, begun.resource(), begun.mode(), begun.asked(), at, lease, outcome);
+        Wait ended = begun.ended(at, lease, outcome);
         waits.add(ended);
         return ended;
     }
@@ -256,23 +284,22 @@ final class History {
     /** Whether a hold of a resource was promoted or demoted, or was to be, in a time or no longer before it than a lease lasts. */
     boolean hasChanges(String resource, long from, long until) {
         return changes.getOrDefault(resource, List.of()).stream()
-                .anyMatch(at -> at >= from - Actor.LONGEST_TTL.toNanos() && at <= until);
+                .anyMatch(at -> at >= from - Workload.LONGEST_TTL.toNanos() && at <= until);
     }
 
-    /** What was left behind. */
-    List<String> left() {
-        return left;
+    List<Violation> violations() {
+        return violations;
     }
 
-    /** What must not happen at all. */
-    List<String> anomalies() {
-        return anomalies;
+    /** How often somebody looked whether a rule is violated, for each rule that somebody looked after. */
+    Map<Rule, Long> comparisons() {
+        return comparisons;
     }
 
     /** Returns when a process was about to be killed. */
     long crashOf(String process) {
-        return strikes.values().stream()
-                .filter(strike -> strike.kind() == FaultKind.CRASH && strike.hits(process))
+        return crashes.stream()
+                .filter(strike -> strike.hits(process))
                 .mapToLong(Strike::at)
                 .min()
                 .orElse(Hold.NEVER);

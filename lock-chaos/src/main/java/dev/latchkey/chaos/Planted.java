@@ -38,7 +38,7 @@ final class Planted {
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-planted-");
         try (StoreUnderTest backing = Stores.planted(defect)) {
-            Trial trial = new Trial(length, seed, directory, FaultSchedule.FAIR);
+            Trial trial = Trial.chaos(length, seed, FaultSchedule.FAIR, directory);
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
             List<String> offences = verdict.offences(defect.rule());

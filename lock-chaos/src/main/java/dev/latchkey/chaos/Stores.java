@@ -24,14 +24,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The stores that can be tried, each with what its page in {@code docs/stores} says. */
 final class Stores {
 
     /** Twice what it takes if all others are served first, and each lets the longest lease run out. */
-    private static final Duration PATIENCE = Actor.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
+    private static final Duration PATIENCE = Workload.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
 
     /** A store that tells who waits, or has a queue: what a busy machine takes, and much less than its waiters look again after. */
     private static final Duration TOLD = Duration.ofSeconds(1);
@@ -54,6 +56,9 @@ final class Stores {
             FaultKind.SLOW,
             FaultKind.LOST_REPLY,
             FaultKind.PAUSE);
+
+    /** For so long nothing happens on a server when nobody is there any more. */
+    private static final Duration STILLNESS = Duration.ofSeconds(1);
 
     private static final String SHORT_SESSIONS = "?sessionTimeout=2000";
     private static final String TOKENS_GROW = "tokens grow all the same";
@@ -133,6 +138,32 @@ final class Stores {
                 () -> leftIn(server.connect()));
     }
 
+    /**
+     * Redis for {@code ./stress}, with observers, and with faults of messages and scripts. It does not fail over, since an observer
+     * sees one server only.
+     */
+    static StoreUnderTest stressedRedis(long seed) {
+        StoreUnderTest redis = redis();
+        RedisPair server = (RedisPair) redis.servers().get(0);
+        StoreUnderTest stressed = new StoreUnderTest(
+                redis.promise(),
+                RapidFaults.KINDS,
+                Map.of(
+                        FaultKind.FLUSH_SCRIPTS,
+                        server.command("SCRIPT", "FLUSH"),
+                        FaultKind.CUT_SUBSCRIBERS,
+                        server.command("CLIENT", "KILL", "TYPE", "pubsub"),
+                        FaultKind.CUT_CLIENTS,
+                        server.command("CLIENT", "KILL", "TYPE", "normal")),
+                redis.servers(),
+                redis.dsn(),
+                redis.leftovers());
+        return stressed.observedBy(List.of(
+                log -> new OrderWatch(server.address(), log),
+                log -> new RefusalWatch(server.address(), log, seed),
+                log -> new KeyWatch(server.address(), log)));
+    }
+
     /** Redis with a defect: shows that the judge sees it. */
     static StoreUnderTest planted(Defect defect) {
         StoreUnderTest sound = redis();
@@ -162,15 +193,27 @@ final class Stores {
     private static List<String> leftIn(RedisConnection server) {
         List<String> left = new ArrayList<>();
         try (server) {
-            String look = "local found = {} for _, key in ipairs(redis.call('KEYS', '*')) do "
-                    + "if redis.call('PTTL', key) == -1 or redis.call('TYPE', key).ok == 'zset' then "
-                    + "found[#found + 1] = key end end return table.concat(found, ' ')";
-            String found = server.text("EVAL", look, "0");
-            if (!found.isEmpty()) {
-                left.add("keys without a TTL, or queues: " + found);
-            }
+            addUnlessEmpty(left, "keys without a TTL: ", KeyWatch.withoutTtl(server));
+            addUnlessEmpty(left, "queues: ", KeyWatch.queues(server));
+            addUnlessEmpty(left, "still at work: ", scriptsRunBy(server));
         }
         return left;
+    }
+
+    private static void addUnlessEmpty(List<String> left, String what, String found) {
+        if (!found.isEmpty()) {
+            left.add(what + found);
+        }
+    }
+
+    /** What the server executes for somebody, though nobody is there any more. */
+    private static String scriptsRunBy(RedisConnection server) {
+        server.call("CONFIG", "RESETSTAT");
+        LockSupport.parkNanos(STILLNESS.toNanos());
+        return server.text("INFO", "commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_evalsha:"))
+                .collect(Collectors.joining(" "));
     }
 
     private static StoreUnderTest jdbc() {
