@@ -81,7 +81,7 @@ public final class Main {
 
     private static Map<String, Function<Path, StoreUnderTest>> known() {
         Map<String, Function<Path, StoreUnderTest>> known = new HashMap<>(Stores.all());
-        known.put(PLANTED, unused -> Stores.redis());
+        known.put(PLANTED, unused -> RedisStores.redis());
         return known;
     }
 

@@ -41,7 +41,7 @@ record PlantedScripts(int oneOf, Duration limit, long fewestOperations, long ope
         for (long run = 0; offences.isEmpty() && isToGoOn(began, operations); run++) {
             RapidFaults faults = new RapidFaults(operationsOfARun, seed + run, CALM);
             Path logs = Files.createDirectory(directory.resolve("run-" + run));
-            try (StoreUnderTest store = Stores.stressedRedis(seed).findingFirst(classes)) {
+            try (StoreUnderTest store = RedisStores.stressedRedis(seed).findingFirst(classes)) {
                 History history = Trial.stress(faults, logs).run(store);
                 offences = Checker.judge(store.promise(), history).offences(planted.rule());
             }

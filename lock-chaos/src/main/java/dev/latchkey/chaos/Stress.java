@@ -63,7 +63,7 @@ final class Stress {
     private static boolean isProven(long operations, long seed) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-stress-");
         Trial trial = Trial.stress(new RapidFaults(operations, seed, 0), directory);
-        return Main.isProven("redis under stress", trial, Stores.stressedRedis(seed));
+        return Main.isProven("redis under stress", trial, RedisStores.stressedRedis(seed));
     }
 
     private static boolean areAllFound(long seed) throws IOException, InterruptedException {

@@ -75,9 +75,9 @@ final class Worker {
         Stalls.watch(name, log);
         actors.forEach(Thread::start);
         receiving.start();
-        daemon("reporter", this::report);
+        Daemon.start("reporter", this::report);
         if (workload.isInterrupted()) {
-            daemon("interrupter", () -> interrupt(actors));
+            Daemon.start("interrupter", () -> interrupt(actors));
         }
         awaitInput();
         actors.forEach(ActorThread::stopSoon);
@@ -160,12 +160,6 @@ final class Worker {
             // The process that runs the trial is gone.
             Runtime.getRuntime().halt(3);
         }
-    }
-
-    private static void daemon(String name, Runnable work) {
-        Thread thread = new Thread(work, name);
-        thread.setDaemon(true);
-        thread.start();
     }
 
     private void report() {

@@ -96,9 +96,7 @@ final class WorkerProcess implements AutoCloseable {
         try {
             for (String line = printed.readLine(); line != null; line = printed.readLine()) {
                 if (line.startsWith(Worker.READY)) {
-                    Thread reader = new Thread(() -> countOperations(printed), "operations of " + name);
-                    reader.setDaemon(true);
-                    reader.start();
+                    Daemon.start("operations of " + name, () -> countOperations(printed));
                     return Long.parseLong(line.substring(Worker.READY.length()));
                 }
             }

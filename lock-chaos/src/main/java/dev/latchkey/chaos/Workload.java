@@ -115,6 +115,11 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
                 .toList();
     }
 
+    /** How long a hold may last, when nobody is there any more, whatever the store adds to its lease. */
+    Duration longestRemains() {
+        return equals(STRESS) ? Duration.ofMillis(5L * leases.longest()) : LONGEST_TTL.plusSeconds(10);
+    }
+
     /** Whether threads are interrupted at any time. */
     boolean isInterrupted() {
         return equals(STRESS);

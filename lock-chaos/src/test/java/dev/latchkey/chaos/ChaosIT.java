@@ -36,7 +36,7 @@ class ChaosIT {
 
     @Test
     void givenRedis_whenAllGoesWrong_thenItsPromiseHolds() throws Exception {
-        assertProven(tried("redis", Stores.redis(), 15));
+        assertProven(tried("redis", RedisStores.redis(), 15));
     }
 
     @Test

@@ -23,7 +23,7 @@ class StressIT {
     @Test
     void givenFaultsOfAllKinds_whenManyTakeLocks_thenTheirHistoryIsSound() throws Exception {
         Trial trial = Trial.stress(new RapidFaults(3_000, SEED, 0), directory);
-        try (StoreUnderTest redis = Stores.stressedRedis(SEED)) {
+        try (StoreUnderTest redis = RedisStores.stressedRedis(SEED)) {
             History history = trial.run(redis);
             Verdict verdict = Checker.judge(redis.promise(), history);
 
