@@ -57,7 +57,7 @@ final class Actor {
         boolean lingers = workload.lingers(random);
         Duration ttl = lingers ? workload.lingeringTtl(random) : workload.ttl(random);
         String resource = seat.resources().get(random.nextInt(seat.resources().size()));
-        Lock lock = workload.isRenewed(random)
+        Lock lock = workload.isRenewed(random, lingers)
                 ? locks.lock(resource).ttl(ttl).autoRefresh().create()
                 : locks.createLock(resource, ttl);
         Optional<RecordedHold> granted = acquire(lock, resource, ttl);

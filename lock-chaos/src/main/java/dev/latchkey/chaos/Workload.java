@@ -22,7 +22,7 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
             "CHAOS",
             new Crowd(12, 12),
             new Leases(500, 3_000, 60, 250, 40, 15, 15),
-            new Chances(20, 3, 8, 3, 4, Chances.NEVER, 50),
+            new Chances(20, 3, 8, Chances.NEVER, 3, 4, Chances.NEVER, 50),
             new Waits(Chances.NEVER, 60_000, 60_000),
             new Waits(2, 1_000, 1_000));
 
@@ -31,7 +31,7 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
             "STRESS",
             new Crowd(4, 5),
             new Leases(100, 600, 60, 150, 30, 4, 400),
-            new Chances(30, 8, 10, 3, 20, 2, Chances.NEVER),
+            new Chances(30, 8, 10, 10, 3, 20, 2, Chances.NEVER),
             new Waits(4, 20, 3_000),
             new Waits(4, 20, 3_000));
 
@@ -77,7 +77,14 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
 
     /** Of so many one; the first is a percentage. */
     record Chances(
-            int percentShared, int lingers, int renewed, int changes, int transfers, int forgotten, int reconnects) {
+            int percentShared,
+            int lingers,
+            int renewed,
+            int renewedLingering,
+            int changes,
+            int transfers,
+            int forgotten,
+            int reconnects) {
 
         static final int NEVER = Integer.MAX_VALUE;
     }
@@ -151,8 +158,8 @@ record Workload(String name, Crowd crowd, Leases leases, Chances chances, Waits 
     }
 
     /** Whether the factory renews it. */
-    boolean isRenewed(SplittableRandom random) {
-        return random.nextInt(chances.renewed()) == 0;
+    boolean isRenewed(SplittableRandom random, boolean lingers) {
+        return random.nextInt(lingers ? chances.renewedLingering() : chances.renewed()) == 0;
     }
 
     /** Whether it is promoted or demoted, where it is the habit to. */
