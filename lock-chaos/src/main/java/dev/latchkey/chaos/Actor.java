@@ -83,11 +83,9 @@ final class Actor {
     private Optional<RecordedHold> acquire(Lock lock, String resource, Duration ttl) throws InterruptedException {
         LockMode mode = workload.isShared(random) ? LockMode.SHARED : LockMode.EXCLUSIVE;
         Duration maxWait = workload.maxWait(random);
-        long asked = System.nanoTime();
-        log.asked(context.name(), resource, mode, asked, maxWait);
-        context.asks();
+        log.asked(context.name(), resource, mode, System.nanoTime(), maxWait);
         try {
-            if (request(lock, mode, maxWait)) {
+            if (context.request(lock, mode, maxWait)) {
                 return granted(lock, resource, mode, ttl);
             }
             log.refused(context.name(), System.nanoTime());
@@ -98,18 +96,8 @@ final class Actor {
             log.interrupted(context.name(), System.nanoTime());
             context.accept(e);
             releaseAtTimes(lock);
-        } finally {
-            context.waited(asked, maxWait);
         }
         return Optional.empty();
-    }
-
-    /** Asks for a lock, in the way for those who do not wait if that is so. */
-    static boolean request(Lock lock, LockMode mode, Duration maxWait) throws InterruptedException {
-        if (maxWait.isZero()) {
-            return mode == LockMode.SHARED ? lock.tryAcquireShared() : lock.tryAcquire();
-        }
-        return mode == LockMode.SHARED ? lock.tryAcquireShared(maxWait) : lock.tryAcquire(maxWait);
     }
 
     private Optional<RecordedHold> granted(Lock lock, String resource, LockMode mode, Duration ttl) {

@@ -1,5 +1,7 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.Lock;
+import dev.latchkey.LockMode;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -59,11 +61,25 @@ final class ActorContext {
         operations.incrementAndGet();
     }
 
-    /** A wait has ended that began at a time. */
-    void waited(long asked, Duration maxWait) {
-        Duration overrun = Duration.ofNanos(System.nanoTime() - asked).minus(maxWait);
-        if (overrun.compareTo(LONGEST_OVERRUN) > 0) {
-            log.violated(Rule.WAITS, name + " waited " + overrun + " longer than " + maxWait);
+    /**
+     * Asks for a hold, in the way for those who do not wait if that is so. What waits for too long is written down.
+     *
+     * @param maxWait zero for not at all
+     * @return whether it was granted
+     */
+    boolean request(Lock lock, LockMode mode, Duration maxWait) throws InterruptedException {
+        asks();
+        long asked = System.nanoTime();
+        try {
+            if (maxWait.isZero()) {
+                return mode == LockMode.SHARED ? lock.tryAcquireShared() : lock.tryAcquire();
+            }
+            return mode == LockMode.SHARED ? lock.tryAcquireShared(maxWait) : lock.tryAcquire(maxWait);
+        } finally {
+            Duration overrun = Duration.ofNanos(System.nanoTime() - asked).minus(maxWait);
+            if (overrun.compareTo(LONGEST_OVERRUN) > 0) {
+                log.violated(Rule.WAITS, name + " waited " + overrun + " longer than " + maxWait);
+            }
         }
     }
 

@@ -38,7 +38,7 @@ final class ModeChanger {
             log.ended(before, asked);
         }
         try {
-            if (request(held, mode, asked)) {
+            if (request(held, mode)) {
                 return changed(held, mode, asked);
             }
             if (mode == LockMode.EXCLUSIVE) {
@@ -53,14 +53,12 @@ final class ModeChanger {
     }
 
     /** A promotion may wait for other readers, and reads on meanwhile; also if it has waited in vain. */
-    private boolean request(RecordedHold held, LockMode mode, long asked) throws InterruptedException {
+    private boolean request(RecordedHold held, LockMode mode) throws InterruptedException {
         Duration maxWait = context.workload().maxWaitForChange(context.random());
-        context.asks();
         try {
-            return Actor.request(held.lock(), mode, maxWait);
+            return context.request(held.lock(), mode, maxWait);
         } finally {
             if (!maxWait.isZero()) {
-                context.waited(asked, maxWait);
                 log.changing(held.now().id(), System.nanoTime());
             }
         }
