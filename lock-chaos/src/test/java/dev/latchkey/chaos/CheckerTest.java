@@ -1229,4 +1229,14 @@ class CheckerTest {
     void givenNoObserver_whenJudged_thenRefusalsAreNotCalledProven() throws Exception {
         assertThat(judge(LEASES).on(Rule.REFUSALS)).isEqualTo("not judged");
     }
+
+    @Test
+    void givenNoHoldInAMomentOfQuiet_whenTheMachineIsBusyElse_thenThatIsNotTooFew() throws Exception {
+        log.stalled("machine", nanos(0), nanos(1_000));
+        exclusive("w0-0.0", 1, 0, 10, 500);
+        log.stalled("machine", nanos(2_040), nanos(2_140));
+        exclusive("w1-0.0", 2, 2_041, 2_050, 2_500);
+
+        assertThat(judge(LEASES).offences(Rule.SUBSTANCE)).noneMatch(offence -> offence.contains("quiet seconds"));
+    }
 }
