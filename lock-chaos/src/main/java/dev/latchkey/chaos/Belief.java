@@ -28,7 +28,7 @@ record Belief(Hold hold, long end, boolean cut) {
     }
 
     private boolean isTouchedBy(Strike strike, Effect effect) {
-        if (!strike.hits(hold.process()) || end <= strike.at()) {
+        if (effect == Effect.NONE || end <= strike.at() || !strike.hits(hold.process())) {
             return false;
         }
         return switch (effect) {

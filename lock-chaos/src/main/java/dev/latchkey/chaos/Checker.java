@@ -1,7 +1,6 @@
 package dev.latchkey.chaos;
 
 import dev.latchkey.LockMode;
-import dev.latchkey.chaos.Guarantees.Fencing;
 import dev.latchkey.chaos.History.Strike;
 import dev.latchkey.chaos.History.Wait;
 import java.time.Duration;
@@ -47,13 +46,12 @@ final class Checker {
     static Verdict judge(Guarantees promise, History history) {
         Checker checker = new Checker(promise, history);
         checker.exclusion();
-        checker.tokens();
+        new TokenChecker(promise, checker.beliefs.values(), checker.times).judge(checker.verdict);
         new RegisterChecker(promise, history, checker.beliefs, checker.times).judge(checker.verdict);
         checker.waits();
         new TransferChecker(promise, checker.times).judge(checker.beliefs.values(), checker.verdict);
         new QuietChecker(promise, history, checker.beliefs, checker.times, checker.verdict).judge();
-        history.left().forEach(left -> checker.verdict.refuted(Rule.LEFTOVERS, left));
-        history.anomalies().forEach(anomaly -> checker.verdict.refuted(Rule.CONDUCT, anomaly));
+        checker.witnessed();
         checker.substance();
         return checker.verdict;
     }
@@ -98,86 +96,6 @@ final class Checker {
                 .count();
     }
 
-    private void tokens() {
-        List<Belief> exclusive = beliefs.values().stream()
-                .filter(belief -> belief.hold().isExclusive())
-                .toList();
-        for (Belief belief : exclusive) {
-            if (belief.hold().token().isPresent() != (promise.fencing() == Fencing.TOKENS)) {
-                verdict.refuted(
-                        Rule.TOKENS,
-                        belief.from(),
-                        "a token where none is promised, or none where one is: " + times.show(belief));
-            }
-        }
-        if (promise.fencing() == Fencing.NONE) {
-            verdict.notPromised(Rule.TOKENS);
-            return;
-        }
-        unique(exclusive);
-        grownSinceGranted(exclusive);
-        grownInOrderOfHolds();
-        verdict.lookedAt(Rule.TOKENS, "%,d tokens".formatted(exclusive.size()));
-    }
-
-    /** What was received has the token of what was given. */
-    private void unique(List<Belief> exclusive) {
-        Map<String, Belief> byToken = new HashMap<>();
-        for (Belief belief : exclusive) {
-            if (belief.hold().giver() != null) {
-                continue;
-            }
-            Belief same =
-                    byToken.put(belief.hold().resource() + " " + belief.hold().token(), belief);
-            if (same != null) {
-                verdict.refuted(
-                        Rule.TOKENS, belief.from(), "the same token: " + times.show(same) + " | " + times.show(belief));
-            }
-        }
-    }
-
-    /** Whoever asks after somebody was granted a hold gets a greater token, whatever became of that hold. */
-    private void grownSinceGranted(List<Belief> exclusive) {
-        Map<String, Belief> greatest = new HashMap<>();
-        List<Belief> byGrant = exclusive.stream()
-                .sorted(Comparator.comparingLong(Belief::from))
-                .toList();
-        List<Belief> byAsking = exclusive.stream()
-                .sorted(Comparator.comparingLong(belief -> belief.hold().asked()))
-                .toList();
-        int granted = 0;
-        for (Belief later : byAsking) {
-            while (granted < byGrant.size()
-                    && byGrant.get(granted).from() < later.hold().asked()) {
-                Belief earlier = byGrant.get(granted++);
-                greatest.merge(
-                        earlier.hold().resource(), earlier, (one, other) -> token(one) > token(other) ? one : other);
-            }
-            Belief before = greatest.get(later.hold().resource());
-            if (before != null && token(later) < token(before)) {
-                verdict.refuted(Rule.TOKENS, later.from(), "fallen: " + times.show(before) + " | " + times.show(later));
-            }
-        }
-    }
-
-    /** Of those who relied on their holds, one after the other, also if the later had asked before. */
-    private void grownInOrderOfHolds() {
-        Map<String, Belief> last = new HashMap<>();
-        real().filter(belief -> belief.hold().isExclusive()).forEach(belief -> {
-            Belief before = last.put(belief.hold().resource(), belief);
-            if (before != null && token(belief) < token(before)) {
-                verdict.refuted(
-                        Rule.TOKENS,
-                        belief.from(),
-                        "in another order: " + times.show(before) + " | " + times.show(belief));
-            }
-        });
-    }
-
-    private static long token(Belief belief) {
-        return belief.hold().token().orElse(Long.MIN_VALUE);
-    }
-
     private void waits() {
         long longest = 0;
         for (Wait wait : history.waits()) {
@@ -209,12 +127,26 @@ final class Checker {
         for (Strike strike : outages) {
             long begin = Math.max(counted, strike.at());
             long end = Math.min(until, strike.healed());
-            if (strike.hits(process) && end > begin) {
+            if (end > begin && strike.hits(process)) {
                 total += end - begin;
                 counted = end;
             }
         }
         return total;
+    }
+
+    /** What was seen by those who were there: threads of processes, and observers of the server. */
+    private void witnessed() {
+        history.violations().forEach(violation -> verdict.refuted(violation.rule(), violation.at(), violation.what()));
+        history.comparisons().forEach((rule, times) -> {
+            verdict.lookedAt(rule, "%,d looked at on the server".formatted(times));
+            if (times == 0) {
+                verdict.refuted(Rule.SUBSTANCE, "nothing was looked at on the server for the rule " + rule);
+            }
+        });
+        if (!history.comparisons().containsKey(Rule.REFUSALS)) {
+            verdict.notLookedAt(Rule.REFUSALS);
+        }
     }
 
     private void substance() {

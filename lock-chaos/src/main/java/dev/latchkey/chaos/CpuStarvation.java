@@ -34,9 +34,7 @@ final class CpuStarvation {
 
     /** Does nothing on systems that do not count it. */
     static void watch(EventLog log) {
-        Thread thread = new Thread(new CpuStarvation(log)::run, "starvation");
-        thread.setDaemon(true);
-        thread.start();
+        Daemon.start("starvation", new CpuStarvation(log)::run);
     }
 
     private void run() {

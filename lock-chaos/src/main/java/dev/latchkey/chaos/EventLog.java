@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.OptionalLong;
 
@@ -20,6 +21,7 @@ final class EventLog implements AutoCloseable {
         ASKED,
         GRANTED,
         REFUSED,
+        INTERRUPTED,
         LATE,
         FAILED,
         KEPT,
@@ -36,8 +38,8 @@ final class EventLog implements AutoCloseable {
         STRUCK,
         OVER,
         HEALED,
-        LEFT,
-        ANOMALY
+        VIOLATED,
+        COMPARED
     }
 
     /** In place of a number that is not there: no token, no end that a clock knows. */
@@ -55,8 +57,8 @@ final class EventLog implements AutoCloseable {
     }
 
     /** An actor begins to wait. */
-    void asked(String actor, String resource, LockMode mode, long at) {
-        write(Event.ASKED, actor, resource, mode, at);
+    void asked(String actor, String resource, LockMode mode, long at, Duration maxWait) {
+        write(Event.ASKED, actor, resource, mode, at, maxWait.toNanos());
     }
 
     /** Its wait ends with a hold, which it believes in until a time, or for no certain time. */
@@ -67,6 +69,11 @@ final class EventLog implements AutoCloseable {
     /** Its wait ends without one, as somebody else had it all the time. */
     void refused(String actor, long at) {
         write(Event.REFUSED, actor, at);
+    }
+
+    /** Its wait ends without one, as its thread was interrupted. */
+    void interrupted(String actor, long at) {
+        write(Event.INTERRUPTED, actor, at);
     }
 
     /** Its wait ends with a hold that was over when the answer came, as is to be expected of a short one. */
@@ -191,14 +198,14 @@ final class EventLog implements AutoCloseable {
         write(Event.HEALED, fault, at);
     }
 
-    /** Something is there that should be gone. */
-    void left(String what) {
-        write(Event.LEFT, what.replace('\n', ' '));
+    /** Somebody has seen, just now, what a rule excludes. */
+    void violated(Rule rule, String what) {
+        write(Event.VIOLATED, rule, System.nanoTime(), what.replace('\n', ' '));
     }
 
-    /** Something happened that must not. */
-    void anomaly(String what) {
-        write(Event.ANOMALY, what.replace('\n', ' '));
+    /** Somebody has looked whether a rule is violated, so many times. */
+    void compared(Rule rule, long times) {
+        write(Event.COMPARED, rule, times);
     }
 
     boolean isOpen() {

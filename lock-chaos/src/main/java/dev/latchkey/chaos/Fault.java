@@ -8,8 +8,9 @@ package dev.latchkey.chaos;
  * @param place whose process or network; {@link #EVERYWHERE} for the networks of all
  * @param server which of the servers, counted from zero
  * @param millis how long it lasts, if it lasts
+ * @param delayMillis how late messages are, if they are late
  */
-record Fault(long atMillis, FaultKind kind, int place, int server, int millis) {
+record Fault(long atMillis, FaultKind kind, int place, int server, int millis, int delayMillis) {
 
     static final int EVERYWHERE = -1;
 

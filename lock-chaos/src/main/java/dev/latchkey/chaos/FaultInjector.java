@@ -3,8 +3,11 @@ package dev.latchkey.chaos;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.OwnServer;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -12,7 +15,13 @@ import java.util.function.Consumer;
 /** Has faults strike, and writes down when. Each lane is a thread of its own. */
 final class FaultInjector {
 
-    private static final int SLOWEST_MILLIS = 200;
+    /** What a message to a subscriber of Redis begins with; the answer to SUBSCRIBE cannot be lost alone. */
+    private static final String MESSAGE = "message\r\n";
+
+    /** Those of networks that last; the others strike at one moment. */
+    private static final Set<FaultKind> LASTING =
+            EnumSet.of(FaultKind.REFUSE, FaultKind.SILENCE, FaultKind.MUTE, FaultKind.SLOW);
+
     private final AtomicInteger numbers = new AtomicInteger();
 
     private final StoreUnderTest backing;
@@ -37,7 +46,8 @@ final class FaultInjector {
         }
     }
 
-    private void strike(Fault fault) throws InterruptedException {
+    /** When this returns, all is well again. */
+    void strike(Fault fault) throws InterruptedException {
         switch (fault.kind()) {
             case CRASH -> crash(places.get(fault.place()));
             case FREEZE -> freeze(fault, places.get(fault.place()).worker().name(), List.of(places.get(fault.place())));
@@ -47,8 +57,9 @@ final class FaultInjector {
             case FORGET -> restart(fault, List.of(server(fault)), OwnServer::restartEmpty);
             case PAUSE -> pause(fault, List.of(server(fault)));
             case PAUSE_MOST -> pause(fault, allBut(server(fault)));
-            case CUT, REFUSE, SILENCE, MUTE, SLOW, LOST_REPLY -> strikeNetworks(fault);
-            case DEPOSE, FAILOVER, READONLY, EVICT ->
+            case CUT, REFUSE, SILENCE, MUTE, SLOW, LOST_REPLY, LOST_REQUEST, LOST_MESSAGE, CUT_AT_MESSAGE ->
+                strikeNetworks(fault);
+            case DEPOSE, FAILOVER, READONLY, EVICT, FLUSH_SCRIPTS, CUT_SUBSCRIBERS, CUT_CLIENTS ->
                 trouble(fault, Objects.requireNonNull(backing.troubles().get(fault.kind())));
         }
     }
@@ -118,7 +129,7 @@ final class FaultInjector {
                 fault.place() == Fault.EVERYWHERE ? History.ALL : struck.get(0).name());
         struck.forEach(place -> spoil(place, fault));
         over(number);
-        if (fault.kind() != FaultKind.CUT && fault.kind() != FaultKind.LOST_REPLY) {
+        if (LASTING.contains(fault.kind())) {
             try {
                 last(fault);
             } finally {
@@ -141,13 +152,17 @@ final class FaultInjector {
             case REFUSE -> network.refuse();
             case SILENCE -> network.silence();
             case MUTE -> place.relay(fault.server()).mute();
-            case SLOW -> network.delay(Duration.ofMillis(fault.millis() % SLOWEST_MILLIS));
-            case LOST_REPLY -> {
-                var unused = network.loseReplyTo(Worker.RESOURCE);
-            }
+            case SLOW -> network.delay(Duration.ofMillis(fault.delayMillis()));
+            case LOST_REPLY -> setTrap(network.loseReplyTo(Workload.RESOURCE));
+            case LOST_REQUEST -> setTrap(network.loseRequest(Workload.RESOURCE));
+            case LOST_MESSAGE -> setTrap(network.dropMessage(MESSAGE));
+            case CUT_AT_MESSAGE -> setTrap(network.cutAtMessage(MESSAGE));
             default -> throw new AssertionError(fault.kind() + " is none of a network");
         }
     }
+
+    /** It springs at some time, or never: nobody waits for it. */
+    private static void setTrap(CompletableFuture<Void> unused) {}
 
     private OwnServer server(Fault fault) {
         return backing.servers().get(fault.server());

@@ -11,7 +11,7 @@ enum FaultKind {
     /** SIGSTOP to a process, and SIGCONT later. */
     FREEZE(Lane.PROCESSES, 5),
     /** SIGSTOP to all processes for longer than any lease, as when the machine they run on is suspended; then SIGCONT to all. */
-    SUSPEND(Lane.PROCESSES, 1, Actor.LONGEST_TTL),
+    SUSPEND(Lane.PROCESSES, 1, Workload.LONGEST_TTL),
     /** All connections of a process are reset; it may connect again at once. */
     CUT(Lane.BACKEND, 4),
     /** The same, and new connections are reset for a while. */
@@ -24,6 +24,18 @@ enum FaultKind {
     SLOW(Lane.BACKEND, 3),
     /** The server does what it is asked for next, and the connection breaks in place of the answer. */
     LOST_REPLY(Lane.BACKEND, 4),
+    /** A connection breaks in place of what the server would be asked for next. */
+    LOST_REQUEST(Lane.BACKEND, 2),
+    /** The next message to a subscriber is gone, and the connection stays. */
+    LOST_MESSAGE(Lane.BACKEND, 2),
+    /** A connection breaks in place of the next message to a subscriber. */
+    CUT_AT_MESSAGE(Lane.BACKEND, 1),
+    /** The server forgets the scripts that it knows. */
+    FLUSH_SCRIPTS(Lane.BACKEND, 1),
+    /** The server resets the connections of all subscribers. */
+    CUT_SUBSCRIBERS(Lane.BACKEND, 1),
+    /** The server resets all connections but those of subscribers. */
+    CUT_CLIENTS(Lane.BACKEND, 1),
     /** SIGKILL to a server, which comes back with its data. */
     RESTART(Lane.BACKEND, 2),
     /** SIGKILL to a server, which comes back empty. */

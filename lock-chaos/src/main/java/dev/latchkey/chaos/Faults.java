@@ -15,6 +15,7 @@ final class Faults {
     private static final int SHORTEST = 50;
     private static final int LONG = 800;
     private static final int LONGEST = 3_500;
+    private static final int SLOWEST = 200;
 
     private Faults() {}
 
@@ -57,7 +58,7 @@ final class Faults {
             if (at >= length.toMillis()) {
                 return drawn;
             }
-            drawn.add(new Fault(at, kind, everywhere ? Fault.EVERYWHERE : place, server, millis));
+            drawn.add(new Fault(at, kind, everywhere ? Fault.EVERYWHERE : place, server, millis, millis % SLOWEST));
             at += millis + gap(random);
         }
     }

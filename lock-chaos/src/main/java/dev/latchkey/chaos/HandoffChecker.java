@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 final class HandoffChecker {
 
     /** What is granted for less may be over before the waiter hears of it, who then waits anew, or gives up. */
-    private static final long SHORT_LEASE_NANOS = Actor.LONGEST_LINGERING.toNanos();
+    private static final long SHORT_LEASE_NANOS = Workload.SHORT_LEASE.toNanos();
 
     /** So often a wait may be granted what is over when it hears of it: then it gives up. */
     private static final int UNHEARD_GRANTS = 2;
@@ -120,7 +120,7 @@ final class HandoffChecker {
     private boolean isJudged(Handoff handoff) {
         return faultless.reigns(handoff.free(), handoff.granted())
                 && !history.hasChanges(handoff.hold().resource(), handoff.free(), handoff.granted())
-                && waitsBeside(handoff, Actor.LONGEST_TTL.toNanos())
+                && waitsBeside(handoff, Workload.LONGEST_TTL.toNanos())
                         .noneMatch(wait -> wait.outcome() != Event.GRANTED && wait.outcome() != Event.LATE);
     }
 

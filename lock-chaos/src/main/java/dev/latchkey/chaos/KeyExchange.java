@@ -1,8 +1,10 @@
 package dev.latchkey.chaos;
 
 import dev.latchkey.Key;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -20,8 +22,10 @@ record KeyExchange(Path directory) {
     record Offer(String hold, Key key) {}
 
     void give(String hold, Key key) {
-        try {
-            Path file = Files.writeString(directory.resolve(BEING_WRITTEN + hold), key.serialize());
+        Path file = directory.resolve(BEING_WRITTEN + hold);
+        // Not a channel: an interrupt would close it.
+        try (FileOutputStream out = new FileOutputStream(file.toFile())) {
+            out.write(key.serialize().getBytes(StandardCharsets.UTF_8));
             Files.move(file, directory.resolve(hold), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new UncheckedIOException("could not give a key away", e);

@@ -18,13 +18,14 @@ import java.util.stream.Stream;
 /** Tries stores under chaos: {@code [store …] [minutes] [--seed n]}. */
 public final class Main {
 
-    private static final int PROVEN = 0;
-    private static final int REFUTED = 1;
-    private static final int USAGE = 64;
+    static final int PROVEN = 0;
+    static final int REFUTED = 1;
+    static final int USAGE = 64;
     private static final int UNAVAILABLE = 69;
 
     private static final String SEED = "--seed";
     private static final String PLANTED = "planted";
+    private static final String STRESS = "stress";
 
     /** What was asked for. */
     record Arguments(List<String> stores, Duration length, long seed) {}
@@ -35,10 +36,14 @@ public final class Main {
      * Runs the trials one after the other. Ends with 0 if all promises were proven, 1 if one was refuted, 64 for arguments that
      * are wrong, and 69 if nothing was refuted and a store could not be tried.
      *
-     * @param args names of stores, all unless given; minutes for each, one unless given; a seed
+     * @param args names of stores, all unless given; minutes for each, one unless given; a seed; or {@code stress} and what it takes
+     * @throws IOException if a log of {@code stress} cannot be written or read
      * @throws InterruptedException if interrupted
      */
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws IOException, InterruptedException {
+        if (args.length > 0 && args[0].equals(STRESS)) {
+            System.exit(Stress.run(List.of(args).subList(1, args.length)));
+        }
         Optional<Arguments> parsed = parse(List.of(args));
         if (parsed.isEmpty()) {
             System.err.println("usage: ./chaos [store …] [minutes] [" + SEED + " n]; there are "
@@ -76,7 +81,7 @@ public final class Main {
 
     private static Map<String, Function<Path, StoreUnderTest>> known() {
         Map<String, Function<Path, StoreUnderTest>> known = new HashMap<>(Stores.all());
-        known.put(PLANTED, unused -> Stores.redis());
+        known.put(PLANTED, unused -> RedisStores.redis());
         return known;
     }
 
@@ -103,13 +108,18 @@ public final class Main {
     private static boolean isProven(String store, Arguments arguments, Function<Path, StoreUnderTest> opening)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-" + store + "-");
-        Trial trial = new Trial(arguments.length(), arguments.seed(), directory, FaultSchedule.CHANGING);
-        try (StoreUnderTest backing = opening.apply(directory)) {
-            History history = trial.run(backing);
-            Verdict verdict = Checker.judge(backing.promise(), history);
-            Report.print(System.out, store, trial, backing.promise(), history, verdict);
+        Trial trial = Trial.chaos(arguments.length(), arguments.seed(), FaultSchedule.CHANGING, directory);
+        return isProven(store, trial, opening.apply(directory));
+    }
+
+    /** Runs a trial and prints what came of it. The logs of a store that is refuted stay. */
+    static boolean isProven(String name, Trial trial, StoreUnderTest store) throws IOException, InterruptedException {
+        try (store) {
+            History history = trial.run(store);
+            Verdict verdict = Checker.judge(store.promise(), history);
+            Report.print(System.out, name, trial, store.promise(), history, verdict);
             if (verdict.isProven()) {
-                delete(directory);
+                delete(trial.directory());
             }
             return verdict.isProven();
         }

@@ -37,8 +37,8 @@ final class Planted {
     static boolean isFound(PrintStream out, Defect defect, Duration length, long seed)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("latchkey-chaos-planted-");
-        try (StoreUnderTest backing = Stores.planted(defect)) {
-            Trial trial = new Trial(length, seed, directory, FaultSchedule.FAIR);
+        try (StoreUnderTest backing = RedisStores.planted(defect)) {
+            Trial trial = Trial.chaos(length, seed, FaultSchedule.FAIR, directory);
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
             List<String> offences = verdict.offences(defect.rule());

@@ -139,7 +139,7 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
 
     /** Of the short ones half come to their end. */
     private void reviveLater(Key key, Duration lease) {
-        if (lease.compareTo(Actor.LONGEST_LINGERING) <= 0 && strikes(Defect.REVIVES_EXPIRED)) {
+        if (lease.compareTo(Workload.SHORT_LEASE) <= 0 && strikes(Defect.REVIVES_EXPIRED)) {
             var unused = CompletableFuture.runAsync(
                     () -> {
                         if (sound.find(key).isEmpty()) {
@@ -155,8 +155,8 @@ final class PlantedStore implements ExpiringStore, BlockingStore, SharedStore {
     }
 
     private void holdForNobody(Key key) {
-        Response unused = sound.save(
-                new Request(key.claiming(Optional.empty()), LockMode.EXCLUSIVE, Actor.LONGEST_TTL, RetryIntent.ONCE));
+        Response unused = sound.save(new Request(
+                key.claiming(Optional.empty()), LockMode.EXCLUSIVE, Workload.LONGEST_TTL, RetryIntent.ONCE));
     }
 
     @Override

@@ -93,6 +93,19 @@ final class RedisPair implements OwnServer {
         };
     }
 
+    /** Something that the master is told, and is over then. */
+    ServerTrouble command(String... words) {
+        return new ServerTrouble() {
+            @Override
+            public void strike() {
+                master.call(words);
+            }
+
+            @Override
+            public void heal() {}
+        };
+    }
+
     /** Some keys are gone, as if they had been evicted. */
     ServerTrouble eviction() {
         return new ServerTrouble() {

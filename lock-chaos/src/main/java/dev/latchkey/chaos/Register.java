@@ -43,7 +43,7 @@ final class Register implements AutoCloseable {
     static Register open(EventLog log) {
         try {
             Register register = new Register(new ServerSocket(0, 100, InetAddress.getLoopbackAddress()), log);
-            daemon("register", register::listen);
+            Daemon.start("register", register::listen);
             return register;
         } catch (IOException e) {
             throw new UncheckedIOException("could not open the register", e);
@@ -59,7 +59,7 @@ final class Register implements AutoCloseable {
             try {
                 Socket socket = listener.accept();
                 socket.setTcpNoDelay(true);
-                daemon("register-client", () -> serve(socket));
+                Daemon.start("register-client", () -> serve(socket));
             } catch (IOException e) {
                 // Closed.
             }
@@ -97,12 +97,6 @@ final class Register implements AutoCloseable {
         String answer = accepted ? ACCEPTED : REFUSED;
         log.access(System.nanoTime(), verb, resource, hold, token, answer, base, found);
         return answer + " " + found;
-    }
-
-    private static void daemon(String name, Runnable work) {
-        Thread thread = new Thread(work, name);
-        thread.setDaemon(true);
-        thread.start();
     }
 
     @Override

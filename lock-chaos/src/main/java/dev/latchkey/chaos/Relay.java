@@ -37,7 +37,7 @@ final class Relay implements AutoCloseable {
     static Relay to(Supplier<ServerAddress> target) {
         try {
             Relay relay = new Relay(target, new ServerSocket(0, 100, InetAddress.getLoopbackAddress()));
-            daemon("relay", relay::accept);
+            Daemon.start("relay", relay::accept);
             return relay;
         } catch (IOException e) {
             throw new UncheckedIOException("could not open a relay", e);
@@ -84,8 +84,8 @@ final class Relay implements AutoCloseable {
         }
         client.setTcpNoDelay(true);
         open.add(client);
-        daemon("relay-requests", () -> pump(client, server, () -> {}));
-        daemon("relay-replies", () -> pump(server, client, this::awaitVoice));
+        Daemon.start("relay-requests", () -> pump(client, server, () -> {}));
+        Daemon.start("relay-replies", () -> pump(server, client, this::awaitVoice));
     }
 
     private void pump(Socket from, Socket to, Passage passage) {
@@ -116,12 +116,6 @@ final class Relay implements AutoCloseable {
         } catch (IOException e) {
             // Closed already.
         }
-    }
-
-    private static void daemon(String name, Runnable work) {
-        Thread thread = new Thread(work, name);
-        thread.setDaemon(true);
-        thread.start();
     }
 
     @Override

@@ -18,9 +18,7 @@ final class Report {
 
     static void print(
             PrintStream out, String store, Trial trial, Guarantees promise, History history, Verdict verdict) {
-        out.printf(
-                "%n%s: %s in %d s, seed %d%n",
-                store, verdict.isProven() ? "PROVEN" : "REFUTED", trial.length().toSeconds(), trial.seed());
+        out.printf("%n%s: %s in %s%n", store, verdict.isProven() ? "PROVEN" : "REFUTED", trial.faults());
         out.println("  faults      " + faults(history));
         out.println("  calls       " + outcomes(history));
         if (!promise.words().isEmpty()) {
@@ -52,11 +50,12 @@ final class Report {
     private static String outcomes(History history) {
         Map<Event, Long> counts =
                 history.waits().stream().collect(Collectors.groupingBy(History.Wait::outcome, Collectors.counting()));
-        return "%,d granted, %,d refused, %,d failed, %,d cut short by a crash"
+        return "%,d granted, %,d refused, %,d failed, %,d interrupted, %,d cut short by a crash"
                 .formatted(
                         counts.getOrDefault(Event.GRANTED, 0L),
                         counts.getOrDefault(Event.REFUSED, 0L),
                         counts.getOrDefault(Event.FAILED, 0L),
+                        counts.getOrDefault(Event.INTERRUPTED, 0L),
                         counts.getOrDefault(Event.ASKED, 0L));
     }
 

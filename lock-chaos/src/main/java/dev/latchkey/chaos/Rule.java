@@ -9,7 +9,9 @@ enum Rule {
     WAITS("no starvation: nobody waited longer than the bound"),
     TRANSFERS("keys given away: the giver believes in nothing then, the receiver holds on with the same token"),
     HANDOFF("hand-over: what was free went to whoever waited, in time"),
-    ORDER("order: nobody overtook who had waited for longer, in quiet times"),
+    ORDER(
+            "order: nobody overtook who had waited for longer in a quiet time, or stood before it in the queue on the server"),
+    REFUSALS("refused promotions: nothing on the server was changed by them"),
     REASONS("no failure, loss or refusal without a fault"),
     LEFTOVERS("nothing left behind: every lock free for a newcomer, the backend clean"),
     CONDUCT("nothing unexpected: no other exception, nobody hangs, everybody comes back"),

@@ -11,9 +11,7 @@ final class Stalls {
     private Stalls() {}
 
     static void watch(String process, EventLog log) {
-        Thread thread = new Thread(() -> run(process, log), "stalls of " + process);
-        thread.setDaemon(true);
-        thread.start();
+        Daemon.start("stalls of " + process, () -> run(process, log));
     }
 
     private static void run(String process, EventLog log) {

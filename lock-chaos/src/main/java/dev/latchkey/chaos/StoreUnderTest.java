@@ -2,9 +2,11 @@ package dev.latchkey.chaos;
 
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.ServerAddress;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -18,6 +20,8 @@ import java.util.function.Supplier;
  * @param servers in the order of the addresses that {@code dsn} takes
  * @param dsn makes of addresses what a process connects to
  * @param leftovers looks past the store, when nobody holds or waits any more, for what should be gone
+ * @param observers look past the store at what happens on the servers, from a time on until they are closed, each with a log
+ * @param findsFirst what the processes find before all else, as a defect that is planted to try the judge
  */
 record StoreUnderTest(
         Guarantees promise,
@@ -25,8 +29,30 @@ record StoreUnderTest(
         Map<FaultKind, ServerTrouble> troubles,
         List<? extends OwnServer> servers,
         Function<List<ServerAddress>, String> dsn,
-        Supplier<List<String>> leftovers)
+        Supplier<List<String>> leftovers,
+        List<Function<EventLog, ServerObserver>> observers,
+        Optional<Path> findsFirst)
         implements AutoCloseable {
+
+    StoreUnderTest(
+            Guarantees promise,
+            Set<FaultKind> faults,
+            Map<FaultKind, ServerTrouble> troubles,
+            List<? extends OwnServer> servers,
+            Function<List<ServerAddress>, String> dsn,
+            Supplier<List<String>> leftovers) {
+        this(promise, faults, troubles, servers, dsn, leftovers, List.of(), Optional.empty());
+    }
+
+    /** The same, watched. */
+    StoreUnderTest observedBy(List<Function<EventLog, ServerObserver>> all) {
+        return new StoreUnderTest(promise, faults, troubles, servers, dsn, leftovers, all, findsFirst);
+    }
+
+    /** The same, of which processes find something else than what is there. */
+    StoreUnderTest findingFirst(Path classes) {
+        return new StoreUnderTest(promise, faults, troubles, servers, dsn, leftovers, observers, Optional.of(classes));
+    }
 
     /** All that can go wrong. */
     Set<FaultKind> allFaults() {

@@ -8,8 +8,6 @@ import dev.latchkey.chaos.Guarantees.Servers;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.PostgresServer;
-import dev.latchkey.servers.RedisConnection;
-import dev.latchkey.servers.RedisServer;
 import dev.latchkey.servers.ZooKeeperEnsemble;
 import dev.latchkey.servers.ZooKeeperServer;
 import java.nio.file.Path;
@@ -18,26 +16,24 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 
 /** The stores that can be tried, each with what its page in {@code docs/stores} says. */
 final class Stores {
 
     /** Twice what it takes if all others are served first, and each lets the longest lease run out. */
-    private static final Duration PATIENCE = Actor.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
+    static final Duration PATIENCE = Workload.LONGEST_TTL.multipliedBy(2L * (2 * Trial.PLACES - 1));
 
     /** A store that tells who waits, or has a queue: what a busy machine takes, and much less than its waiters look again after. */
-    private static final Duration TOLD = Duration.ofSeconds(1);
+    static final Duration TOLD = Duration.ofSeconds(1);
 
     /** A store that is asked again and again, every second at the least often. */
-    private static final Duration POLLED = Duration.ofSeconds(3);
+    static final Duration POLLED = Duration.ofSeconds(3);
 
     /** As above, of a store whose leases end at whole seconds. */
     private static final Duration SLOWLY_POLLED = POLLED.plusSeconds(2);
@@ -56,7 +52,7 @@ final class Stores {
             FaultKind.PAUSE);
 
     private static final String SHORT_SESSIONS = "?sessionTimeout=2000";
-    private static final String TOKENS_GROW = "tokens grow all the same";
+    static final String TOKENS_GROW = "tokens grow all the same";
 
     private Stores() {}
 
@@ -64,25 +60,25 @@ final class Stores {
     static Map<String, Function<Path, StoreUnderTest>> all() {
         Map<String, Function<Path, StoreUnderTest>> all = new LinkedHashMap<>();
         all.put("flock", Stores::flock);
-        all.put("redis", unused -> redis());
+        all.put("redis", unused -> RedisStores.redis());
         all.put("jdbc", unused -> jdbc());
         all.put("postgres-advisory", unused -> postgresAdvisory());
         all.put("zookeeper", unused -> zooKeeper());
         all.put("zookeeper-ensemble", unused -> zooKeeperEnsemble());
         all.put("memcached", unused -> memcached());
         all.put("mongodb", unused -> mongoDb());
-        all.put("combined", unused -> combined());
+        all.put("combined", unused -> RedisStores.combined());
         return all;
     }
 
-    private static Set<FaultKind> allFaults(FaultKind... more) {
+    static Set<FaultKind> allFaults(FaultKind... more) {
         Set<FaultKind> all = EnumSet.copyOf(PROCESS_FAULTS);
         all.addAll(SERVER_FAULTS);
         all.addAll(List.of(more));
         return all;
     }
 
-    private static Guarantees leases(Servers servers, Duration handoff, String words) {
+    static Guarantees leases(Servers servers, Duration handoff, String words) {
         return new Guarantees(
                 Bound.LEASE, Fencing.TOKENS, Map.of(), servers, handoff, Order.NONE, Guarantees.UNFAIR, words);
     }
@@ -104,73 +100,6 @@ final class Stores {
                 List.of(),
                 addresses -> "flock://" + directory.resolve("locks"),
                 () -> List.of());
-    }
-
-    static StoreUnderTest redis() {
-        Guarantees promise = new Guarantees(
-                Bound.LEASE,
-                Fencing.TOKENS,
-                Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS, FaultKind.EVICT, Effect.ENDS_HOLDS),
-                Servers.ONE,
-                TOLD,
-                Order.OF_ARRIVAL,
-                PATIENCE,
-                "a server that comes back empty, or evicts keys, has forgotten its holds: they are judged until then; "
-                        + TOKENS_GROW);
-        RedisPair server = RedisPair.start();
-        return new StoreUnderTest(
-                promise,
-                allFaults(FaultKind.RESTART, FaultKind.FORGET),
-                Map.of(
-                        FaultKind.FAILOVER,
-                        server.failover(),
-                        FaultKind.READONLY,
-                        server.readOnly(),
-                        FaultKind.EVICT,
-                        server.eviction()),
-                List.of(server),
-                addresses -> "redis://" + addresses.get(0),
-                () -> leftIn(server.connect()));
-    }
-
-    /** Redis with a defect: shows that the judge sees it. */
-    static StoreUnderTest planted(Defect defect) {
-        StoreUnderTest sound = redis();
-        return new StoreUnderTest(
-                sound.promise(),
-                EnumSet.of(FaultKind.CUT, FaultKind.SLOW, FaultKind.FORGET),
-                Map.of(),
-                sound.servers(),
-                addresses -> PlantedStore.dsn(defect, sound.dsn().apply(addresses)),
-                sound.leftovers());
-    }
-
-    private static StoreUnderTest combined() {
-        List<RedisServer> members =
-                IntStream.range(0, 3).mapToObj(number -> RedisPair.durable()).toList();
-        return new StoreUnderTest(
-                leases(Servers.QUORUM, POLLED, ""),
-                allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
-                Map.of(),
-                members,
-                addresses -> "combined:consensus(redis://%s,redis://%s,redis://%s)".formatted(addresses.toArray()),
-                () -> members.stream()
-                        .flatMap(one -> leftIn(one.connect()).stream())
-                        .toList());
-    }
-
-    private static List<String> leftIn(RedisConnection server) {
-        List<String> left = new ArrayList<>();
-        try (server) {
-            String look = "local found = {} for _, key in ipairs(redis.call('KEYS', '*')) do "
-                    + "if redis.call('PTTL', key) == -1 or redis.call('TYPE', key).ok == 'zset' then "
-                    + "found[#found + 1] = key end end return table.concat(found, ' ')";
-            String found = server.text("EVAL", look, "0");
-            if (!found.isEmpty()) {
-                left.add("keys without a TTL, or queues: " + found);
-            }
-        }
-        return left;
     }
 
     private static StoreUnderTest jdbc() {

@@ -3,7 +3,6 @@ package dev.latchkey.chaos;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.chaos.FaultKind.Lane;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
@@ -13,26 +12,32 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 
 /**
  * One store under chaos: its servers and the register are started, processes take locks, faults strike; then all is well again,
  * the processes come to rest, and what they wrote down can be judged.
  *
- * @param length how long faults strike
- * @param seed of the faults
+ * @param workload what the processes do
+ * @param faults what strikes
  * @param directory an empty one, for the logs
- * @param weather how faults and quiet times take turns
  */
-record Trial(Duration length, long seed, Path directory, FaultSchedule weather) {
+record Trial(Workload workload, FaultPattern faults, Path directory) {
+
+    /** A trial of {@code ./chaos}. */
+    static Trial chaos(Duration length, long seed, FaultSchedule weather, Path directory) {
+        return new Trial(
+                Workload.CHAOS, new TimedFaults(length, seed, weather, directory.resolve("faults")), directory);
+    }
+
+    /** A trial of {@code ./stress}. */
+    static Trial stress(RapidFaults faults, Path directory) {
+        return new Trial(Workload.STRESS, faults, directory);
+    }
 
     static final int PLACES = 4;
 
-    /** What a lease may take to end that nobody releases, whatever the store adds to it. */
-    private static final Duration LONGEST_REMAINS = Actor.LONGEST_TTL.plusSeconds(10);
+    /** After a fault, and on a busy machine, a server may not answer for so long. */
+    private static final Duration SILENT = Duration.ofSeconds(13);
 
     /**
      * Runs.
@@ -60,7 +65,7 @@ record Trial(Duration length, long seed, Path directory, FaultSchedule weather) 
         List<WorkerSlot> places = new ArrayList<>();
         try {
             for (int i = 0; i < PLACES; i++) {
-                places.add(new WorkerSlot("w" + i, backing, registerPort, logs));
+                places.add(new WorkerSlot("w" + i, backing, workload, registerPort, logs));
             }
             places.forEach(place -> place.worker().awaitReady());
             strike(backing, places, log);
@@ -70,44 +75,15 @@ record Trial(Duration length, long seed, Path directory, FaultSchedule weather) 
         }
     }
 
+    /** Watched while faults strike: who comes to rest is not to be kept from it by an observer that takes locks. */
     private void strike(StoreUnderTest backing, List<WorkerSlot> places, EventLog log)
             throws IOException, InterruptedException {
-        FaultInjector striker = new FaultInjector(backing, places, log);
-        long began = System.nanoTime();
-        List<CompletableFuture<Void>> lanes = new ArrayList<>();
-        List<String> plan = new ArrayList<>();
-        for (Lane lane : Lane.values()) {
-            List<Fault> faults = Faults.draw(
-                    seed,
-                    lane,
-                    backing.allFaults(),
-                    places.size(),
-                    backing.servers().size(),
-                    length,
-                    weather);
-            faults.forEach(fault -> plan.add(fault.toString()));
-            // The common pool has one thread where there are two processors.
-            CompletableFuture<Void> strikes = CompletableFuture.runAsync(
-                    () -> strikeAll(striker, faults, began), work -> new Thread(work, "lane " + lane).start());
-            // The other lane may wait for a process that cannot begin now.
-            lanes.add(strikes.whenComplete((done, failure) -> {
-                if (failure != null) {
-                    places.forEach(place -> place.worker().kill());
-                }
-            }));
-        }
-        Files.write(directory.resolve("faults"), plan);
-        CompletableFuture.allOf(lanes.toArray(CompletableFuture[]::new)).join();
-        long left = length.toNanos() - (System.nanoTime() - began);
-        TimeUnit.NANOSECONDS.sleep(left);
-    }
-
-    private void strikeAll(FaultInjector striker, List<Fault> faults, long began) {
+        List<ServerObserver> observers =
+                backing.observers().stream().map(opening -> opening.apply(log)).toList();
         try {
-            striker.strikeAll(faults, began, length);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CompletionException(e);
+            faults.strike(backing, places, log);
+        } finally {
+            observers.forEach(ServerObserver::close);
         }
     }
 
@@ -115,37 +91,35 @@ record Trial(Duration length, long seed, Path directory, FaultSchedule weather) 
         places.forEach(place -> place.worker().finish());
         for (WorkerSlot place : places) {
             if (!place.worker().awaitRest()) {
-                log.anomaly(place.worker().name() + " did not come to rest, or ended by itself");
+                log.violated(Rule.CONDUCT, place.worker().name() + " did not come to rest, or ended by itself");
             }
         }
     }
 
     /** Of those who are gone, killed ones among them, nothing may be left once the longest lease is over. */
-    private static void lookForLeftovers(StoreUnderTest backing, EventLog log) throws InterruptedException {
+    private void lookForLeftovers(StoreUnderTest backing, EventLog log) throws InterruptedException {
         try (PersistingStore store = StoreProvider.connect(backing.directDsn());
                 LockFactory locks = new LockFactory(store)) {
-            for (String resource : IntStream.range(0, Worker.RESOURCES)
-                    .mapToObj(i -> Worker.RESOURCE + i)
-                    .toList()) {
-                if (!isHad(locks.createLock(resource))) {
-                    log.left(resource + " is not to be had by a newcomer");
+            for (String resource : workload.resources()) {
+                if (!isHad(locks.createLock(resource), workload.longestRemains())) {
+                    log.violated(Rule.LEFTOVERS, resource + " is not to be had by a newcomer");
                 }
                 store.capability(InspectableStore.class)
                         .ifPresent(look -> look.holders(resource)
-                                .forEach(holder -> log.left(resource + " is still held: " + holder)));
+                                .forEach(holder ->
+                                        log.violated(Rule.LEFTOVERS, resource + " is still held: " + holder)));
             }
         }
-        backing.leftovers().get().forEach(log::left);
+        backing.leftovers().get().forEach(left -> log.violated(Rule.LEFTOVERS, left));
     }
 
-    /** Servers that have just been struck, and a busy machine, may not answer at once. */
-    private static boolean isHad(Lock lock) throws InterruptedException {
+    private static boolean isHad(Lock lock, Duration limit) throws InterruptedException {
         long began = System.nanoTime();
         while (true) {
             try {
-                return lock.tryAcquire(LONGEST_REMAINS) && lock.release();
+                return lock.tryAcquire(limit) && lock.release();
             } catch (LockStorageException e) {
-                if (System.nanoTime() - began > LONGEST_REMAINS.toNanos()) {
+                if (System.nanoTime() - began > SILENT.toNanos()) {
                     throw e;
                 }
             }

@@ -14,6 +14,7 @@ final class Verdict {
     private final Map<Rule, Long> first = new EnumMap<>(Rule.class);
     private final Map<Rule, String> figures = new EnumMap<>(Rule.class);
     private final Set<Rule> notPromised = EnumSet.noneOf(Rule.class);
+    private final Set<Rule> notLookedAt = EnumSet.noneOf(Rule.class);
 
     /** A rule is refuted by events, at a time. */
     void refuted(Rule rule, long at, String events) {
@@ -28,7 +29,12 @@ final class Verdict {
 
     /** What was looked at for a rule. */
     void lookedAt(Rule rule, String figure) {
-        figures.put(rule, figure);
+        figures.merge(rule, figure, (before, more) -> before + "; " + more);
+    }
+
+    /** Nobody looked whether a rule holds. */
+    void notLookedAt(Rule rule) {
+        notLookedAt.add(rule);
     }
 
     /** There is nothing to prove for a rule. */
@@ -53,6 +59,9 @@ final class Verdict {
     String on(Rule rule) {
         if (!offences(rule).isEmpty()) {
             return "REFUTED";
+        }
+        if (notLookedAt.contains(rule)) {
+            return "not judged";
         }
         return notPromised.contains(rule) ? "no promise" : "proven";
     }

@@ -8,7 +8,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * The {@code main} of a process that takes locks, until its standard input says that the faults are over; then each of its
@@ -18,71 +22,118 @@ final class Worker {
 
     static final String DSN = "LATCHKEY_CHAOS_DSN";
     static final String READY = "ready ";
-    /** What the names of all resources begin with. */
-    static final String RESOURCE = "account-";
-
-    /** Sought by two threads of each process. */
-    static final int CROWDED = 4;
-    /** Sought by one thread of two processes: mostly nobody waits, as for most locks of most programs. */
-    static final int LONELY = 8;
-
-    static final int RESOURCES = CROWDED + LONELY;
-    static final int ACTORS = 2 * CROWDED + LONELY / 2;
 
     /** How long it may take to be granted a lock when all is well again. */
     private static final Duration COMEBACK = Duration.ofSeconds(60);
 
-    private Worker() {}
+    private static final int REPORT_MILLIS = 200;
+    private static final int LOOK_FOR_KEYS_MILLIS = 10;
+
+    private final String name;
+    private final Workload workload;
+    private final String dsn;
+    private final EventLog log;
+    private final KeyExchange keys;
+    private final int registerPort;
+    private final AtomicLong operations = new AtomicLong();
+
+    private Worker(String[] args, String dsn, EventLog log) {
+        this.name = args[0];
+        this.dsn = dsn;
+        this.log = log;
+        this.registerPort = Integer.parseInt(args[2]);
+        this.keys = new KeyExchange(Path.of(args[3]));
+        this.workload = Workload.named(args[4]);
+    }
 
     /**
-     * Runs until a byte, or the end, of its input.
+     * Runs until a byte, or the end, of its input. Says when it is ready, and then again and again how many calls have asked the
+     * store.
      *
-     * @param args its name, its log, the port of the register, and the directory of keys that are given away
+     * @param args its name, its log, the port of the register, the directory of keys that are given away, and the workload
      * @throws Exception if it cannot go on
      */
     public static void main(String[] args) throws Exception {
         String dsn = Objects.requireNonNull(System.getenv(DSN), DSN);
         try (EventLog log = new EventLog(Path.of(args[1]));
                 LockFactory locks = connect(dsn, args[0])) {
-            List<Life> lives = new ArrayList<>();
-            KeyExchange keys = new KeyExchange(Path.of(args[3]));
-            for (int i = 0; i < ACTORS; i++) {
-                RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
-                lives.add(new Life(actor(args[0], i, log, register, keys), locks, dsn, log));
-            }
-            RegisterClient register = new RegisterClient(Integer.parseInt(args[2]));
-            Recipient recipient = new Recipient(actor(args[0], ACTORS, log, register, keys), args[0], locks, keys, log);
-            System.out.println(READY + System.nanoTime());
-            Stalls.watch(args[0], log);
-            lives.forEach(Thread::start);
-            recipient.start();
-            awaitInput();
-            lives.forEach(Life::stopSoon);
-            for (Life life : lives) {
-                life.join(COMEBACK.toMillis());
-                if (life.isAlive()) {
-                    log.anomaly(life.getName() + " is not granted a lock within " + COMEBACK.toSeconds()
-                            + " s though all is well: " + List.of(life.getStackTrace()));
-                }
-            }
-            recipient.stopSoon();
-            recipient.join(COMEBACK.toMillis());
+            new Worker(args, dsn, log).run(locks);
         }
         System.exit(0);
     }
 
-    private static Actor actor(String process, int number, EventLog log, RegisterClient register, KeyExchange keys) {
-        boolean isCrowded = number < 2 * CROWDED;
-        int resource = isCrowded ? number % CROWDED : CROWDED + lonely(process, number - 2 * CROWDED);
-        Duration pause = isCrowded ? Duration.ofMillis(30) : Duration.ofMillis(200);
-        Actor.Habit habit = resource % 2 == 0 ? Actor.Habit.KEEPS_ITS_MODE : Actor.Habit.CHANGES_ITS_MODE;
-        return new Actor(process + "." + number, RESOURCE + resource, pause, habit, log, register, keys);
+    private void run(LockFactory locks) throws IOException, InterruptedException {
+        List<ActorThread> actors = new ArrayList<>();
+        for (int i = 0; i < workload.actors(); i++) {
+            Actor actor = actor(i);
+            actors.add(new ActorThread(actor.name(), log, isStopping -> takeLocks(actor, locks, isStopping)));
+        }
+        Actor recipient = actor(workload.actors());
+        ActorThread receiving =
+                new ActorThread(recipient.name(), log, isStopping -> takeKeys(recipient, locks, isStopping));
+        System.out.println(READY + System.nanoTime());
+        Stalls.watch(name, log);
+        actors.forEach(Thread::start);
+        receiving.start();
+        Daemon.start("reporter", this::report);
+        if (workload.isInterrupted()) {
+            Daemon.start("interrupter", () -> interrupt(actors));
+        }
+        awaitInput();
+        actors.forEach(ActorThread::stopSoon);
+        for (ActorThread actor : actors) {
+            actor.awaitEnd(COMEBACK);
+        }
+        receiving.stopSoon();
+        receiving.join(COMEBACK.toMillis());
+        System.out.println(operations.get());
     }
 
-    /** Every other process seeks the same ones. */
-    private static int lonely(String process, int number) {
-        int half = LONELY / 2;
-        return number + half * (WorkerSlot.number(process) % 2);
+    private Actor actor(int number) {
+        ActorContext context = new ActorContext(name + "." + number, workload, log, operations);
+        return new Actor(context, workload.seat(name, number), new RegisterClient(registerPort), keys);
+    }
+
+    private void takeLocks(Actor actor, LockFactory locks, BooleanSupplier isStopping) throws InterruptedException {
+        boolean last = false;
+        while (!last || !cycle(actor, locks)) {
+            last = isStopping.getAsBoolean();
+            if (!last && actor.reconnects()) {
+                reconnect(actor);
+            } else if (!last) {
+                var unused = cycle(actor, locks);
+            }
+        }
+    }
+
+    private boolean cycle(Actor actor, LockFactory locks) throws InterruptedException {
+        boolean granted = actor.cycle(locks);
+        if (workload.isInterrupted()) {
+            // One that came too late for the wait it was meant for.
+            var unused = Thread.interrupted();
+        }
+        return granted;
+    }
+
+    /** As a program does that opens what it needs each time. */
+    private void reconnect(Actor actor) throws InterruptedException {
+        try (LockFactory own = LockFactory.connect(dsn)) {
+            var unused = cycle(actor, own);
+        } catch (LockException e) {
+            // Nobody answers now.
+        }
+    }
+
+    /** Takes the keys which other processes give away, and goes on with what they hold. */
+    private void takeKeys(Actor actor, LockFactory locks, BooleanSupplier isStopping) throws InterruptedException {
+        while (!isStopping.getAsBoolean()) {
+            Optional<KeyExchange.Offer> given = keys.take(name);
+            if (given.isPresent()) {
+                actor.receive(locks, given.get());
+            } else {
+                TimeUnit.MILLISECONDS.sleep(LOOK_FOR_KEYS_MILLIS);
+            }
+        }
     }
 
     /** Has all been used once, so that no wait begins with the loading of classes; the server may be away meanwhile. */
@@ -111,51 +162,26 @@ final class Worker {
         }
     }
 
-    private static final class Life extends Thread {
-
-        private final Actor actor;
-        private final LockFactory locks;
-        private final String dsn;
-        private final EventLog log;
-        private volatile boolean stopping;
-
-        Life(Actor actor, LockFactory locks, String dsn, EventLog log) {
-            super(actor.name());
-            this.actor = actor;
-            this.locks = locks;
-            this.dsn = dsn;
-            this.log = log;
-            setDaemon(true);
+    private void report() {
+        while (pause(REPORT_MILLIS)) {
+            System.out.println(operations.get());
         }
+    }
 
-        void stopSoon() {
-            stopping = true;
+    private void interrupt(List<ActorThread> actors) {
+        SplittableRandom random = new SplittableRandom(name.hashCode());
+        while (pause(random.nextInt(5, 200))) {
+            actors.get(random.nextInt(actors.size())).interrupt();
         }
+    }
 
-        @Override
-        public void run() {
-            try {
-                boolean last = false;
-                while (!last || !actor.cycle(locks)) {
-                    last = stopping;
-                    if (!last && actor.draw(50) == 0) {
-                        reconnect();
-                    } else if (!last) {
-                        var unused = actor.cycle(locks);
-                    }
-                }
-            } catch (InterruptedException | RuntimeException | Error e) {
-                log.anomaly(getName() + " " + e + " at " + List.of(e.getStackTrace()));
-            }
-        }
-
-        /** As a program does that opens what it needs each time. */
-        private void reconnect() throws InterruptedException {
-            try (LockFactory own = LockFactory.connect(dsn)) {
-                var unused = actor.cycle(own);
-            } catch (LockException e) {
-                // Nobody answers now.
-            }
+    private static boolean pause(int millis) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(millis);
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 }

@@ -1,11 +1,14 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.testkit.PosixSignal;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A {@link Worker} as it is seen from outside: to be killed, frozen, and brought to rest. */
@@ -16,6 +19,7 @@ final class WorkerProcess implements AutoCloseable {
     private final String name;
     private final Process process;
     private final long startedNanos;
+    private volatile long operations;
 
     private WorkerProcess(String name, Process process, long startedNanos) {
         this.name = name;
@@ -30,8 +34,14 @@ final class WorkerProcess implements AutoCloseable {
      * @param dsn of its store
      * @param registerPort of the register
      * @param directory for its log; what it prints, and keys that are given away, are put beside it
+     * @param workload what it does
+     * @param findsFirst a directory of classes or resources that it finds before all others
      */
-    static WorkerProcess start(String name, String dsn, int registerPort, Path directory) {
+    static WorkerProcess start(
+            String name, String dsn, int registerPort, Path directory, Workload workload, Optional<Path> findsFirst) {
+        String classPath =
+                findsFirst.map(classes -> classes + File.pathSeparator).orElse("")
+                        + System.getProperty("java.class.path");
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -40,12 +50,13 @@ final class WorkerProcess implements AutoCloseable {
                 "-Xmx128m",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 Worker.class.getName(),
                 name,
                 directory.resolve(name).toString(),
                 Integer.toString(registerPort),
-                keys(directory).toString());
+                keys(directory).toString(),
+                workload.name());
         // The DSN may hold a password, and arguments are for everybody to see.
         builder.environment().put(Worker.DSN, dsn);
         builder.redirectError(directory.resolveSibling("printed-by-" + name).toFile());
@@ -85,6 +96,7 @@ final class WorkerProcess implements AutoCloseable {
         try {
             for (String line = printed.readLine(); line != null; line = printed.readLine()) {
                 if (line.startsWith(Worker.READY)) {
+                    Daemon.start("operations of " + name, () -> countOperations(printed));
                     return Long.parseLong(line.substring(Worker.READY.length()));
                 }
             }
@@ -92,6 +104,21 @@ final class WorkerProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("cannot hear of " + name, e);
         }
+    }
+
+    private void countOperations(BufferedReader printed) {
+        try {
+            for (String line = printed.readLine(); line != null; line = printed.readLine()) {
+                operations = Long.parseLong(line);
+            }
+        } catch (IOException e) {
+            // Killed.
+        }
+    }
+
+    /** How many calls of its Locks have asked the store, as it said last. */
+    long operations() {
+        return operations;
     }
 
     String name() {
@@ -105,28 +132,12 @@ final class WorkerProcess implements AutoCloseable {
 
     /** SIGSTOP. */
     void freeze() {
-        signal("STOP");
+        PosixSignal.STOP.sendTo(process.pid());
     }
 
     /** SIGCONT. */
     void thaw() {
-        signal("CONT");
-    }
-
-    private void signal(String signal) {
-        try {
-            int exit = new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid()))
-                    .start()
-                    .waitFor();
-            if (exit != 0) {
-                throw new IllegalStateException("kill -" + signal + " of " + name + " ended with " + exit);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("no command \"kill\" on this machine", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while sending a signal", e);
-        }
+        PosixSignal.CONT.sendTo(process.pid());
     }
 
     /** Tells it that the faults are over. */

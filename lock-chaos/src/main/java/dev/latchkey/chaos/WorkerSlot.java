@@ -3,6 +3,7 @@ package dev.latchkey.chaos;
 import dev.latchkey.testkit.FaultProxy;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /** Where one {@link Worker} runs after the other, each with the same network to the servers. Used by one thread at a time. */
 final class WorkerSlot implements AutoCloseable {
@@ -13,10 +14,13 @@ final class WorkerSlot implements AutoCloseable {
     private final String dsn;
     private final int registerPort;
     private final Path directory;
+    private final Workload workload;
+    private final Optional<Path> findsFirst;
     private int generation;
+    private long operationsBefore;
     private volatile WorkerProcess worker;
 
-    WorkerSlot(String name, StoreUnderTest backing, int registerPort, Path directory) {
+    WorkerSlot(String name, StoreUnderTest backing, Workload workload, int registerPort, Path directory) {
         this.name = name;
         this.relays = backing.servers().stream()
                 .map(server -> Relay.to(server::address))
@@ -26,6 +30,8 @@ final class WorkerSlot implements AutoCloseable {
         this.dsn = backing.dsn().apply(proxies.stream().map(FaultProxy::address).toList());
         this.registerPort = registerPort;
         this.directory = directory;
+        this.workload = workload;
+        this.findsFirst = backing.findsFirst();
         this.worker = start();
     }
 
@@ -53,12 +59,18 @@ final class WorkerSlot implements AutoCloseable {
 
     /** Starts another process in place of one that was killed. */
     void restart() {
+        operationsBefore += worker.operations();
         worker = start();
         worker.awaitReady();
     }
 
+    /** How many calls of Locks have asked the store, without the last ones of processes that were killed. */
+    long operations() {
+        return operationsBefore + worker.operations();
+    }
+
     private WorkerProcess start() {
-        return WorkerProcess.start(name + "-" + generation++, dsn, registerPort, directory);
+        return WorkerProcess.start(name + "-" + generation++, dsn, registerPort, directory, workload, findsFirst);
     }
 
     @Override

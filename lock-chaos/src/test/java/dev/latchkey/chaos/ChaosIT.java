@@ -19,7 +19,7 @@ class ChaosIT {
     Path directory;
 
     private Verdict tried(String name, StoreUnderTest backing, int seconds) throws Exception {
-        Trial trial = new Trial(Duration.ofSeconds(seconds), SEED, directory, FaultSchedule.CHANGING);
+        Trial trial = Trial.chaos(Duration.ofSeconds(seconds), SEED, FaultSchedule.CHANGING, directory);
         try (backing) {
             History history = trial.run(backing);
             Verdict verdict = Checker.judge(backing.promise(), history);
@@ -36,7 +36,7 @@ class ChaosIT {
 
     @Test
     void givenRedis_whenAllGoesWrong_thenItsPromiseHolds() throws Exception {
-        assertProven(tried("redis", Stores.redis(), 15));
+        assertProven(tried("redis", RedisStores.redis(), 15));
     }
 
     @Test

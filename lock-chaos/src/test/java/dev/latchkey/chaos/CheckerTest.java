@@ -66,7 +66,7 @@ class CheckerTest {
 
     /** The actor's only hold; times in milliseconds. */
     private void hold(String actor, LockMode mode, long token, long asked, long granted, long until) {
-        log.asked(actor, R, mode, nanos(asked));
+        log.asked(actor, R, mode, nanos(asked), Workload.LONGEST_WAIT);
         log.granted(actor, actor + "#0", orNone(token), nanos(granted), time(until));
     }
 
@@ -472,17 +472,17 @@ class CheckerTest {
 
     @Test
     void givenARefusedWait_whenItWasLongerThanTheBound_thenStarvation() throws Exception {
-        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
-        log.refused("w0-0.0", nanos(Actor.MAX_WAIT.toMillis()));
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0, Workload.LONGEST_WAIT);
+        log.refused("w0-0.0", nanos(Workload.LONGEST_WAIT.toMillis()));
 
         assertRefuted(LEASES, Rule.WAITS);
     }
 
     @Test
     void givenAWaitThatEndedWithTheProcess_whenJudged_thenAllIsWell() throws Exception {
-        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0, Workload.LONGEST_WAIT);
         fault(FaultKind.CRASH, "w0-0", 1_000, 1_001, 2_000);
-        log.asked("w1-0.0", R, LockMode.EXCLUSIVE, nanos(1_500));
+        log.asked("w1-0.0", R, LockMode.EXCLUSIVE, nanos(1_500), Workload.LONGEST_WAIT);
         log.failed("w1-0.0", nanos(1_501), "LockStorageException");
 
         assertRefuted(LEASES);
@@ -490,15 +490,15 @@ class CheckerTest {
 
     @Test
     void givenAWaitWithoutEnd_whenJudged_thenSomebodyHangs() throws Exception {
-        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0);
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0, Workload.LONGEST_WAIT);
 
         assertRefuted(LEASES, Rule.CONDUCT);
     }
 
     @Test
     void givenSomethingLeftOrUnexpected_whenJudged_thenItIsSaid() throws Exception {
-        log.left("a key\nwithout a TTL");
-        log.anomaly("an exception");
+        log.violated(Rule.LEFTOVERS, "a key\nwithout a TTL");
+        log.violated(Rule.CONDUCT, "an exception");
 
         assertRefuted(LEASES, Rule.LEFTOVERS, Rule.CONDUCT);
         assertThat(judge(LEASES).offences(Rule.LEFTOVERS)).isEqualTo(List.of("a key without a TTL"));
@@ -510,7 +510,7 @@ class CheckerTest {
     }
 
     private void failed(String actor, long asked, long at) {
-        log.asked(actor, R, LockMode.EXCLUSIVE, nanos(asked));
+        log.asked(actor, R, LockMode.EXCLUSIVE, nanos(asked), Workload.LONGEST_WAIT);
         log.failed(actor, nanos(at), "LockStorageException");
     }
 
@@ -557,7 +557,7 @@ class CheckerTest {
     @Test
     void givenALateHandOver_whenAShortLeaseWasOverBeforeItsWaiterHeardOfIt_thenItMayHaveBeenHeld() throws Exception {
         exclusive("w0-0.0", 1, 0, 10, 100);
-        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, nanos(20));
+        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, nanos(20), Workload.LONGEST_WAIT);
         log.late("w2-0.0", nanos(400));
         exclusive("w1-0.0", 2, 15, 1_200, 5_000);
 
@@ -567,7 +567,7 @@ class CheckerTest {
     @Test
     void givenALateHandOver_whenShortLeasesDoNotExplainIt_thenSomethingHeldItForNobody() throws Exception {
         exclusive("w0-0.0", 1, 0, 10, 100);
-        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, nanos(20));
+        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, nanos(20), Workload.LONGEST_WAIT);
         log.late("w2-0.0", nanos(400));
         exclusive("w1-0.0", 2, 15, 1_700, 5_000);
 
@@ -596,7 +596,7 @@ class CheckerTest {
     }
 
     private void other(String actor, String resource, long token, long asked, long granted) {
-        log.asked(actor, resource, LockMode.EXCLUSIVE, nanos(asked));
+        log.asked(actor, resource, LockMode.EXCLUSIVE, nanos(asked), Workload.LONGEST_WAIT);
         log.granted(actor, actor + "#0", orNone(token), nanos(granted), time(granted + 5_000));
     }
 
@@ -719,7 +719,7 @@ class CheckerTest {
 
     @Test
     void givenAShortLease_whenItIsOverAsItsHolderHearsOfIt_thenNothingHasFailed() throws Exception {
-        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, nanos(0));
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, nanos(0), Workload.LONGEST_WAIT);
         log.late("w0-0.0", nanos(100));
 
         assertRefuted(LEASES);
@@ -1166,5 +1166,77 @@ class CheckerTest {
 
         assertThat(judge(LEASES).firstOffence(Rule.EXCLUSION)).isEqualTo(nanos(98));
         assertThat(judge(LEASES).firstOffence(Rule.TOKENS)).isEqualTo(nanos(99));
+    }
+
+    @Test
+    void givenALongHoldAndAShortOne_whenAWriterComesAfterTheShortOne_thenTheLongOneIsNotForgotten() throws Exception {
+        shared("w0-0.0", 0, 1, 1_000);
+        shared("w1-0.0", 5, 10, 20);
+        exclusive("w2-0.0", 1, 15, 500, 600);
+
+        assertRefuted(LEASES, Rule.EXCLUSION);
+    }
+
+    @Test
+    void givenAServerThatForgot_whenATokenIsNotGreaterThanBefore_thenTokensAreRefuted() throws Exception {
+        exclusive("w0-0.0", 5, 0, 10, 1_000);
+        fault(FaultKind.FORGET, History.ALL, 30, 31, 40);
+        exclusive("w1-0.0", 4, 50, 60, 1_000);
+
+        assertRefuted(promise(Bound.LEASE, Fencing.TOKENS, Map.of(FaultKind.FORGET, Effect.ENDS_HOLDS)), Rule.TOKENS);
+    }
+
+    @Test
+    void givenAQuietTime_whenAWaitIsRefusedBeforeItsEnd_thenItHadNoReason() throws Exception {
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0, Duration.ofMillis(200));
+        log.refused("w0-0.0", nanos(199));
+
+        assertRefuted(LEASES, Rule.REASONS);
+    }
+
+    @Test
+    void givenAWait_whenItIsRefusedAtItsEndOrInterrupted_thenAllIsWell() throws Exception {
+        log.asked("w0-0.0", R, LockMode.EXCLUSIVE, 0, Duration.ofMillis(200));
+        log.refused("w0-0.0", nanos(200));
+        log.asked("w1-0.0", R, LockMode.EXCLUSIVE, 0, Duration.ofMillis(200));
+        log.interrupted("w1-0.0", nanos(10));
+        log.asked("w2-0.0", R, LockMode.EXCLUSIVE, 0, Duration.ZERO);
+        log.refused("w2-0.0", nanos(1));
+
+        assertRefuted(LEASES);
+    }
+
+    @Test
+    void givenObserversOfTheServer_whenTheySeeWhatARuleExcludes_thenThatRuleIsRefuted() throws Exception {
+        log.violated(Rule.ORDER, "granted before another");
+        log.violated(Rule.REFUSALS, "a refused promotion has left something");
+
+        assertRefuted(LEASES, Rule.ORDER, Rule.REFUSALS);
+        assertThat(judge(LEASES).offences(Rule.ORDER)).containsExactly("granted before another");
+    }
+
+    @Test
+    void givenObserversOfTheServer_whenOneHasSeenNothing_thenItProvesNothing() throws Exception {
+        log.compared(Rule.REFUSALS, 0);
+        log.compared(Rule.ORDER, 12);
+
+        assertThat(judge(LEASES).offences(Rule.SUBSTANCE)).anyMatch(offence -> offence.contains("REFUSALS"));
+        assertThat(judge(LEASES).offences(Rule.SUBSTANCE)).noneMatch(offence -> offence.contains("ORDER"));
+        assertThat(judge(LEASES).figure(Rule.ORDER)).contains("12 looked at on the server");
+    }
+
+    @Test
+    void givenNoObserver_whenJudged_thenRefusalsAreNotCalledProven() throws Exception {
+        assertThat(judge(LEASES).on(Rule.REFUSALS)).isEqualTo("not judged");
+    }
+
+    @Test
+    void givenNoHoldInAMomentOfQuiet_whenTheMachineIsBusyElse_thenThatIsNotTooFew() throws Exception {
+        log.stalled("machine", nanos(0), nanos(1_000));
+        exclusive("w0-0.0", 1, 0, 10, 500);
+        log.stalled("machine", nanos(2_040), nanos(2_140));
+        exclusive("w1-0.0", 2, 2_041, 2_050, 2_500);
+
+        assertThat(judge(LEASES).offences(Rule.SUBSTANCE)).noneMatch(offence -> offence.contains("quiet seconds"));
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.spi.ExpiringStore;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -60,8 +61,8 @@ public interface ServerFaultContract extends OwnServersContract {
     }
 
     /** No lease that was granted before lasts longer; the holder is not asked whether it knows that. */
-    private void outlastLeases() {
-        Stress.pause(Math.toIntExact(workingTtl().toMillis()));
+    private void outlastLeases() throws InterruptedException {
+        TimeUnit.MILLISECONDS.sleep(workingTtl().toMillis());
     }
 
     private void strike(Fixture fixture, Succession.Strike strike) throws Exception {

@@ -8,6 +8,7 @@ import dev.latchkey.store.InMemoryStore;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of holds when a JVM begins to exit while another of its shutdown hooks still has work to do. */
@@ -56,7 +57,7 @@ class JvmExitIT {
         private static void watch(Lock lock, Duration patience) {
             long end = System.nanoTime() + patience.toNanos();
             while (lock.isAcquired() && System.nanoTime() - end < 0) {
-                Stress.pause(10);
+                LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
             }
             System.out.println(lock.isAcquired() ? "held" : "released");
             System.out.flush();

@@ -1,7 +1,6 @@
-package dev.latchkey.redis;
+package dev.latchkey.chaos;
 
 import dev.latchkey.servers.RedisConnection;
-import dev.latchkey.testkit.HistoryLog;
 import dev.latchkey.testkit.ServerAddress;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,11 +13,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Follows, by {@code MONITOR}, what the scripts do to each queue, and writes an anomaly for whoever is granted a hold while
+ * Follows, by {@code MONITOR}, what the scripts do to each queue, and writes down whoever is granted a hold while
  * somebody is in the queue in front of him. A queue is followed from the moment on when it is known to be empty, and no
  * longer when a line may have been missed.
  */
-final class OrderWatch implements AutoCloseable {
+final class OrderWatch implements ServerObserver {
 
     private static final Pattern BY_A_SCRIPT = Pattern.compile("\\S+ \\[\\d+ lua] \"(.*)\"");
     private static final Pattern STATE = Pattern.compile("L1.(.) \\d+(.*)");
@@ -32,19 +31,16 @@ final class OrderWatch implements AutoCloseable {
         private final Map<String, Long> called = new HashMap<>();
     }
 
-    private final HistoryLog log;
+    private final EventLog log;
     private final Map<String, Line> lines = new HashMap<>();
+    /** Grants that were looked at while somebody waited, or had just waited. */
     private final AtomicLong judged = new AtomicLong();
+
     private final Bystander bystander;
 
-    OrderWatch(ServerAddress server, HistoryLog log) {
+    OrderWatch(ServerAddress server, EventLog log) {
         this.log = log;
         this.bystander = new Bystander(server, this::watch);
-    }
-
-    /** How many grants were looked at while somebody waited, or had just waited. */
-    long judged() {
-        return judged.get();
     }
 
     private void watch(RedisConnection connection) {
@@ -126,8 +122,10 @@ final class OrderWatch implements AutoCloseable {
         }
         line.queue.forEach((member, earlier) -> {
             if (earlier < ticket && !token(member).equals(granted)) {
-                log.anomaly(key + ": with ticket " + ticket + " granted before " + earlier + " of attempt "
-                        + member.split(" ", -1)[1]);
+                log.violated(
+                        Rule.ORDER,
+                        key + ": with ticket " + ticket + " granted before " + earlier + " of attempt "
+                                + member.split(" ", -1)[1]);
             }
         });
     }
@@ -135,5 +133,6 @@ final class OrderWatch implements AutoCloseable {
     @Override
     public void close() {
         bystander.close();
+        log.compared(Rule.ORDER, judged.get());
     }
 }

@@ -1,4 +1,4 @@
-package dev.latchkey.redis;
+package dev.latchkey.chaos;
 
 import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisRefusal;

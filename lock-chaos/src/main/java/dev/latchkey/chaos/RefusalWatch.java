@@ -1,9 +1,8 @@
-package dev.latchkey.redis;
+package dev.latchkey.chaos;
 
+import dev.latchkey.redis.ScriptTexts;
 import dev.latchkey.servers.RedisConnection;
-import dev.latchkey.testkit.HistoryLog;
 import dev.latchkey.testkit.ServerAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,10 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shares locks that others use, asks for promotions that must be refused, and writes an anomaly for each that was not, or that
+ * Shares locks that others use, asks for promotions that must be refused, and writes down each that was not, or that
  * has changed the state or the time when its key goes. What is compared was read in the same step.
  */
-final class RefusalWatch implements AutoCloseable {
+final class RefusalWatch implements ServerObserver {
 
     private static final String TTL = "300";
     private static final String RETENTION = "600000";
@@ -25,31 +24,26 @@ final class RefusalWatch implements AutoCloseable {
     private static final String TRY = "- 0 0 0 e";
     private static final String WAIT = "- 100 0 0 e";
 
-    private static final int RESOURCES = 5;
+    private static final List<String> RESOURCES = Workload.STRESS.resources();
     private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
 
     /** PTTL and TIME are rounded, each by itself, and read one after the other. */
     private static final long ROUNDING_MILLIS = 3;
 
-    private final HistoryLog log;
+    private final EventLog log;
     private final SplittableRandom random;
     private final AtomicLong compared = new AtomicLong();
     private final Bystander bystander;
     private long rounds;
 
-    RefusalWatch(ServerAddress server, HistoryLog log, long seed) {
+    RefusalWatch(ServerAddress server, EventLog log, long seed) {
         this.log = log;
         this.random = new SplittableRandom(seed);
         this.bystander = new Bystander(server, this::watch);
     }
 
-    /** How many refusals were compared. */
-    long compared() {
-        return compared.get();
-    }
-
     private void watch(RedisConnection connection) {
-        askTwice(connection, "lock:{stress-" + random.nextInt(RESOURCES) + '}');
+        askTwice(connection, "lock:{" + RESOURCES.get(random.nextInt(RESOURCES.size())) + '}');
         LockSupport.parkNanos(random.nextLong(LONGEST_PAUSE_NANOS));
     }
 
@@ -65,11 +59,11 @@ final class RefusalWatch implements AutoCloseable {
             if (waits instanceof List<?> queued && queued.get(0).equals(0L)) {
                 compare(connection, key, one, WAIT, -2);
             }
-            script(connection, Script.CANCEL, key, two, "0." + two, RETENTION, stem(two, "p"));
-            script(connection, Script.CANCEL, key, one, "0." + one, RETENTION, stem(one, "p"));
+            script(connection, ScriptTexts.cancel(), key, two, "0." + two, RETENTION, stem(two, "p"));
+            script(connection, ScriptTexts.cancel(), key, one, "0." + one, RETENTION, stem(one, "p"));
         }
-        script(connection, Script.RELEASE, key, one, "", RETENTION);
-        script(connection, Script.RELEASE, key, two, "", RETENTION);
+        script(connection, ScriptTexts.release(), key, one, "", RETENTION);
+        script(connection, ScriptTexts.release(), key, two, "", RETENTION);
     }
 
     private static String stem(String token, String want) {
@@ -88,7 +82,7 @@ final class RefusalWatch implements AutoCloseable {
         look(connection, key);
         Object answers = connection.call("EXEC");
         if (!(answers instanceof List<?> all && all.size() == 7 && all.get(3) instanceof List<?> answer)) {
-            log.anomaly(key + ": a promotion beside another reader was answered with " + answers);
+            log.violated(Rule.REFUSALS, key + ": a promotion beside another reader was answered with " + answers);
             return;
         }
         if (answer.get(0).equals(-3L)) {
@@ -98,7 +92,7 @@ final class RefusalWatch implements AutoCloseable {
         boolean same = String.valueOf(all.get(0)).equals(String.valueOf(all.get(4)))
                 && isUntouched((Long) all.get(1), (Long) all.get(5), millis(all.get(6)) - millis(all.get(2)));
         if (!answer.get(0).equals(refusal) || !same) {
-            log.anomaly(key + ": a promotion to be refused with " + refusal + " has left " + all);
+            log.violated(Rule.REFUSALS, key + ": a promotion to be refused with " + refusal + " has left " + all);
         }
     }
 
@@ -121,12 +115,11 @@ final class RefusalWatch implements AutoCloseable {
 
     private static @Nullable Object acquire(
             RedisConnection connection, String key, String token, String want, String how) {
-        return script(connection, Script.ACQUIRE, key, token, TTL, KEPT, "0." + token, want, how);
+        return script(connection, ScriptTexts.acquire(), key, token, TTL, KEPT, "0." + token, want, how);
     }
 
-    private static @Nullable Object script(RedisConnection connection, Script script, String key, String... args) {
-        List<String> words =
-                new ArrayList<>(List.of("EVAL", new String(script.source(), StandardCharsets.UTF_8), "1", key));
+    private static @Nullable Object script(RedisConnection connection, String script, String key, String... args) {
+        List<String> words = new ArrayList<>(List.of("EVAL", script, "1", key));
         words.addAll(List.of(args));
         return connection.call(words.toArray(String[]::new));
     }
@@ -134,5 +127,6 @@ final class RefusalWatch implements AutoCloseable {
     @Override
     public void close() {
         bystander.close();
+        log.compared(Rule.REFUSALS, compared.get());
     }
 }
