@@ -16,6 +16,7 @@ import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;
 import dev.latchkey.testkit.Tally;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -35,11 +36,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What only shows between processes: the kernel's queue, conversions under a rival's eyes, and what a wait costs. */
-@Timeout(120)
 class FlockProcessesIT {
 
     private static final Duration TTL = Duration.ofMinutes(5);
@@ -517,7 +516,7 @@ class FlockProcessesIT {
 
         Response response() throws Exception {
             try {
-                return result.get(60, TimeUnit.SECONDS);
+                return result.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
             } catch (ExecutionException e) {
                 throw (Exception) Objects.requireNonNull(e.getCause());
             }

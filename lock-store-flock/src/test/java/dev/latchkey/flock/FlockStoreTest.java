@@ -13,6 +13,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -34,12 +35,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class FlockStoreTest {
 
     private static final Duration LONG_WAIT = Duration.ofSeconds(30);
@@ -117,7 +116,8 @@ class FlockStoreTest {
 
         second.close();
 
-        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(LockStorageException.class);
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .hasCauseInstanceOf(LockStorageException.class);
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
@@ -232,7 +232,7 @@ class FlockStoreTest {
 
         assertThat(store.delete(key)).isFalse();
 
-        assertThat(waiting.get(30, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
+        assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
@@ -247,7 +247,7 @@ class FlockStoreTest {
 
         assertThatThrownBy(() -> store.delete(key)).hasMessageContaining("a directory");
 
-        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .hasCauseInstanceOf(LockStorageException.class)
                 .hasMessageContaining("a directory");
     }
@@ -269,7 +269,8 @@ class FlockStoreTest {
                 assertThat(store.find(key)).isEmpty();
             }
 
-            assertThat(waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
+            assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isInstanceOf(Response.Granted.class);
             assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
         }
     }
@@ -462,7 +463,7 @@ class FlockStoreTest {
             assertThat(store.delete(one)).isTrue();
         }
 
-        assertThat(looking.get(30, TimeUnit.SECONDS)).containsExactly(permissions[1]);
+        assertThat(looking.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).containsExactly(permissions[1]);
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).hasSize(files);
         }

@@ -2,6 +2,7 @@ package dev.latchkey.postgres;
 
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,7 +10,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -45,7 +45,7 @@ record PgBouncer(Process process, ServerAddress address) implements AutoCloseabl
                         .redirectOutput(directory.resolve("pgbouncer.log").toFile())
                         .start(),
                 address);
-        Awaitility.await("pgbouncer").atMost(Duration.ofSeconds(20)).until(started::answers);
+        Awaitility.await("pgbouncer").atMost(TimeLimits.LIMIT).until(started::answers);
         return started;
     }
 

@@ -13,10 +13,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A client whose connections go through a proxy, and rivals who have none in between. */
-@Timeout(120)
 abstract class BehindAProxy {
 
     static final Duration LONG_TTL = Duration.ofSeconds(60);

@@ -15,10 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What other Redis locks do wrong when a caller is interrupted, gives up or goes away: none of it happens here. */
-@Timeout(120)
 class RedisCancellationIT {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(60);

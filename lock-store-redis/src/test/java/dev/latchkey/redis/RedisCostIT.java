@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,7 +145,8 @@ class RedisCostIT {
             Future<Boolean> secondWaits = executor.submit(() -> acquired(second));
             Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
             assertThat(first.release()).isTrue();
-            assertThat(secondWaits.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(secondWaits.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             Lock third = locks.createLock("passed on", LONG_TTL);
             Future<Boolean> thirdWaits = executor.submit(() -> acquired(third));
             Awaitility.await().until(() -> new RedisKeys(server).listening().size() == 1);
@@ -152,7 +154,8 @@ class RedisCostIT {
 
             assertThat(second.release()).isTrue();
 
-            assertThat(thirdWaits.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(thirdWaits.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(executed()).doesNotContainKey("publish").containsEntry("evalsha", 1L);
         } finally {
             executor.shutdownNow();

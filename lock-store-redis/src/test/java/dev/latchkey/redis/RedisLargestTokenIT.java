@@ -23,10 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A10: beyond 2^53 the numbers of scripts repeat, and with them fencing tokens. */
-@Timeout(120)
 class RedisLargestTokenIT {
 
     private static final long LARGEST = (1L << 53) - 1;

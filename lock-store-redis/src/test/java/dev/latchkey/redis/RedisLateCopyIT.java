@@ -26,7 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -34,7 +33,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A request whose answer is lost with the connection is sent again. The second copy is answered, and the first may come to the
  * server long after that, behind whatever its holder has asked for since.
  */
-@Timeout(120)
 class RedisLateCopyIT {
 
     private static final Requests ARGUMENTS = new Requests(Duration.ofMinutes(10));

@@ -7,23 +7,21 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A3, F14: a server that evicts keys may evict locks and state indexes. */
-@Timeout(120)
 class RedisMemoryPolicyIT {
 
     private static final String WARNING = "lock.eviction_possible";
@@ -73,7 +71,7 @@ class RedisMemoryPolicyIT {
             Requests.granted(store.save(Requests.exclusive(Key.of("two"))));
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .untilAsserted(
                             () -> assertThat(log()).containsOnlyOnce(WARNING).contains(policy, "noeviction"));
         }

@@ -20,10 +20,8 @@ import java.util.List;
 import java.util.Objects;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** C13: what was asked for and given up while there was no server. */
-@Timeout(180)
 class RedisOutageIT {
 
     private static final int CALLS = 1_000;

@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.testkit.Stress;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -26,7 +27,7 @@ class RedisPlantedIT {
     /** Of so many holds about one is spoilt. A build has seconds for it. */
     private static final int ONE_OF = ALL ? 500 : 50;
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final long OPERATIONS_OF_A_RUN = ALL ? 4_000 : 1_500;
 
     /** A machine that gets on with less than these in the time has not tried. */

@@ -10,6 +10,7 @@ import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -18,12 +19,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The holder and the next in line are killed, or frozen for longer than their leases; whoever waits behind them gets it. */
-@Timeout(120)
 class RedisProcessFaultsIT {
 
     /** Both are struck, in this order. */
@@ -81,7 +80,7 @@ class RedisProcessFaultsIT {
 
     private void awaitListening() {
         Awaitility.await()
-                .atMost(Duration.ofMinutes(1))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> new RedisKeys(server).listening().size() == 1);
         waiterReply.awaitWaiting();
     }

@@ -13,6 +13,7 @@ import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -61,7 +62,7 @@ class RedisProtocolIT {
     @Test
     void givenAProposal_whenItIsAheadOfTheClockByLessThanASecond_thenItIsTheToken() {
         Awaitility.await("a request that is under way for less than a second")
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> {
                     Key key = Key.of(resource);
                     long proposal = Long.parseLong(micros()) + 900_000;

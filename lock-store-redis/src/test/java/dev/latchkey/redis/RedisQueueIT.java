@@ -38,10 +38,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The queue on the server: who is served, who is told, and who is left out. */
-@Timeout(120)
 class RedisQueueIT {
 
     private static final String RESOURCE = "report";

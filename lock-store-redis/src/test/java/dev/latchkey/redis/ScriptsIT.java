@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -12,11 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each script as the server gets it, checked by {@code luacheck}: a misspelt name would be nil, and found out only when it is run. */
-@Timeout(120)
 class ScriptsIT {
 
     /**
@@ -74,7 +73,8 @@ class ScriptsIT {
             throw new AssertionError("no luacheck on this machine: \"apt-get install lua-check\"", e);
         }
         String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         return printed;
     }
 }

@@ -26,10 +26,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Connections that break, networks that go silent, and sessions that end. */
-@Timeout(120)
 class FaultsIT extends BehindAProxy {
 
     private static final String SHORT_SESSION = "?sessionTimeout=6000";

@@ -19,10 +19,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What is lost when a session may have ended, and what is not. Its client says what a server would, at once. */
-@Timeout(120)
 class SessionLossTest {
 
     private static final int HOUR_MILLIS = 3_600_000;
