@@ -22,6 +22,10 @@ marks() {
     stat -L -c '%n %s %Y' "$@" 2>/dev/null || stat -L -f '%N %z %m' "$@" # GNU and BusyBox; macOS
 }
 
+# The JVM of Java 17 starts the command with QUIT blocked; where env can undo that, it does.
+unblock=
+env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock=true
+
 # Class-data sharing: the classes of a run, parsed and verified once. An archive fits one JVM and these very jars. A static
 # one, for a dynamic one leaves out picocli, whose class files are of the old kind.
 #
@@ -30,10 +34,12 @@ marks() {
 archive=$dist/classes-$(marks "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
 make_archive() {
     # One run for each store: that of Redis fails to connect, which loads what connecting needs.
-    train() {
-        XDG_STATE_HOME=$new/training "$java" -XX:DumpLoadedClassList="$new/$1" -Xlog:disable \
+    train() (
+        unset XDG_STATE_HOME
+        HOME=$new "$java" -XX:DumpLoadedClassList="$new/$1" -Xlog:disable \
+            ${unblock:+"$unblock"} -Dlatchkey.quit-log=/dev/null \
             -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main run --store "$2" training -- true
-    }
+    )
     train list flock && {
         train more redis://127.0.0.1:1
         cat "$new/more" >>"$new/list"
@@ -70,14 +76,11 @@ if [ -e /dev/fd/0 ] && mkfifo -m 600 "$pipe" 2>/dev/null; then
     quit_log=/dev/fd/3
 fi
 
-# The JVM of Java 17 starts the command with QUIT blocked; where env can undo that, it does.
-unblock=
-env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock=true
-
-# C1 and the serial collector start fastest, and a lock needs no more. No hsperfdata file for each run. The command keeps the
+# C1 and the serial collector start fastest, and a lock needs no more; most of what C1 would compile at its usual thresholds
+# is not called again. No hsperfdata file for each run. The command keeps the
 # limit of open files it would have without us. What the JVM has to say, of an archive or of its own end, must not be mixed
 # with the output of the command, nor be written to a file that everybody can read: that has the address of the store.
-exec "$java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
+exec "$java" -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=4 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
     -XX:-MaxFDLimit -XX:+SuppressFatalErrorMessage -Xlog:disable -Xlog:all=error:stderr \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
     ${lc_all:+"$lc_all"} \

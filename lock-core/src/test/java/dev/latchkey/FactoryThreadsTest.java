@@ -11,10 +11,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A process that can start no thread. */
-@Timeout(60)
 class FactoryThreadsTest {
 
     private volatile boolean noThreads;

@@ -7,9 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
 class OperationMutexTest {
 
     private static final Deadline FAR = Deadline.in(Duration.ofHours(1));

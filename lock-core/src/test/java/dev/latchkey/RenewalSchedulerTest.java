@@ -11,10 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Renewals where memory runs out. */
-@Timeout(120)
 class RenewalSchedulerTest {
 
     private final FactoryThreads threads = new FactoryThreads();

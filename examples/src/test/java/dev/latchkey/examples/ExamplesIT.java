@@ -6,6 +6,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +14,6 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -168,7 +168,7 @@ class ExamplesIT {
 
         two.restart();
         String booked = Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> quorum.answers("book"), answer -> answer.startsWith("booked"));
         assertThat(number(booked, "booked with token ")).isGreaterThan(second);
     }
@@ -184,7 +184,7 @@ class ExamplesIT {
 
     private static boolean isFree(String dsn) {
         return Awaitility.await("an answer: H2 may take longer than the store waits to open its file")
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .ignoreException(LockStorageException.class)
                 .until(() -> state(dsn), Optional::isPresent)
                 .orElseThrow();

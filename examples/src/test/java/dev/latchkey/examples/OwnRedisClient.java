@@ -3,6 +3,7 @@ package dev.latchkey.examples;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.redis.RedisStore;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -11,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** An application with a client of its own, in whichever version of the driver. */
 final class OwnRedisClient {
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private OwnRedisClient() {}
 

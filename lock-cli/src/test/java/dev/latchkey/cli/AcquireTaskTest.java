@@ -9,7 +9,6 @@ import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class AcquireTaskTest {
 
@@ -34,7 +33,6 @@ class AcquireTaskTest {
     }
 
     @Test
-    @Timeout(30)
     void givenAnErrorOfTheStore_whenAcquired_thenFailedAndADefectOnOneLine() throws Exception {
         LockTarget want = new LockTarget(
                 BrokenStore.DSN,

@@ -11,9 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class BareHoldTest {
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();

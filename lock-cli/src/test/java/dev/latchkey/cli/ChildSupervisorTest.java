@@ -18,12 +18,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The lock is given back as soon as nobody watches over the command any more: it must not run then. */
-@Timeout(60)
 class ChildSupervisorTest {
 
     private static final RunRules RULES =

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
  */
 final class Cli implements AutoCloseable {
 
-    static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final Duration PATIENCE = Duration.ofMinutes(5);
 
     /** For a first start, which makes the archive of classes: that takes minutes on a busy machine. */
     static final Duration PATIENCE_WITH_ARCHIVE = Duration.ofMinutes(10);

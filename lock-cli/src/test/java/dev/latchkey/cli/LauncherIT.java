@@ -61,6 +61,39 @@ class LauncherIT extends CliFixture {
         assertThat(archives(dist)).isEqualTo(archives);
     }
 
+    /** Each class that a run reads from a jar, or makes for itself, takes about a millisecond of its start. */
+    @Test
+    void givenArchiveOfClasses_whenRun_thenHardlyAnyOtherClassIsLoaded() throws IOException {
+        Path dist = Files.createDirectory(directory.resolve("dist"));
+        run("cp", "-Rp", "target/lock-cli.jar", "target/lib", dist.toString());
+        startFrom(dist, "UTC0");
+        Path loaded = directory.resolve("loaded");
+
+        run(
+                "env",
+                "-u",
+                "XDG_STATE_HOME",
+                "HOME=" + directory,
+                "_JAVA_OPTIONS=-Xlog:class+load:file=" + loaded,
+                "/bin/sh",
+                "-c",
+                "dist=$0; . src/main/launcher/start.sh",
+                dist.toString(),
+                "run",
+                "nightly",
+                "--",
+                "true");
+
+        assertThat(Files.readAllLines(loaded)).hasSizeGreaterThan(1000);
+        assertThat(Files.readAllLines(loaded))
+                // The annotations that picocli reads are proxies, and events of the JDK's flight recorder are never
+                // archived.
+                .filteredOn(line -> !line.contains(" source: shared objects file")
+                        && !line.contains(".$Proxy")
+                        && !line.contains(" jdk.internal.event."))
+                .hasSizeLessThan(5);
+    }
+
     private void startFrom(Path dist, String timeZone) {
         run(
                 "env",

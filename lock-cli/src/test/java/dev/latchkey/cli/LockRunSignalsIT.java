@@ -135,7 +135,7 @@ class LockRunSignalsIT extends CliFixture {
     /** E16: without the list of processes nothing could be signalled, and lock would exit with 0 while the command runs. */
     @ParameterizedTest
     @CsvSource({"--mount, mount -t tmpfs none /proc", "--pid, true"})
-    @EnabledIf(value = "canBeProcess1", disabledReason = "not allowed here: see the line NOT RUN")
+    @EnabledIf(value = "canBeProcess1", disabledReason = "lock cannot be process 1 here: be root on Linux")
     void givenNoListOfProcesses_whenRun_thenRefused(String unshare, String before) {
         List<String> command = new ArrayList<>(NEW_PIDS.subList(0, NEW_PIDS.indexOf("--pid")));
         // A java that cannot look up where it is needs to be told where its libraries are.
@@ -179,7 +179,7 @@ class LockRunSignalsIT extends CliFixture {
 
     /** In a container: what the child has started is then our child, and Java has nobody reap it. */
     @Test
-    @EnabledIf(value = "canBeProcess1", disabledReason = "not allowed here: see the line NOT RUN")
+    @EnabledIf(value = "canBeProcess1", disabledReason = "lock cannot be process 1 here: be root on Linux")
     void givenProcess1_whenGrandchildEndsAfterItsParent_thenWeEnd() {
         String grandchild = "trap 'while kill -0 $PPID; do sleep 0.05; done; exit' TERM; : >$T/ready;"
                 + " while :; do sleep 0.05; done";

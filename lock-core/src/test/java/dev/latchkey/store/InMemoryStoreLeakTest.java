@@ -1,6 +1,7 @@
 package dev.latchkey.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
@@ -38,8 +39,12 @@ class InMemoryStoreLeakTest {
                 new FutureTask<>(() -> locks.createLock("x").tryAcquire(Duration.ofMinutes(1)));
         Thread waiter = new Thread(interrupted);
         waiter.start();
+        while (waiter.getState() != Thread.State.TIMED_WAITING && waiter.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
         waiter.interrupt();
         waiter.join();
+        assertThatThrownBy(interrupted::get).hasCauseInstanceOf(InterruptedException.class);
 
         holder.release();
 

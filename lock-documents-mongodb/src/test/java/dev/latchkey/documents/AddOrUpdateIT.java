@@ -12,6 +12,7 @@ import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.Updates;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -284,7 +285,8 @@ class AddOrUpdateIT {
             repeating.countDown();
             return increment(document);
         }));
-        assertThat(repeating.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(repeating.await(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
 
         call.awaitWaiting();
         call.interrupt();

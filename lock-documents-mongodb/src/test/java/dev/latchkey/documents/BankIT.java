@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,7 +28,7 @@ class BankIT {
     private static final int KILLS = 20;
     private static final int ACCOUNTS = 10;
     private static final long EACH = 1_000;
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     @TempDir
     private Path directory = Path.of("");
@@ -122,7 +123,7 @@ class BankIT {
 
     private static void kill(Process process) {
         try {
-            process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
+            process.destroyForcibly().waitFor(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -12,6 +12,7 @@ import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -224,7 +225,7 @@ class DocumentLocksIT {
         LockedDocument<Document> expired = shortLocks.find(1, WRITE).orElseThrow();
         Awaitility.await()
                 .ignoreExceptions()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> locks.find(1, NONE).isPresent());
 
         LockLostException lost = catchThrowableOfType(LockLostException.class, expired::refresh);
@@ -236,7 +237,7 @@ class DocumentLocksIT {
     void givenDeadReader_whenItsLeaseIsOver_thenOnlyTheLivingCount() throws Exception {
         assertThat(shortLocks.find(1, READ)).isPresent();
         try (LockedDocument<Document> alive = lock(1, READ)) {
-            Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().untilAsserted(alive::promote);
+            Awaitility.await().atMost(TimeLimits.LIMIT).ignoreExceptions().untilAsserted(alive::promote);
             assertThat(alive.mode()).isEqualTo(WRITE);
         }
     }

@@ -11,6 +11,7 @@ import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Updates;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -170,7 +171,7 @@ class FaultIT {
                 .isInstanceOf(MongoException.class);
 
         assertThat(lost).isDone();
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        Awaitility.await().atMost(TimeLimits.LIMIT).untilAsserted(() -> {
             assertThatCode(transfers(database)::recover).doesNotThrowAnyException();
             assertThat(database.getCollection("transactions").find().first()).containsEntry("state", "done");
         });

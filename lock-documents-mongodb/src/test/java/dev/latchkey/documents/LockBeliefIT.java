@@ -16,6 +16,7 @@ import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,7 +39,7 @@ class LockBeliefIT {
 
     private static final DocumentLockMode READ = DocumentLockMode.PESSIMISTIC_READ;
     private static final DocumentLockMode WRITE = DocumentLockMode.PESSIMISTIC_WRITE;
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private final MongoCollection<Document> stored = TestDatabase.newCollection();

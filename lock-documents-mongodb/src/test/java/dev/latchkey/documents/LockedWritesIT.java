@@ -12,6 +12,7 @@ import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class LockedWritesIT {
 
     private static final DocumentLockMode WRITE = DocumentLockMode.PESSIMISTIC_WRITE;
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final Duration SHORT = Duration.ofMillis(50);
 

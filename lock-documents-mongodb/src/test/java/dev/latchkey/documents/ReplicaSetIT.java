@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /** Transactions, where there are any: see {@link ReplicaSet}. */
-@EnabledIf(value = "isThere", disabledReason = "no replica set: see the line NOT RUN")
+@EnabledIf(value = "isThere", disabledReason = "no MongoDB replica set: put a mongod on the PATH, or start Docker")
 class ReplicaSetIT {
 
     private static MongoClient client;

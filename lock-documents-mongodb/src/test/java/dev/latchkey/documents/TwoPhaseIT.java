@@ -16,6 +16,7 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Transfers between two accounts, with a worker that dies, or is late, at every one of its commands. */
 class TwoPhaseIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final ObjectId ID = new ObjectId();
     private static final List<TransactionStep> TRANSFER = List.of(
             TransactionStep.increment("accounts", "alice", "balance", -30).when(Filters.gte("balance", 30)),

@@ -7,6 +7,7 @@ import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
@@ -80,7 +81,8 @@ class FlockStoreTest extends WithAStore {
 
         second.close();
 
-        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(LockStorageException.class);
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .hasCauseInstanceOf(LockStorageException.class);
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,8 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.LoggerFactory;
 
 /** What only shows between users and between containers: needs root on Linux, to become somebody else. */
-@EnabledIf(value = "canBecomeOthers", disabledReason = "not allowed here: see the line NOT RUN")
-@Timeout(120)
+@EnabledIf(value = "canBecomeOthers", disabledReason = "no other users here: be root on Linux")
 class FlockUsersIT {
 
     /** No user database knows them. */

@@ -18,11 +18,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Conversions in whose middle a process that is no Latchkey gets the lock, and keeps it. */
-@Timeout(300)
 class LostConversionIT {
 
     @TempDir

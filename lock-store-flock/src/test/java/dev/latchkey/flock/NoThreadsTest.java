@@ -13,11 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that can make no more threads: the JVM says so by an error where one is started. */
-@Timeout(60)
 class NoThreadsTest {
 
     private final AtomicInteger refused = new AtomicInteger();

@@ -22,13 +22,11 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The store keeps out of the transactions of its callers, whatever the pool hands out. */
-@Timeout(120)
 class CallersTransactionIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);

@@ -11,6 +11,7 @@ import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -25,20 +26,18 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients whose clock or time zone is another: neither their leases nor their tokens depend on it. */
-@Timeout(180)
 class ClientClockIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final Duration SHORT = Duration.ofSeconds(10);
     private static final Duration HALF_AN_HOUR = Duration.ofMinutes(30);
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     @ParameterizedTest
     @CsvSource({"postgresql,+1h", "mariadb,-1h"})

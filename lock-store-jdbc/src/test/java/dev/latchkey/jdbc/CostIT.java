@@ -2,6 +2,7 @@ package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MariaDbServer;
@@ -27,10 +28,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What it costs the server, counted there. */
-@Timeout(120)
 class CostIT {
 
     private static final String STATEMENT = ".*LOG:  (execute|statement).*";
@@ -109,11 +108,11 @@ class CostIT {
             Lock holder = locks.createLock("held").acquire();
             Task<Lock> waiting = Task.start(() -> locks.createLock("held").acquire());
             long settled = inserts(connection) + 10;
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> inserts(connection) >= settled);
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> inserts(connection) >= settled);
             long before = inserts(connection);
             long start = System.nanoTime();
 
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> System.nanoTime() - start >= IDLE.toNanos());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> System.nanoTime() - start >= IDLE.toNanos());
 
             assertThat(inserts(connection) - before).isBetween(3L, 2 * IDLE.toSeconds());
             holder.release();

@@ -17,6 +17,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.Test;
 interface DatabaseFaults {
 
     Duration LONG = Duration.ofMinutes(5);
-    Duration LIMIT = Duration.ofSeconds(60);
+    Duration LIMIT = TimeLimits.LIMIT;
 
     FaultyDatabase start();
 

@@ -39,13 +39,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.PGConnection;
 
 /** Drivers and pools that fail otherwise than by an SQLException. */
-@Timeout(120)
 class DriverFailuresIT {
 
     /** Makes sockets in whose next read the driver finds the error that was planted. */

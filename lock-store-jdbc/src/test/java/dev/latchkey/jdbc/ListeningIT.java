@@ -9,6 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -21,14 +22,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The connection that hears of releases: never in the way of a holder, and replaced when it is silent. */
-@Timeout(180)
 class ListeningIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** Those who wait without being told ask after 15 s for the first time. */
     private static final Duration SOONER_THAN_ASKED = Duration.ofSeconds(12);

@@ -15,10 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What may go wrong with a MariaDB server, or on the way to it. */
-@Timeout(180)
 class MariaDbFaultIT implements DatabaseFaults {
 
     /** A server whose locks can be disturbed. */

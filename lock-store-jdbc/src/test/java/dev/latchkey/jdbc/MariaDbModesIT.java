@@ -9,12 +9,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A16: MariaDB's modes change in which order columns are set, and with it what an upsert sees. */
-@Timeout(120)
 class MariaDbModesIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);

@@ -15,12 +15,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Objects;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Applications with several tenants change where their connections look for tables, and some give them back so. */
-@Timeout(120)
 class OtherSchemaIT {
 
     /** Servers, how a connection is made to look elsewhere, and that place is made. */

@@ -12,6 +12,7 @@ import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -22,10 +23,8 @@ import java.util.TimeZone;
 import java.util.concurrent.ExecutionException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What may go wrong with a PostgreSQL server, or on the way to it. */
-@Timeout(180)
 class PostgreSqlFaultIT implements DatabaseFaults {
 
     /** A server whose locks can be disturbed. */
@@ -98,7 +97,7 @@ class PostgreSqlFaultIT implements DatabaseFaults {
 
             database.endSessions();
 
-            Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> listeners(database) == 1);
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> listeners(database) == 1);
             Awaitility.await()
                     .ignoreExceptionsInstanceOf(LockStorageException.class)
                     .until(holder::release);
@@ -120,7 +119,7 @@ class PostgreSqlFaultIT implements DatabaseFaults {
             database.restart();
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(TimeLimits.LIMIT)
                     .ignoreExceptionsInstanceOf(LockStorageException.class)
                     .until(holder::isAcquired);
             assertThat(holder.release()).isTrue();

@@ -19,12 +19,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rows that were not used for the retention are deleted, no others, and no fencing token comes again by that. */
-@Timeout(120)
 class PruningIT {
 
     @ParameterizedTest

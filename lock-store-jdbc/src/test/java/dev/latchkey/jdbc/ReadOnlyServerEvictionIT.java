@@ -18,10 +18,8 @@ import java.sql.Statement;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Connections to a server that has become the standby of another: they stay, and refuse to write. */
-@Timeout(120)
 class ReadOnlyServerEvictionIT {
 
     /** Of a pool that a DSN opens: so many may be of before. */

@@ -15,12 +15,10 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** C25, C12, C21, B25: what the server said, at once, and whether trying again helps. */
-@Timeout(120)
 class ServerWordsIT {
 
     /** A pool's time limit is 5 s, and of old there were two. */

@@ -12,6 +12,7 @@ import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,16 +21,14 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.hsqldb.Server;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** B15: a server that falls silent held a caller for ever, where the driver has no limit of its own. */
-@Timeout(180)
 class SilenceIT {
 
-    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     @TempDir
     Path directory;
@@ -112,7 +111,7 @@ class SilenceIT {
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
             proxy.heal();
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(TimeLimits.LIMIT)
                     .ignoreExceptionsInstanceOf(LockStorageException.class)
                     .until(() -> store.save(exclusive(Key.of("healed"))) instanceof Response.Granted);
         }

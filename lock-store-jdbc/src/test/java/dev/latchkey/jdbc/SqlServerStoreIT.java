@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /** All contracts, where there is such a server: see {@link ContainerDatabase}. */
-@EnabledIf(value = "isThere", disabledReason = "no such server: see the line NOT RUN")
+@EnabledIf(value = "isThere", disabledReason = "no SQL Server: start Docker, or set LATCHKEY_TEST_SQLSERVER")
 class SqlServerStoreIT implements JdbcContracts {
 
     private static JdbcStore store;

@@ -12,11 +12,9 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A SQLite file that others use as well. */
-@Timeout(120)
 class SqliteFaultIT {
 
     @TempDir

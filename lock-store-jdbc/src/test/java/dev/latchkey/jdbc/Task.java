@@ -1,5 +1,6 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,6 @@ final class Task<T> {
     }
 
     T result() throws Exception {
-        return future.get(60, TimeUnit.SECONDS);
+        return future.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 }

@@ -16,6 +16,7 @@ import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.StateIndex;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -38,13 +39,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** "Still mine", inside the caller's own transaction. */
-@Timeout(120)
 class TransactionGuardIT {
 
     /** Enough for a process to get from its grant into its transaction. */
@@ -186,9 +185,9 @@ class TransactionGuardIT {
                     .acquire();
             store.guard(transaction, guarded.key());
 
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !losses.isEmpty());
 
-            Awaitility.await().during(ttl).atMost(Duration.ofSeconds(30)).until(() -> !other.isExpired());
+            Awaitility.await().during(ttl).atMost(TimeLimits.LIMIT).until(() -> !other.isExpired());
             assertThat(other.isAcquired()).isTrue();
             transaction.rollback();
         }
@@ -542,7 +541,7 @@ class TransactionGuardIT {
         try (JdbcStore store = Stores.open(database.url());
                 LockFactory locks = new LockFactory(store)) {
             Lock later = locks.createLock("later-" + database, GUARDED_TTL).acquire();
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !later.isAcquired());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !later.isAcquired());
         }
     }
 

@@ -9,12 +9,10 @@ import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Callers on virtual threads, where there are any: an interrupt closed the connection in the middle of a call. */
-@Timeout(120)
 class VirtualThreadsIT {
 
     private static final int CYCLES = 200;

@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,12 +15,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What it costs the server, counted there. */
-@Timeout(120)
 class CostIT {
 
     private static final int CYCLES = 20;
@@ -60,11 +59,11 @@ class CostIT {
                     BackgroundCall.start(() -> locks.createLock("held").acquire());
             waiting.awaitWaiting();
             another.awaitWaiting();
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> asked(server) >= 12);
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> asked(server) >= 12);
             long before = operations(server.statistics());
             long start = System.nanoTime();
 
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> System.nanoTime() - start >= IDLE.toNanos());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> System.nanoTime() - start >= IDLE.toNanos());
 
             assertThat(operations(server.statistics()) - before).isBetween(6L, 4 * IDLE.toSeconds());
             holder.release();
@@ -93,7 +92,7 @@ class CostIT {
             }
             assertThat(server.call("get lock:resource_0#" + "0".repeat(64))).containsExactly("END");
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> server.statistics().get("curr_items"), "0"::equals);
         }
     }

@@ -11,6 +11,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -22,16 +23,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What may go wrong with a Memcached server, or on the way to it. */
-@Timeout(180)
 class FaultIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     @Test
     void givenHeld_whenTheServerIsRestarted_thenTheHolderIsToldAndOthersGetIt() throws Exception {

@@ -11,6 +11,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,13 +24,11 @@ import java.util.Scanner;
 import net.spy.memcached.ConnectionFactoryBuilder.Protocol;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** B14: the host of a DSN may be unknown, or have another address later. */
-@Timeout(180)
 class HostIT {
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** After that the clock is read again before a write. */
     private static final Duration LONGER_THAN_RIGHT = Duration.ofSeconds(3);

@@ -12,19 +12,18 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A request that was given up as lost comes to the server after later ones: the network kept it, and another connection did not. */
-@Timeout(120)
 class LateRequestIT {
 
     private static final Duration MIDDLING = Duration.ofSeconds(30);
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final Duration LATE = Duration.ofMillis(1100);
     private static final Duration GIVEN_UP = Duration.ofSeconds(5);
     private static final Pattern TIME = Pattern.compile("STAT time (\\d+)");

@@ -19,10 +19,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many readers of one resource, one after the other and at once. */
-@Timeout(240)
 class ManyReadersIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);

@@ -4,22 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A server that was stopped answers at once, by the clock that it had, before it sets it: what it stores for some seconds then
  * may be over when the clock goes on.
  */
-@Timeout(180)
 class SlowClockIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final Duration TTL = Duration.ofSeconds(30);
     private static final Duration LONGER_THAN_STORED = Duration.ofSeconds(36);
 

@@ -1,6 +1,7 @@
 package dev.latchkey.memcached;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -25,7 +26,7 @@ import org.awaitility.Awaitility;
  */
 final class SlowClockServer implements AutoCloseable {
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final String NOW = "+0";
     private static final String LONG_AGO = "-100";
     private static final int ANSWER_MILLIS = 5_000;

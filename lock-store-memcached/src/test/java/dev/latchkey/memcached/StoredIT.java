@@ -19,12 +19,10 @@ import net.spy.memcached.MemcachedClient;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What stands on the server, what does not, and what a store is made from. */
-@Timeout(120)
 class StoredIT {
 
     private static MemcachedServer server;

@@ -12,6 +12,7 @@ import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.SharedNotifyingContract;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -23,10 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Waiters on a replica set are told of a release. */
-@Timeout(120)
 class ChangeStreamIT implements SharedNotifyingContract {
 
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -118,7 +117,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
             held.release();
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> next.toCompletableFuture().isDone());
         }
     }
@@ -137,7 +136,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
             held.release();
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> next.toCompletableFuture().isDone());
         }
     }
@@ -150,12 +149,12 @@ class ChangeStreamIT implements SharedNotifyingContract {
                 BackgroundCall.start(() -> locks.createLock("idle").acquire());
         BackgroundCall<Lock> waitingToo =
                 BackgroundCall.start(() -> locks.createLock("idle-2").acquire());
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> looks() >= 2);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> looks() >= 2);
         commands.forget();
         long start = System.nanoTime();
 
         Awaitility.await()
-                .atMost(Duration.ofSeconds(30))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> System.nanoTime() - start >= Duration.ofSeconds(5).toNanos());
 
         assertThat(commands.sent()).hasSizeLessThanOrEqualTo(10).contains("getMore");
@@ -172,7 +171,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
             BackgroundCall<Lock> waiting =
                     BackgroundCall.start(() -> locks.createLock("handed").acquire());
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> commands.sent().contains("getMore"));
 
             holder.release();
@@ -187,7 +186,7 @@ class ChangeStreamIT implements SharedNotifyingContract {
                 MongoDbStore polling = MongoDbStore.builder(single.dsn("lock")).build();
                 ReleaseSubscription wakeup = polling.watch("a")) {
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> wakeup.next().toCompletableFuture().isDone() || !isListening());
             assertThat(wakeup.isWatching()).isFalse();
         }
@@ -203,6 +202,6 @@ class ChangeStreamIT implements SharedNotifyingContract {
     }
 
     private static void awaitWatching(ReleaseSubscription wakeup) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(wakeup::isWatching);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(wakeup::isWatching);
     }
 }

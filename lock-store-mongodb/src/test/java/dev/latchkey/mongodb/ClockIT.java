@@ -10,12 +10,10 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.Requests;
 import java.time.Duration;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The server's clock decides, and the client's does not matter: not even when they differ by an hour. */
-@Timeout(120)
 class ClockIT {
 
     @ParameterizedTest

@@ -22,10 +22,8 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a store is made from, where it then keeps its locks, and what it closes. */
-@Timeout(60)
 class ConstructionIT {
 
     private static MongoDbServer server;

@@ -22,6 +22,7 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,10 +32,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What may go wrong with a server, or on the way to it. */
-@Timeout(180)
 class FaultsIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);
@@ -240,7 +239,7 @@ class FaultsIT {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(60));
         server.thaw();
         Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .ignoreExceptionsInstanceOf(LockStorageException.class)
                 .until(() -> locks.createLock("frozen").tryAcquire());
     }
@@ -257,7 +256,7 @@ class FaultsIT {
 
         Lock next = locks.createLock("forgotten", LONG);
         Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .ignoreExceptionsInstanceOf(LockStorageException.class)
                 .until(next::tryAcquire);
         assertThat(next.fencingToken().orElseThrow()).isGreaterThan(token);

@@ -15,10 +15,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** B21: what does not wait works for a thread that is interrupted, and keeps its flag: each method, from the first on. */
-@Timeout(60)
 class InterruptedIT {
 
     @Test

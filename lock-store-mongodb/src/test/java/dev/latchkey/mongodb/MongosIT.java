@@ -21,13 +21,11 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A7: a {@code mongos} decides by its own clock. The server here greets as one, and is none: another clock is made by writing
  * down the lease as a slower one would have.
  */
-@Timeout(60)
 class MongosIT {
 
     private static final Duration SKEW = Duration.ofSeconds(90);

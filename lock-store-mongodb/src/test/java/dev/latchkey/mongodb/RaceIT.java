@@ -11,10 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many insert one document at once. */
-@Timeout(180)
 class RaceIT {
 
     private static final int THREADS = 16;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,10 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What it costs the server, by the server's own log and counters. */
-@Timeout(120)
 class CostIT {
 
     private static PostgresServer server;
@@ -125,7 +124,8 @@ class CostIT {
         assertThat(Raw.connections(server)).isEqualTo(2);
         assertThat(holder.release()).isTrue();
         for (Future<Boolean> waiter : waiting) {
-            assertThat(waiter.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(waiter.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
         }
         assertThat(Raw.connections(server)).isLessThanOrEqualTo(4);
     }
@@ -145,7 +145,7 @@ class CostIT {
                 .untilAsserted(() -> assertThat(statementsSince(before)).isEmpty());
 
         assertThat(holder.release()).isTrue();
-        assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -165,7 +165,7 @@ class CostIT {
                 }));
             }
             for (Future<?> call : calls) {
-                call.get(60, TimeUnit.SECONDS);
+                call.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
             }
             others.close();
         }

@@ -35,12 +35,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.PGConnection;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** An error in the middle of what several depend on: the others are told, and no session keeps a lock without an owner. */
-@Timeout(180)
 class DriverErrorsIT {
 
     /** What the driver throws before it sends a statement that contains a text, once. */

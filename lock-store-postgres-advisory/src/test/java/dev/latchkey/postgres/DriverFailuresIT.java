@@ -39,12 +39,10 @@ import javax.net.SocketFactory;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.PGConnection;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A driver that fails otherwise than by an SQLException, and one that waits long for a server. */
-@Timeout(120)
 class DriverFailuresIT {
 
     /** Makes sockets in whose next read the driver finds the error that was planted. */

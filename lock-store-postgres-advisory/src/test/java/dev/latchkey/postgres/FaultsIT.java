@@ -3,6 +3,7 @@ package dev.latchkey.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
@@ -30,10 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Sessions, servers and networks that end while somebody holds or waits. */
-@Timeout(120)
 class FaultsIT {
 
     private static PostgresServer server;
@@ -103,7 +102,7 @@ class FaultsIT {
             Raw.terminate(server, "granted");
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
             assertThat(editor.held()).isEmpty();
             assertThatThrownBy(() -> editor.checkExclusive("pump")).isInstanceOf(LockLostException.class);
@@ -136,7 +135,7 @@ class FaultsIT {
 
         Raw.terminate(server, "NOT granted");
 
-        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(LockStorageException.class);
         assertThat(holder.isAcquired()).isTrue();
@@ -154,7 +153,8 @@ class FaultsIT {
 
         Raw.terminate(server, "NOT granted");
 
-        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class);
         awaitLoss(Duration.ofSeconds(2));
         assertThat(promoter.isAcquired()).isFalse();
         assertThat(reader.isAcquired()).isTrue();
@@ -171,7 +171,8 @@ class FaultsIT {
         server.kill();
 
         awaitLoss(Duration.ofSeconds(2));
-        assertThatThrownBy(() -> waiting.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(LockStorageException.class);
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .hasCauseInstanceOf(LockStorageException.class);
         assertThatThrownBy(() -> locks.createLock("report").tryAcquire()).isInstanceOf(LockStorageException.class);
         server.restart();
         Lock next = locks.createLock("report");
@@ -246,13 +247,15 @@ class FaultsIT {
             assertThat(before.tryAcquire()).isTrue();
             Future<Lock> waiting = startWaiting(watched("report-" + i));
             assertThat(before.release()).isTrue();
-            assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+            assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)
+                            .isAcquired())
+                    .isTrue();
         }
 
         proxy.silence();
 
         Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(TimeLimits.LIMIT)
                 .untilAsserted(() -> assertThat(losses).hasSize(4).containsOnly(LossReason.SESSION_LOST));
     }
 
@@ -262,7 +265,8 @@ class FaultsIT {
         assertThat(holder.tryAcquire()).isTrue();
         Future<Lock> first = startWaiting(locks.createLock("report"));
         assertThat(holder.release()).isTrue();
-        assertThat(first.get(10, TimeUnit.SECONDS).release()).isTrue();
+        assertThat(first.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS).release())
+                .isTrue();
         proxy.cut();
         // One that was used just now is not looked at.
         Awaitility.await().pollDelay(Duration.ofMillis(200)).until(() -> proxy.connections() == 0);
@@ -272,7 +276,8 @@ class FaultsIT {
 
         assertThat(waiting.isDone()).isFalse();
         assertThat(holder.release()).isTrue();
-        assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+        assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS).isAcquired())
+                .isTrue();
     }
 
     /** It has moved to a connection of its own by then, which shares: nobody else may be kept out by that. */
@@ -378,7 +383,9 @@ class FaultsIT {
             Awaitility.await().during(Duration.ofMillis(500)).until(() -> !waiting.isDone());
 
             assertThat(holder.release()).isTrue();
-            assertThat(waiting.get(10, TimeUnit.SECONDS).isAcquired()).isTrue();
+            assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)
+                            .isAcquired())
+                    .isTrue();
         }
     }
 
@@ -431,7 +438,10 @@ class FaultsIT {
 
             assertThat(promoting.isDone()).isFalse();
             Raw.run(foreign, "SELECT pg_advisory_unlock_shared(" + number + ")");
-            assertThat(promoting.get(20, TimeUnit.SECONDS).fencingToken()).isPresent();
+            assertThat(promoting
+                            .get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)
+                            .fencingToken())
+                    .isPresent();
         }
     }
 

@@ -8,6 +8,7 @@ import dev.latchkey.Key;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -17,11 +18,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A server that lets nobody in for long, while the connections that are open end one after the other. */
-@Timeout(120)
 class HangingConnectIT {
 
     private final List<String> lost = new CopyOnWriteArrayList<>();
@@ -114,7 +113,7 @@ class HangingConnectIT {
 
     private void awaitLost(String... resources) {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(TimeLimits.LIMIT)
                 .untilAsserted(() -> assertThat(lost).containsExactly(resources));
     }
 }

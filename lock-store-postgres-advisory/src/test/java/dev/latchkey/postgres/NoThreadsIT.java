@@ -10,6 +10,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,11 +25,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A process that can make no more threads: the JVM says so by an error where one is started. */
-@Timeout(90)
 class NoThreadsIT {
 
     private final AtomicInteger refused = new AtomicInteger();
@@ -116,7 +115,8 @@ class NoThreadsIT {
                         exclusive(Key.of("report")), System.nanoTime() + 60_000_000_000L, new CompletableFuture<>());
             }));
 
-            assertThat(checked.await(50, TimeUnit.SECONDS)).isTrue();
+            assertThat(checked.await(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
 
             assertThat(rivals.delete(holder)).isTrue();
             granted(waiter.result());

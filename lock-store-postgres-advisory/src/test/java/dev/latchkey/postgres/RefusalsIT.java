@@ -12,11 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers on which a lock would be none. */
-@Timeout(120)
 class RefusalsIT {
 
     @Test

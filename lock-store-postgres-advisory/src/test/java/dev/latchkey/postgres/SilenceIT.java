@@ -11,6 +11,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,10 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A network that goes silent while somebody waits: nothing is closed, and nothing is answered. */
-@Timeout(180)
 class SilenceIT {
 
     private static PostgresServer server;
@@ -90,10 +89,10 @@ class SilenceIT {
         proxy.silence();
 
         Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(TimeLimits.LIMIT)
                 .untilAsserted(() -> assertThat(losses).containsExactly(LossReason.SESSION_LOST));
         assertThat(promoter.isExpired()).isTrue();
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(waiting::isDone);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(waiting::isDone);
         assertThatThrownBy(waiting::result).isInstanceOfAny(LockLostException.class, LockStorageException.class);
     }
 
@@ -105,7 +104,7 @@ class SilenceIT {
         Lock promoter = locks.createLock("report");
         assertThat(promoter.tryAcquireShared()).isTrue();
         BackgroundCall<Lock> waiting = waitingInTheServer(promoter::acquire);
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> lockTimeouts() > 0);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> lockTimeouts() > 0);
         assertThat(waiting.isDone()).isFalse();
         assertThat(promoter.isExpired()).isFalse();
         assertThat(others.createLock("report").tryAcquire()).isFalse();
@@ -113,7 +112,7 @@ class SilenceIT {
         Lock late = others.createLock("report");
         BackgroundCall<Lock> coming = BackgroundCall.start(late::acquireShared);
         long timeouts = lockTimeouts();
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> lockTimeouts() > timeouts + 1);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> lockTimeouts() > timeouts + 1);
         assertThat(coming.isDone()).isFalse();
 
         assertThat(reader.release()).isTrue();
@@ -166,7 +165,7 @@ class SilenceIT {
 
         proxy.silence();
 
-        Awaitility.await().atMost(Duration.ofSeconds(60)).until(waiting::isDone);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(waiting::isDone);
         assertThatThrownBy(waiting::result).isInstanceOf(LockStorageException.class);
     }
 

@@ -7,6 +7,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -19,10 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Locks that live and die with a transaction of the caller. */
-@Timeout(60)
 class TransactionLocksIT {
 
     private final String resource = "transaction-" + UUID.randomUUID();
@@ -89,7 +88,7 @@ class TransactionLocksIT {
 
         assertThat(lock.release()).isTrue();
 
-        waiting.get(20, TimeUnit.SECONDS);
+        waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
         assertThat(locks.createLock(resource).tryAcquire()).isFalse();
     }
 

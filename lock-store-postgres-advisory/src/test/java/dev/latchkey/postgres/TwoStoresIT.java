@@ -10,6 +10,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,10 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Two stores are to each other as two processes are: what only the server's queue decides. */
-@Timeout(60)
 class TwoStoresIT {
 
     private static PostgresServer server;
@@ -74,7 +73,7 @@ class TwoStoresIT {
         assertThat(here.createLock("report").tryAcquireShared()).isFalse();
         assertThat(reader.release()).isTrue();
 
-        assertThat(writing.get(20, TimeUnit.SECONDS)).isSameAs(writer);
+        assertThat(writing.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isSameAs(writer);
     }
 
     @Test
@@ -88,7 +87,8 @@ class TwoStoresIT {
         assertThat(mode(holder)).contains(LockMode.SHARED);
         assertThat(writing.isDone()).isFalse();
         assertThat(holder.release()).isTrue();
-        assertThat(writing.get(20, TimeUnit.SECONDS).isAcquired()).isTrue();
+        assertThat(writing.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS).isAcquired())
+                .isTrue();
     }
 
     @Test
@@ -101,7 +101,8 @@ class TwoStoresIT {
         assertThat(mode(reader)).contains(LockMode.EXCLUSIVE);
         assertThat(writing.isDone()).isFalse();
         assertThat(reader.release()).isTrue();
-        assertThat(writing.get(20, TimeUnit.SECONDS).isAcquired()).isTrue();
+        assertThat(writing.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS).isAcquired())
+                .isTrue();
     }
 
     @Test
@@ -114,7 +115,8 @@ class TwoStoresIT {
 
         assertThat(second.isAcquired()).isTrue();
         assertThat(second.release()).isTrue();
-        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(promoting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -127,7 +129,8 @@ class TwoStoresIT {
         assertThat(there.createLock("report").tryAcquireShared()).isFalse();
 
         assertThat(second.release()).isTrue();
-        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(promoting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.EXCLUSIVE);
     }
 
     /** It got in on the session of the promoter, which no wait of that one is kept up by: both held. */
@@ -139,12 +142,14 @@ class TwoStoresIT {
         Lock late = here.createLock("report");
         Future<Lock> reading = threads.submit(() -> late.acquireShared());
 
-        assertThat(mode(reading.get(20, TimeUnit.SECONDS))).contains(LockMode.SHARED);
+        assertThat(mode(reading.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.SHARED);
         assertThat(other.release()).isTrue();
 
         assertThatThrownBy(() -> promoting.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
         assertThat(late.release()).isTrue();
-        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(promoting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.EXCLUSIVE);
     }
 
     /** All were kept waiting with it, for the seconds that one wait of the promoter takes. */
@@ -159,9 +164,11 @@ class TwoStoresIT {
 
         assertThat(here.createLock("report").tryAcquireShared()).isFalse();
         assertThat(other.release()).isTrue();
-        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(promoting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.EXCLUSIVE);
         assertThat(promoter.release()).isTrue();
-        assertThat(mode(reading.get(20, TimeUnit.SECONDS))).contains(LockMode.SHARED);
+        assertThat(mode(reading.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.SHARED);
     }
 
     /** The writer keeps new readers out only as long as it waits. */
@@ -190,7 +197,8 @@ class TwoStoresIT {
         assertThat(there.createLock("report").tryAcquireShared()).isFalse();
         assertThat(promoter.isExpired()).isFalse();
         assertThat(reader.release()).isTrue();
-        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(promoting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.EXCLUSIVE);
         assertThat(promoter.release()).isTrue();
         assertThat(Raw.ask(server, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
                 .isEqualTo("0");
@@ -208,7 +216,8 @@ class TwoStoresIT {
 
         assertThat(promoting.isDone()).isFalse();
         assertThat(reader.release()).isTrue();
-        assertThat(mode(promoting.get(20, TimeUnit.SECONDS))).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(promoting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)))
+                .contains(LockMode.EXCLUSIVE);
         assertThat(promoter.release()).isTrue();
         assertThat(Raw.ask(server, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))
                 .isEqualTo("0");

@@ -7,6 +7,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -18,10 +19,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Callers on virtual threads, where there are any: an interrupt must not close the connection all share. */
-@Timeout(60)
 class VirtualThreadsIT {
 
     private final String resource = "virtual-" + UUID.randomUUID();
@@ -57,7 +56,7 @@ class VirtualThreadsIT {
         });
         start(task);
 
-        assertThat(task.get(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(task.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(beside.isAcquired()).isTrue();
         assertThat(losses).isEmpty();
     }
@@ -97,7 +96,7 @@ class VirtualThreadsIT {
 
         thread.interrupt();
 
-        assertThatThrownBy(() -> task.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> task.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(InterruptedException.class);
         assertThat(holder.release()).isTrue();

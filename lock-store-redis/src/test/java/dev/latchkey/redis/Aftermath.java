@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -12,7 +13,7 @@ import org.awaitility.Awaitility;
 /** What has to be so after every fault, once all who took part have released or are gone. */
 final class Aftermath {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final RedisServer server;
     private final String resource;

@@ -13,6 +13,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,10 +23,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Three servers, of which two must agree, and which are killed, frozen and emptied. */
-@Timeout(180)
 class CombinedRedisIT {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(60);
@@ -117,7 +116,7 @@ class CombinedRedisIT {
 
     private static void awaitPart(RedisServer server, Lock holder) {
         Awaitility.await("the hold to be on " + server.address())
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> String.valueOf(
                                 server.call("GET", "lock:{" + holder.key().resource() + "}"))
                         .contains(holder.key().token()));
@@ -173,7 +172,7 @@ class CombinedRedisIT {
 
         servers.get(0).restartEmpty();
         Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .ignoreException(LockStorageException.class)
                 .until(() -> cycle(locks) > token);
     }
@@ -208,7 +207,7 @@ class CombinedRedisIT {
         assertThat(holder.tryAcquire()).isTrue();
         servers.get(0).freeze();
         servers.get(2).freeze();
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(holder::isExpired);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(holder::isExpired);
         BackgroundCall<Boolean> rival = BackgroundCall.start(() -> {
             while (true) {
                 try {
@@ -251,7 +250,7 @@ class CombinedRedisIT {
                     one.heal();
                     other.heal();
                     Awaitility.await()
-                            .atMost(Duration.ofSeconds(30))
+                            .atMost(TimeLimits.LIMIT)
                             .ignoreException(LockStorageException.class)
                             .until(() -> cycle(cut) > 0);
                 }

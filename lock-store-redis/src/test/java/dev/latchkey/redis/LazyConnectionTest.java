@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class LazyConnectionTest {
 
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** B5: it is being opened at the server that was the master when that began. */
     @Test

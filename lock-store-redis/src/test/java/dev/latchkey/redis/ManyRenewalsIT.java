@@ -17,7 +17,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +24,6 @@ import org.slf4j.LoggerFactory;
  * Thousands of locks kept alive at once, counted by the server, which stops for 2 s in between. A round is a third of the
  * TTL; {@code -Dlatchkey.rounds=30} are five minutes.
  */
-@Timeout(1_800)
 class ManyRenewalsIT {
 
     private static final Logger log = LoggerFactory.getLogger(ManyRenewalsIT.class);

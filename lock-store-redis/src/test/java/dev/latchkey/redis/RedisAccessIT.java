@@ -11,6 +11,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -109,7 +110,7 @@ class RedisAccessIT extends OnOneServer {
             server.call("ACL", "SETUSER", "soon", "&lk:in:*", "+publish", "+subscribe", "+unsubscribe");
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .untilAsserted(() -> assertThat(queue("lk:{heard}:q"))
                             .hasSize(2)
                             .allSatisfy(waiter -> assertThat(waiter).endsWith(" 1")));

@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.Lock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -112,7 +113,8 @@ class RedisCostIT extends WithAStore {
             Future<Boolean> secondWaits = executor.submit(() -> acquired(second));
             Awaitility.await().until(() -> keys.listening().size() == 1);
             assertThat(first.release()).isTrue();
-            assertThat(secondWaits.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(secondWaits.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             Lock third = locks.createLock("passed on", LONG_TTL);
             Future<Boolean> thirdWaits = executor.submit(() -> acquired(third));
             Awaitility.await().until(() -> keys.listening().size() == 1);
@@ -120,7 +122,8 @@ class RedisCostIT extends WithAStore {
 
             assertThat(second.release()).isTrue();
 
-            assertThat(thirdWaits.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(thirdWaits.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(executed()).doesNotContainKey("publish").containsEntry("evalsha", 1L);
         } finally {
             executor.shutdownNow();

@@ -12,6 +12,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
@@ -139,7 +140,7 @@ class RedisFailureIT extends WithAStore {
             assertThat(expiring.tryAcquireShared()).isTrue();
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .untilAsserted(() -> assertThat(server.call("KEYS", "lock:*" + resource + "*"))
                             .isEqualTo(List.of()));
         } finally {

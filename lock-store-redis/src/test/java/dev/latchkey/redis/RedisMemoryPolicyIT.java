@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,7 +55,7 @@ class RedisMemoryPolicyIT extends OnOneServer {
             Requests.granted(store.save(Requests.exclusive(Key.of("two"))));
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .untilAsserted(
                             () -> assertThat(log()).containsOnlyOnce(WARNING).contains(policy, "noeviction"));
         }

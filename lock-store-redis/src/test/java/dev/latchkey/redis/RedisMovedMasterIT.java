@@ -13,6 +13,7 @@ import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,14 +25,12 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The master becomes a replica of its replica, and one address leads to whichever is the master. */
-@Timeout(180)
 class RedisMovedMasterIT {
 
     private static final Duration TTL = Duration.ofSeconds(60);
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{report}";
 

@@ -11,6 +11,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
@@ -128,9 +129,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
             assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
             assertThat(keys.held()).hasSize(1);
             proxy.heal();
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
-                    .until(() -> keys.held().isEmpty());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> keys.held().isEmpty());
         } finally {
             client.shutdown(0, 2, TimeUnit.SECONDS);
         }
@@ -181,7 +180,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         Lock rival = rivals.createLock(RESOURCE, LONG_TTL);
         assertThat(rival.tryAcquire(Duration.ofSeconds(20))).isTrue();
         assertThat(renewed.isExpired()).isTrue();
-        assertThat(losses.poll(10, TimeUnit.SECONDS)).isEqualTo(LossReason.STORE_UNREACHABLE);
+        assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.STORE_UNREACHABLE);
         proxy.heal();
         assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
         Awaitility.await().ignoreException(LockStorageException.class).until(() -> !renewed.isAcquired());

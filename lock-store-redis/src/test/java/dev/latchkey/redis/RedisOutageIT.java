@@ -22,10 +22,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** C13: what was asked for and given up while there was no server. */
-@Timeout(180)
 class RedisOutageIT {
 
     private static final int CALLS = 1_000;

@@ -9,6 +9,7 @@ import dev.latchkey.testkit.RemoteFailure;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -63,7 +64,7 @@ class RedisProcessFaultsIT extends OnOneServer {
 
     private void awaitListening() {
         Awaitility.await()
-                .atMost(Duration.ofMinutes(1))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> new RedisKeys(server).listening().size() == 1);
         waiterReply.awaitWaiting();
     }

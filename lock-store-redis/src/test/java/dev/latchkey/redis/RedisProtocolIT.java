@@ -12,6 +12,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +35,7 @@ class RedisProtocolIT extends WithAStore {
     @Test
     void givenAProposal_whenItIsAheadOfTheClockByLessThanASecond_thenItIsTheToken() {
         Awaitility.await("a request that is under way for less than a second")
-                .atMost(Duration.ofSeconds(60))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> {
                     Key key = Key.of(resource);
                     long proposal = Long.parseLong(micros()) + 900_000;

@@ -12,6 +12,7 @@ import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisRefusal;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -20,10 +21,8 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The server dies, forgets, is full or slow. */
-@Timeout(120)
 class RedisServerFaultsIT {
 
     private static final Duration LONG_TTL = Duration.ofSeconds(60);
@@ -57,7 +56,7 @@ class RedisServerFaultsIT {
 
     private void awaitConnected() {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(20))
+                .atMost(TimeLimits.LIMIT)
                 .ignoreException(LockStorageException.class)
                 .until(() -> !locks.createLock("another").isAcquired());
     }
@@ -107,7 +106,7 @@ class RedisServerFaultsIT {
         long nextToken = next.fencingToken().orElseThrow();
         assertThat(nextToken).isGreaterThan(token);
         assertThatThrownBy(holder::refresh).isInstanceOf(LockLostException.class);
-        assertThat(losses.poll(10, TimeUnit.SECONDS)).isEqualTo(LossReason.TAKEN_OVER);
+        assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.TAKEN_OVER);
         assertThat(holder.release()).isFalse();
         assertThat(next.isAcquired()).isTrue();
         assertThat(next.release()).isTrue();
@@ -129,7 +128,7 @@ class RedisServerFaultsIT {
         server.kill();
 
         assertThatThrownBy(() -> locks.createLock("other").tryAcquire()).isInstanceOf(LockStorageException.class);
-        assertThat(losses.poll(10, TimeUnit.SECONDS)).isEqualTo(LossReason.STORE_UNREACHABLE);
+        assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.STORE_UNREACHABLE);
         assertThat(renewed.isExpired()).isTrue();
         server.restartEmpty();
         new Aftermath(server, RESOURCE).check(token, SHORT_TTL);

@@ -25,11 +25,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that speaks TLS, with a certificate that nobody but this test has heard of. */
-@Timeout(120)
 class RedisTlsIT {
 
     private static final String PASSWORD = "throw-away";

@@ -23,10 +23,8 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Users and passwords where there is more than one server. */
-@Timeout(120)
 class RedisTopologyAccessIT {
 
     private static final String RESOURCE = "report";

@@ -13,6 +13,7 @@ import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.Requests;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -32,10 +33,8 @@ import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Another server takes over: the replica of a sentinel's master, or the next owner of a cluster's slot. */
-@Timeout(180)
 class RedisTopologyFaultsIT {
 
     private static final Duration TTL = Duration.ofSeconds(60);
@@ -69,7 +68,7 @@ class RedisTopologyFaultsIT {
             sentinel.awaitFailover();
 
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(TimeLimits.LIMIT)
                     .ignoreException(LockStorageException.class)
                     .until(holder::isAcquired);
             assertThat(holder.fencingToken()).hasValue(token);
@@ -100,7 +99,7 @@ class RedisTopologyFaultsIT {
 
             Lock next = locks.createLock(RESOURCE, TTL);
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(TimeLimits.LIMIT)
                     .ignoreException(LockStorageException.class)
                     .until(next::tryAcquire);
 
@@ -123,7 +122,7 @@ class RedisTopologyFaultsIT {
 
                 // Until the replica has caught up, it acknowledges nothing in time.
                 Awaitility.await()
-                        .atMost(Duration.ofSeconds(30))
+                        .atMost(TimeLimits.LIMIT)
                         .untilAsserted(() -> assertThatThrownBy(lock::tryAcquire)
                                 .isInstanceOf(LockStorageException.class)
                                 .hasMessageContaining("1 of 2 replicas"));
@@ -175,7 +174,7 @@ class RedisTopologyFaultsIT {
 
             source.call("CLUSTER", "DELSLOTS", slot);
             Awaitility.await("a look that is refused")
-                    .atMost(Duration.ofSeconds(20))
+                    .atMost(TimeLimits.LIMIT)
                     .pollInterval(Duration.ofMillis(20))
                     .until(() -> source.text("INFO", "commandstats")
                             .lines()
@@ -322,7 +321,7 @@ class RedisTopologyFaultsIT {
         master.kill();
 
         Awaitility.await()
-                .atMost(Duration.ofSeconds(90))
+                .atMost(TimeLimits.LIMIT)
                 .until(() ->
                         replica.call("PUBSUB", "SHARDCHANNELS") instanceof List<?> channels && !channels.isEmpty());
         long token = holder.fencingToken().orElseThrow();

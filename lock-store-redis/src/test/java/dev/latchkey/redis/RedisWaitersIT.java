@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,10 +16,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What waiting costs the server and this process, counted where it does not depend on the machine. */
-@Timeout(180)
 class RedisWaitersIT {
 
     private static final Duration TTL = Duration.ofMinutes(5);
@@ -121,9 +120,7 @@ class RedisWaitersIT {
                 return lock.release();
             }));
         }
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> keys.listening().size() == waiters);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> keys.listening().size() == waiters);
 
         assertThat(connections()).isEqualTo(2);
         // A few more, for what is started when first needed, whoever needs it.

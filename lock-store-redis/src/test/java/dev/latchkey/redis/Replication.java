@@ -3,13 +3,14 @@ package dev.latchkey.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 
 /** How far a replica has come. {@code WAIT} looks at the writes of its own connection alone. */
 final class Replication {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private Replication() {}
 

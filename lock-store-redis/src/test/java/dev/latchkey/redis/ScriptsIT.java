@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.servers.RedisServer;
 import java.io.IOException;
 import java.lang.reflect.Field;
@@ -24,7 +25,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -176,7 +176,8 @@ class ScriptsIT {
                     "this machine lacks " + command.get(0) + ": \"apt-get install lua-check redis-tools\"", e);
         }
         String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         return printed;
     }
 }

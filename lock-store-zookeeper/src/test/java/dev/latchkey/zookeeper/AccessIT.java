@@ -7,6 +7,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.ZooKeeperServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
@@ -17,10 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Who may, where nodes are, whose client it is, and what is left. */
-@Timeout(120)
 class AccessIT {
 
     private static ZooKeeperServer server;
@@ -112,7 +111,7 @@ class AccessIT {
 
             assertThat(nodes.below("/clean/report")).isEmpty();
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> nodes.client().exists("/clean", false) == null);
             assertThat(lock.tryAcquire()).isTrue();
             assertThat(store.holds()).isOne();

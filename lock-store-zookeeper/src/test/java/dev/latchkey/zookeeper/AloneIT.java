@@ -17,10 +17,8 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What goes wrong where nobody else stands in line: there a node is made by a call that blocks, and nothing else asked. */
-@Timeout(180)
 class AloneIT extends BehindAProxy {
 
     private static final Duration SLOWNESS = Duration.ofMillis(300);

@@ -3,6 +3,7 @@ package dev.latchkey.zookeeper;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 /** A store whose connection goes through a proxy, and a plain client with none in between. */
 abstract class BehindAProxy {
 
-    static final Duration LIMIT = Duration.ofSeconds(40);
+    static final Duration LIMIT = TimeLimits.LIMIT;
     static final Duration TTL = Duration.ofMinutes(5);
 
     static ZooKeeperServer server;

@@ -18,10 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What it costs the server, by the packets that it counts. */
-@Timeout(120)
 class CostIT {
 
     /** Long enough that nothing but what the tests do is sent while they do it. */

@@ -9,6 +9,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
@@ -19,13 +20,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Over clients that somebody else makes, and replaces when their session has ended. */
-@Timeout(120)
 class CuratorIT {
 
-    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private ZooKeeperServer server;
     private CuratorFramework curator;

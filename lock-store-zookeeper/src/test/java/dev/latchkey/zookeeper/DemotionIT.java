@@ -11,10 +11,8 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Who may share since a demotion gets in, though nobody answered it. */
-@Timeout(180)
 class DemotionIT extends BehindAProxy {
 
     DemotionIT() {

@@ -7,6 +7,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,16 +16,14 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Three servers whose followers lose their leader and elect another one, while the leader has not noticed: what needs no
  * quorum it goes on answering, a {@code sync} as well.
  */
-@Timeout(300)
 class DeposedLeaderIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** How many ticks of 200 ms a server bears to hear nothing, so the one that is deposed too. */
     private static final String PATIENT = "syncLimit=1000";

@@ -8,6 +8,7 @@ import dev.latchkey.LossReason;
 import dev.latchkey.servers.ZooKeeperEnsemble;
 import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -15,13 +16,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Three servers, of which one fails. */
-@Timeout(180)
 class EnsembleIT {
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final Duration TTL = Duration.ofMinutes(5);
 
     private ZooKeeperEnsemble ensemble;

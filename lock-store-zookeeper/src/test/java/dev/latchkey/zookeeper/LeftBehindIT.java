@@ -10,10 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Nodes that could not be removed when they were given up, in a session that outlives the outage. */
-@Timeout(180)
 class LeftBehindIT extends BehindAProxy {
 
     /** Longer than a call waits for an answer, and short enough for the pulse to find nothing to do meanwhile. */

@@ -15,10 +15,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What ends a wait in time, how many stand in line, and what is believed while the servers cannot be asked. */
-@Timeout(180)
 class LimitsIT extends BehindAProxy {
 
     LimitsIT() {

@@ -10,6 +10,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.servers.ZooKeeperServer;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,13 +21,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A process that can make no more threads for a while: the JVM says so by an error where one is started. */
-@Timeout(120)
 class NoThreadsIT {
 
-    private static final Duration LIMIT = Duration.ofSeconds(40);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final AtomicBoolean refused = new AtomicBoolean(true);
     private ZooKeeperServer server;

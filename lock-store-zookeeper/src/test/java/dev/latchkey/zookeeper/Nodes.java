@@ -1,5 +1,6 @@
 package dev.latchkey.zookeeper;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,7 @@ final class Nodes implements AutoCloseable {
                 connected.countDown();
             }
         });
-        if (!connected.await(30, TimeUnit.SECONDS)) {
+        if (!connected.await(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)) {
             throw new AssertionError("no connection to " + servers);
         }
         return client;

@@ -11,10 +11,8 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** When a holder learns that the servers may have ended its session. */
-@Timeout(120)
 class SessionEndIT extends BehindAProxy {
 
     SessionEndIT() {

@@ -24,10 +24,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What is lost when a session may have ended, and what is not. Its client says what a server would, at once. */
-@Timeout(120)
 class SessionLossTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(40);

@@ -17,13 +17,11 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A process that stands still between its client and the first use of it: the session may be as old as that. Where it stands
  * still is in what opens the client, for a signal would hardly come in just that moment.
  */
-@Timeout(120)
 class SessionStartIT extends BehindAProxy {
 
     private static final int TIMEOUT_MILLIS = 4_000;

@@ -9,10 +9,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A session that other servers grant another timeout. */
-@Timeout(120)
 class SessionTimeoutTest {
 
     private static final int HOUR_MILLIS = 3_600_000;

@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.PosixSignal;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -116,7 +117,7 @@ record BinaryLauncher(Path program, List<String> prefix) implements Launcher {
 
         private static void awaitEnd(ProcessHandle ending) {
             try {
-                ending.onExit().get(10, TimeUnit.SECONDS);
+                ending.onExit().get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
             } catch (TimeoutException e) {
                 throw new AssertionError("process " + ending.pid() + " survives SIGKILL", e);
             } catch (ExecutionException e) {

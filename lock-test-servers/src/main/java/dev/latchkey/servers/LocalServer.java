@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,7 +41,7 @@ final class LocalServer implements AutoCloseable {
      */
     record Plan(String name, Launcher launcher, List<String> arguments, Readiness readiness) {}
 
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
     private static final int LOG_SHOWN = 4_000;
 
     private final Plan plan;

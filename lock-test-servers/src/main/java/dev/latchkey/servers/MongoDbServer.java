@@ -7,6 +7,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterConnectionMode;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,7 +122,7 @@ public final class MongoDbServer extends TestServer {
             Document config = new Document("_id", "rs").append("members", List.of(member));
             client.getDatabase("admin").runCommand(new Document("replSetInitiate", config));
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> client.getDatabase("admin")
                             .runCommand(new Document("hello", 1))
                             .getBoolean("isWritablePrimary", false));

@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,7 +9,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -57,7 +57,7 @@ public record PgBouncer(Process process, ServerAddress address) implements AutoC
                         .redirectOutput(directory.resolve("pgbouncer.log").toFile())
                         .start(),
                 address);
-        Awaitility.await("pgbouncer").atMost(Duration.ofSeconds(20)).until(started::answers);
+        Awaitility.await("pgbouncer").atMost(TimeLimits.LIMIT).until(started::answers);
         return started;
     }
 

@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +13,7 @@ public final class RedisCluster implements AutoCloseable {
 
     private static final int MASTERS = 3;
     private static final int SLOTS = 16_384;
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final List<RedisServer> masters;
     private final List<RedisServer> replicas = new ArrayList<>();

@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,7 +16,7 @@ import org.awaitility.Awaitility;
 public final class RedisSentinel implements AutoCloseable {
 
     private static final String NAME = "latchkey";
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final RedisServer master;
     private final RedisServer replica;

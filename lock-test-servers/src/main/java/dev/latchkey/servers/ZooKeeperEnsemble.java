@@ -1,6 +1,7 @@
 package dev.latchkey.servers;
 
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,7 @@ import org.awaitility.Awaitility;
 public final class ZooKeeperEnsemble implements AutoCloseable {
 
     private static final int SERVERS = 3;
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final List<ZooKeeperServer> servers;
 

@@ -18,10 +18,8 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Whatever server is found does, and refuses, what MongoDB 4.2 does. */
-@Timeout(60)
 class MongoDbServerIT {
 
     private static final FindOneAndUpdateOptions UPSERT =

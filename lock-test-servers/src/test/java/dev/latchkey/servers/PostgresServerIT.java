@@ -3,6 +3,7 @@ package dev.latchkey.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,9 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class PostgresServerIT {
 
     @Test
@@ -56,7 +55,8 @@ class PostgresServerIT {
 
             server.thaw();
 
-            assertThat(answer.get(10, TimeUnit.SECONDS)).isEqualTo(7);
+            assertThat(answer.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isEqualTo(7);
         }
     }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 public interface AsyncStoreContract extends StoreContract {
 
     private static <T> T answer(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+        return stage.toCompletableFuture().get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
     /** Also as the first thing a store is ever asked, when it has no connection yet. */

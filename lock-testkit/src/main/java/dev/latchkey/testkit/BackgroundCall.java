@@ -15,7 +15,7 @@ import org.awaitility.Awaitility;
  */
 public final class BackgroundCall<T> {
 
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private final FutureTask<T> task;
     private final Thread thread;
@@ -78,7 +78,7 @@ public final class BackgroundCall<T> {
      *
      * @return what it returned
      * @throws Exception what it threw
-     * @throws AssertionError if it does not end within half a minute
+     * @throws AssertionError if it does not end within {@link TimeLimits#LIMIT}
      */
     public T result() throws Exception {
         try {

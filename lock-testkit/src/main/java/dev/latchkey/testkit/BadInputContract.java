@@ -83,7 +83,7 @@ public interface BadInputContract extends StoreContract {
         try {
             response = fixture.store().save(exclusive(key, ttl));
         } catch (IllegalArgumentException e) {
-            assertThat(e).hasMessageMatching("(?s).*[0-9].*");
+            assertThat(e).hasMessageContaining(ttl.toString());
             assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
             return;
         }

@@ -7,7 +7,6 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
-import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.awaitility.Awaitility;
@@ -32,7 +31,7 @@ public interface ClosedStoreContract extends ProcessesContract {
             store.close();
 
             assertThat(knew.result()).as("the holder knows").isTrue();
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !losses.isEmpty());
             assertThat(holder.release()).isFalse();
         }
         assertThat(losses).containsExactly(LossReason.STORE_CLOSED);

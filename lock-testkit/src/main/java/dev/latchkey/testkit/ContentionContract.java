@@ -100,7 +100,7 @@ public interface ContentionContract extends StoreContract {
             for (int i = 0; i < rivals; i++) {
                 Lock lock = fixture.locks().createLock(resource, LONG_TTL);
                 calls.add(fixture.start(() -> {
-                    start.await(30, TimeUnit.SECONDS);
+                    start.await(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
                     return lock.tryAcquire();
                 }));
             }

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A crowd of threads of one process waits for one lock: each gets it, within the test's time, and nothing stays behind. */
 public interface CrowdContract extends StoreContract {
@@ -16,7 +14,6 @@ public interface CrowdContract extends StoreContract {
     int CROWD = Integer.getInteger("latchkey.crowd", 500);
 
     @Test
-    @Timeout(value = 300, unit = TimeUnit.SECONDS)
     default void givenACrowdWaits_whenTheHolderReleases_thenEachGetsIt(Fixture fixture) throws Exception {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();

@@ -28,7 +28,7 @@ public interface DurableServerContract extends ServerFaultContract {
             servers.forEach(OwnServer::restart);
 
             Awaitility.await("the rival to hold")
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(TimeLimits.LIMIT)
                     .ignoreException(LockStorageException.class)
                     .until(() -> rival.tryAcquire(Duration.ofSeconds(10)));
             assertThat(holder.isExpired()).as("the holder knows").isTrue();

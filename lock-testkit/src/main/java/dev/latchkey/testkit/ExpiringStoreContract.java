@@ -52,7 +52,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key next = fixture.key();
         Awaitility.await("the resource to be free")
                 .pollInterval(Duration.ofMillis(10))
-                .atMost(Duration.ofSeconds(30))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> fixture.store().save(exclusive(next)) instanceof Response.Granted);
     }
 
@@ -319,7 +319,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     private static void awaitExpiry(Fixture fixture, Key key) {
         Awaitility.await("the hold to expire")
                 .pollInterval(Duration.ofMillis(10))
-                .atMost(Duration.ofSeconds(30))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> fixture.store().find(key).isEmpty());
     }
 

@@ -42,7 +42,7 @@ public interface FullPoolsContract extends StoreContract {
             assertThat(kept.isAcquired()).as("another is renewed").isTrue();
             assertThat(losses).as("while the listeners are stuck").isEmpty();
             busy.free();
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !losses.isEmpty());
             assertThat(holder.release()).isFalse();
             assertThat(losses).containsExactly(LossReason.EXPIRED);
         }

@@ -3,7 +3,6 @@ package dev.latchkey.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 
@@ -21,7 +20,7 @@ final class InterruptedWork {
     /** Acquires the lock in a thread of its own, and returns once it is held and work has begun. */
     static InterruptedWork begin(Fixture fixture, Lock lock) {
         InterruptedWork work = new InterruptedWork(lock, fixture.start(() -> isInterruptedUnder(lock)));
-        Awaitility.await("the worker to hold").atMost(Duration.ofSeconds(30)).until(work::hasBegun);
+        Awaitility.await("the worker to hold").atMost(TimeLimits.LIMIT).until(work::hasBegun);
         return work;
     }
 

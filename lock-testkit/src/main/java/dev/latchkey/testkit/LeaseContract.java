@@ -171,10 +171,11 @@ public interface LeaseContract extends StoreContract {
         lock.onLost(told::add);
         assertThat(lock.tryAcquire()).isTrue();
 
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !told.isEmpty());
 
         assertThat(lock.isExpired()).isTrue();
         assertThat(lock.isAcquired()).isFalse();
+        OwnershipContract.awaitNotifierHasCaughtUp(fixture);
         assertThat(told).containsExactly(LossReason.EXPIRED);
     }
 
@@ -185,7 +186,7 @@ public interface LeaseContract extends StoreContract {
 
         lock.onLost(told::add);
 
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+        OwnershipContract.awaitNotifierHasCaughtUp(fixture);
         assertThat(told).containsExactly(LossReason.EXPIRED);
     }
 
@@ -262,7 +263,7 @@ public interface LeaseContract extends StoreContract {
 
         assertThat(fixture.lock(lock.key()).release()).isTrue();
 
-        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !told.isEmpty());
         assertThat(lock.isExpired()).isTrue();
         assertThat(fixture.lock().tryAcquire()).isTrue();
     }
@@ -288,7 +289,7 @@ public interface LeaseContract extends StoreContract {
         lock.refresh(shortTtl());
         Awaitility.await("the lease to end")
                 .pollInterval(Duration.ofMillis(5))
-                .atMost(Duration.ofSeconds(30))
+                .atMost(TimeLimits.LIMIT)
                 .until(lock::isExpired);
         return lock;
     }

@@ -1,9 +1,11 @@
 package dev.latchkey.testkit;
 
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static dev.latchkey.testkit.Requests.exclusive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ReleaseSubscription;
@@ -11,6 +13,7 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +25,7 @@ import org.junit.jupiter.api.Test;
 public interface NotifyingStoreContract extends StoreContract {
 
     /** How long a hint may take on a busy machine. */
-    Duration HINT_LIMIT = Duration.ofSeconds(30);
+    Duration HINT_LIMIT = TimeLimits.LIMIT;
 
     @Test
     default void givenNotifyingStore_whenAskedForTheCapability_thenItHasIt(Fixture fixture) {
@@ -40,6 +43,35 @@ public interface NotifyingStoreContract extends StoreContract {
 
             awaitWoken(next);
         }
+    }
+
+    /** A waiter that is told when to ask polls only every 15 to 30 s: without its wake-up it would be late. */
+    @Test
+    default void givenAWaiterThatPollsNoMore_whenTheHolderReleases_thenItAcquiresLongBeforeItWouldPoll(Fixture fixture)
+            throws Exception {
+        FaultyStore counting = new FaultyStore(fixture.store());
+        LockFactory locks = new LockFactory(counting);
+        Lock holder = fixture.lock();
+        assertThat(holder.tryAcquire()).isTrue();
+        BackgroundCall<Boolean> waiting = fixture.start(
+                () -> locks.createLock(fixture.resource(), LONG_TTL).tryAcquire(WaitingContract.LONG_WAIT));
+        awaitPollsNoMore(counting);
+        long start = System.nanoTime();
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(waiting.result()).isTrue();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(7));
+        locks.close();
+    }
+
+    /** Waits until nothing is asked for longer than the longest pause of a waiter that is not told. */
+    private static void awaitPollsNoMore(FaultyStore store) {
+        AtomicInteger polls = new AtomicInteger();
+        Awaitility.await()
+                .during(Duration.ofMillis(1_100))
+                .atMost(HINT_LIMIT)
+                .until(() -> polls.getAndSet(store.calls().size()) == polls.get() && polls.get() > 0);
     }
 
     @Test

@@ -37,7 +37,7 @@ import java.util.function.Consumer;
 public final class SecondProcess implements AutoCloseable {
 
     /** How long a process may take to start, to answer or to end, before that counts as a failure. */
-    public static final Duration LIMIT = Duration.ofSeconds(60);
+    public static final Duration LIMIT = TimeLimits.LIMIT;
 
     private static final int STDERR_SHOWN = 8_000;
 

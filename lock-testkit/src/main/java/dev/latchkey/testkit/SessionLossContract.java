@@ -6,7 +6,6 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.ProcessBound;
-import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -82,7 +81,7 @@ public interface SessionLossContract extends OwnServersContract, ClosedStoreCont
             assertThat(work.endsKnowingly()).as("the worker is interrupted").isTrue();
             assertThat(losses).as("while the listeners are stuck").isEmpty();
             busy.free();
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !losses.isEmpty());
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !losses.isEmpty());
             assertThat(losses).containsExactly(LossReason.SESSION_LOST);
             detour.heal();
         }

@@ -178,7 +178,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     private static void awaitGone(Fixture fixture, Key key) {
         Awaitility.await("a hold to expire")
                 .pollInterval(Duration.ofMillis(10))
-                .atMost(Duration.ofSeconds(30))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> fixture.store().find(key).isEmpty());
     }
 }

@@ -24,7 +24,7 @@ final class Succession implements AutoCloseable {
         void against(List<? extends OwnServer> servers, Succession succession) throws Exception;
     }
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     /** What a failing server may still grant it when nobody waits for the answer ends soon enough for the next try. */
     private static final Duration RIVALS_TTL = Duration.ofSeconds(10);

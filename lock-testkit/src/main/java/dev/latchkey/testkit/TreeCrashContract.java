@@ -21,11 +21,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -48,7 +46,6 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     }
 
     @Test
-    @Timeout(value = 300, unit = TimeUnit.SECONDS)
     default void givenEditorsAreKilledInTheMiddleOfARequest_whenLookedAt_thenAllOfItIsHeldOrNothingAndNotForLong(
             Fixture fixture, @TempDir Path directory) throws Exception {
         int size = 60;
@@ -109,7 +106,6 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     }
 
     @Test
-    @Timeout(value = 300, unit = TimeUnit.SECONDS)
     default void givenEditorsOfOneTree_whenSomeAreKilled_thenNeverTwoInConflictAndTheOthersGetOnAndKnowTheirChanges(
             Fixture fixture, @TempDir Path directory) throws Exception {
         List<String> names = List.of("ann", "bob", "cid");

@@ -28,7 +28,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
         editor.onLost(told::add);
         editor.acquire(TreeRequest.exclusive("child1"));
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> !told.isEmpty());
+        await().atMost(TimeLimits.LIMIT).until(() -> !told.isEmpty());
 
         assertThat(told).containsExactly(LossReason.EXPIRED);
         assertThat(editor.holdsExclusive("child1")).isFalse();
@@ -74,7 +74,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     default void givenLost_whenPushed_thenRecordedAndTold(Fixture fixture) {
         TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
         author.acquire(TreeRequest.exclusive("child1"));
-        await().atMost(Duration.ofSeconds(30)).until(() -> author.held().isEmpty());
+        await().atMost(TimeLimits.LIMIT).until(() -> author.held().isEmpty());
 
         assertThatThrownBy(() -> author.pushed(1)).isInstanceOf(LockLostException.class);
 

@@ -48,10 +48,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Members that fail, hang, forget, answer late, or were held by a rival in part. */
-@Timeout(120)
 class CombinedFaultsTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);

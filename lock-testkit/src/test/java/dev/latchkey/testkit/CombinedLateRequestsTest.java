@@ -30,13 +30,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The third member does not answer what gives something up, which comes there when the same key holds anew; the second is
  * away for a while. Nobody but the holder may find two members free then.
  */
-@Timeout(120)
 class CombinedLateRequestsTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);

@@ -28,10 +28,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Two members whose holds last as long as a session, and one with leases. */
-@Timeout(120)
 class CombinedMixedTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);

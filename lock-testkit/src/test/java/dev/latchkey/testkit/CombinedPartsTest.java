@@ -26,10 +26,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The third member was not there for a promotion: what it has is shared, and lets a reader in. */
-@Timeout(120)
 class CombinedPartsTest {
 
     private final List<InMemoryStore> memories =

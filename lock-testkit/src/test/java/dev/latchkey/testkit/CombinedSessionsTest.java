@@ -30,10 +30,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Three members whose holds last as long as a session, and whose clocks tell when that may be over. */
-@Timeout(120)
 class CombinedSessionsTest {
 
     private final List<Sessions> members =

@@ -21,10 +21,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Fencing tokens of a quorum when its members come and go. */
-@Timeout(120)
 class CombinedTokensTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);

@@ -29,10 +29,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Two requests of one key at a time: of two Locks over it, or of a thread that has not come to its end yet. */
-@Timeout(120)
 class CombinedTwoThreadsTest {
 
     private final List<InMemoryStore> memories =

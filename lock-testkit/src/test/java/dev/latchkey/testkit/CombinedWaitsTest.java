@@ -28,10 +28,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Waiting over a combined store, and closing it while members hang. */
-@Timeout(120)
 class CombinedWaitsTest {
 
     private static final Duration TTL = Duration.ofMinutes(5);
@@ -157,8 +155,7 @@ class CombinedWaitsTest {
 
         store.close();
 
-        await().atMost(Duration.ofSeconds(30))
-                .until(() -> hanging.asked.stream().noneMatch(Thread::isAlive));
+        await().atMost(TimeLimits.LIMIT).until(() -> hanging.asked.stream().noneMatch(Thread::isAlive));
     }
 
     /** B22: what it was asked was kept without a bound. */

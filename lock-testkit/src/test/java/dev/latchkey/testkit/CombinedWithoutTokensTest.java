@@ -27,13 +27,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * No member keeps a token that tells one hold from another, and the third does not answer what asks to share: it is not counted
  * on for an exclusive hold when the second is away, for it may let a reader in.
  */
-@Timeout(120)
 class CombinedWithoutTokensTest {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(2);

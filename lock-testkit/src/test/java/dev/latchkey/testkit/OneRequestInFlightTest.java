@@ -29,10 +29,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Requests for one hold come one after the other, and what one that was not answered may still do is never forgotten. */
-@Timeout(120)
 class OneRequestInFlightTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);

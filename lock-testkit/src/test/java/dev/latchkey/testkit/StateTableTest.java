@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -48,6 +49,14 @@ class StateTableTest {
     private final List<LossReason> losses = new CopyOnWriteArrayList<>();
     private final Lock lock = locks.lock(RESOURCE).ttl(TTL).onLost(losses::add).create();
     private final Lock rival = locks.createLock(RESOURCE, TTL);
+    private final Lock lostBefore = locks.createLock("lost before", TTL);
+
+    @BeforeEach
+    void loseOne() {
+        assertThat(lostBefore.tryAcquire()).isTrue();
+        assertThat(store.lose(lostBefore.key(), LossReason.SESSION_LOST)).isTrue();
+        store.forgetCalls();
+    }
 
     @AfterEach
     void close() {
@@ -568,14 +577,6 @@ class StateTableTest {
             return new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
         }
 
-        private void awaitNotifierHasCaughtUp() {
-            List<LossReason> seen = new CopyOnWriteArrayList<>();
-            Lock other = locks.lock("other").onLost(seen::add).create();
-            assertThat(other.tryAcquire()).isTrue();
-            store.lose(other.key(), LossReason.SESSION_LOST);
-            await().untilAsserted(() -> assertThat(seen).hasSize(1));
-        }
-
         @Test
         void whenTheLocalDeadlineIsOver_thenExpiredAndTheListenerToldOnceAndReleaseAsksTheStore() {
             Lock brief = locks.lock("brief")
@@ -749,7 +750,7 @@ class StateTableTest {
 
         /** Looks without having the end noticed. */
         private static Object awaitExpired(Lock lock) {
-            await().atMost(Duration.ofSeconds(30)).until(lock::isExpired);
+            await().atMost(TimeLimits.LIMIT).until(lock::isExpired);
             return lock;
         }
 
@@ -1176,8 +1177,14 @@ class StateTableTest {
 
     private void assertLostOnce(LossReason reason) {
         await().untilAsserted(() -> assertThat(losses).isNotEmpty());
-        Optional<LossReason> seen = losses.stream().findFirst();
-        assertThat(seen).contains(reason);
-        assertThat(losses).hasSize(1);
+        awaitNotifierHasCaughtUp();
+        assertThat(losses).containsExactly(reason);
+    }
+
+    /** A listener that comes late is told behind all that the notifier has been given before. */
+    private void awaitNotifierHasCaughtUp() {
+        CompletableFuture<LossReason> told = new CompletableFuture<>();
+        lostBefore.onLost(told::complete);
+        await().until(told::isDone);
     }
 }

@@ -40,10 +40,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What keeps a hold, what ends it, and who is told. */
-@Timeout(120)
 class StayingTheOwnerTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -61,7 +59,8 @@ class StayingTheOwnerTest {
     }
 
     private static LossReason next(BlockingQueue<LossReason> losses) throws InterruptedException {
-        return Optional.ofNullable(losses.poll(30, TimeUnit.SECONDS)).orElseThrow(() -> new AssertionError("no loss"));
+        return Optional.ofNullable(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .orElseThrow(() -> new AssertionError("no loss"));
     }
 
     @Test
@@ -277,7 +276,7 @@ class StayingTheOwnerTest {
                 held.add(lock);
             }
 
-            await().atMost(Duration.ofSeconds(60)).until(() -> !losses.isEmpty());
+            await().atMost(TimeLimits.LIMIT).until(() -> !losses.isEmpty());
 
             assertThat(losses).containsExactly(LossReason.STORE_UNREACHABLE);
             assertThat(held).allMatch(lock -> !lock.isExpired());
@@ -313,7 +312,7 @@ class StayingTheOwnerTest {
         collect(abandoned);
         store.forgetCalls();
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 2);
+        await().atMost(TimeLimits.LIMIT).until(() -> refreshes() >= 2);
 
         assertThat(locks.createLock("x", TTL).tryAcquire()).isFalse();
         assertThat(store.operations()).doesNotContain(DELETE);
@@ -350,7 +349,7 @@ class StayingTheOwnerTest {
         hangs.awaitReached();
         store.forgetCalls();
 
-        await().atMost(Duration.ofSeconds(20)).until(() -> refreshes() >= 6 || !other.isEmpty());
+        await().atMost(TimeLimits.LIMIT).until(() -> refreshes() >= 6 || !other.isEmpty());
 
         assertThat(other).isEmpty();
         hangs.end();
@@ -369,7 +368,7 @@ class StayingTheOwnerTest {
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> refreshes() >= 4);
+        await().atMost(TimeLimits.LIMIT).until(() -> refreshes() >= 4);
 
         assertThat(losses).isEmpty();
         assertThat(lock.isAcquired()).isTrue();
@@ -516,7 +515,7 @@ class StayingTheOwnerTest {
     }
 
     private static void collect(WeakReference<Lock> abandoned) {
-        await().atMost(Duration.ofSeconds(30)).until(() -> {
+        await().atMost(TimeLimits.LIMIT).until(() -> {
             System.gc();
             return abandoned.get() == null;
         });

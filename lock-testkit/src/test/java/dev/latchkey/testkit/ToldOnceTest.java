@@ -27,10 +27,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a holder is told: that a hold is lost, once and truly, and why a lock was not had. */
-@Timeout(120)
 class ToldOnceTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -302,7 +300,7 @@ class ToldOnceTest {
     void givenAListenerThatRefersToTheLock_whenReleased_thenBothCanBeCollected() {
         WeakReference<Job> job = finishedJob();
 
-        await().atMost(Duration.ofSeconds(30)).until(() -> {
+        await().atMost(TimeLimits.LIMIT).until(() -> {
             System.gc();
             return job.get() == null;
         });

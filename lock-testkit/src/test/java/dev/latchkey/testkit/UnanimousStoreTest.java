@@ -1,13 +1,20 @@
 package dev.latchkey.testkit;
 
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
 import dev.latchkey.combined.CombinedStore;
 import dev.latchkey.combined.UnanimousStrategy;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
-/** Two members that must both agree. */
+/** Three members that must all agree: with two, a majority would be all of them as well. */
 class UnanimousStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,
@@ -32,7 +39,23 @@ class UnanimousStoreTest
         return combined();
     }
 
+    @Test
+    void givenOneOfThreeMembersIsHeldByAnother_whenAcquired_thenConflictAndNothingIsLeftAtTheOthers() {
+        List<InMemoryStore> members = List.of(new InMemoryStore(), new InMemoryStore(), new InMemoryStore());
+        Key other = Key.of("orders");
+        granted(members.get(2).save(exclusive(other)));
+        try (CombinedStore unanimous = new CombinedStore(members, new UnanimousStrategy())) {
+            assertThat(unanimous.save(exclusive(Key.of("orders")))).isInstanceOf(Response.Conflicted.class);
+            assertThat(members.get(0).holders("orders")).isEmpty();
+            assertThat(members.get(1).holders("orders")).isEmpty();
+
+            assertThat(members.get(2).delete(other)).isTrue();
+            assertThat(unanimous.save(exclusive(Key.of("orders")))).isInstanceOf(Response.Granted.class);
+        }
+    }
+
     private static PersistingStore combined() {
-        return new CombinedStore(List.of(new InMemoryStore(), new InMemoryStore()), new UnanimousStrategy());
+        return new CombinedStore(
+                List.of(new InMemoryStore(), new InMemoryStore(), new InMemoryStore()), new UnanimousStrategy());
     }
 }

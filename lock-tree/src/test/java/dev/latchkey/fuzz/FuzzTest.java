@@ -4,12 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The short form of {@code ./fuzz}: the same schedules each time. */
-@Timeout(300)
 class FuzzTest {
 
     private static final long SEEDS = 300;

@@ -23,10 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An editor who looks once its session may be over, before the store has come to tell of that. */
-@Timeout(60)
 class SessionLookTest {
 
     private final Sessions store = new Sessions();

@@ -1,0 +1,85 @@
+package dev.latchkey.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.combined.CombinedStore;
+import dev.latchkey.combined.ConsensusStrategy;
+import dev.latchkey.combined.Strategy;
+import dev.latchkey.combined.UnanimousStrategy;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.store.InMemoryStore;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What a combined store logs of members that are allowed, but may not be what was meant. */
+class CombinedWarningsTest {
+
+    @Test
+    void givenTwoMembersOfAConsensus_whenCombined_thenWarnedThatNoneMayFail() {
+        assertThat(said(fenced(2), new ConsensusStrategy())).contains("lock.combined-survives-nothing members=2");
+    }
+
+    @Test
+    void givenFourMembersOfAConsensus_whenCombined_thenWarnedThatThreeTolerateAsMuch() {
+        assertThat(said(fenced(4), new ConsensusStrategy()))
+                .contains("lock.combined-even members=4")
+                .doesNotContain("lock.combined-survives-nothing");
+    }
+
+    @Test
+    void givenTooFewMembersWithTokens_whenCombined_thenWarnedThatSomeHoldsHaveNone() {
+        List<PersistingStore> members = Stream.concat(fenced(2).stream(), Stream.of(new Unfenced(new InMemoryStore())))
+                .toList();
+
+        assertThat(said(members, new ConsensusStrategy())).contains("lock.combined-unfenced members=1 of 3");
+    }
+
+    @Test
+    void givenWhatIsRecommended_whenCombined_thenNothingIsSaid() {
+        assertThat(said(fenced(3), new ConsensusStrategy()) + said(fenced(2), new UnanimousStrategy()))
+                .isEmpty();
+    }
+
+    private static List<PersistingStore> fenced(int count) {
+        return Stream.<PersistingStore>generate(InMemoryStore::new).limit(count).toList();
+    }
+
+    private static String said(List<PersistingStore> members, Strategy strategy) {
+        PrintStream before = System.err;
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+        try {
+            new CombinedStore(members, strategy).close();
+        } finally {
+            System.setErr(before);
+        }
+        return said.toString(StandardCharsets.UTF_8);
+    }
+
+    /** The least a store can do. */
+    private record Unfenced(InMemoryStore memory) implements PersistingStore {
+
+        @Override
+        public Response save(Request request) {
+            return memory.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return memory.delete(key);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return memory.find(key);
+        }
+    }
+}
