@@ -31,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
  * The scripts, as the server gets them and file by file. {@code luacheck} finds a misspelt name, which would be nil and found only
  * when it is used, and a name that a file uses without saying that it takes it from another.
  */
-@Timeout(120)
 class ScriptsIT {
 
     private static final List<String> LUACHECK = List.of(

@@ -14,7 +14,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Connections that break, and answers that are lost. */
-@Timeout(120)
 class FaultsIT extends BesideRivals {
 
     @Test
