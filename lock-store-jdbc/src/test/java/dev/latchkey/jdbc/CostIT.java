@@ -2,11 +2,11 @@ package dev.latchkey.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;

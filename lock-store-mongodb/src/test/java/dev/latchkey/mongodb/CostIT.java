@@ -2,13 +2,13 @@ package dev.latchkey.mongodb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.TimeLimits;
 import com.mongodb.client.MongoClient;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.tree.TreeEditor;
 import dev.latchkey.tree.TreeLocks;
 import dev.latchkey.tree.TreeRequest;

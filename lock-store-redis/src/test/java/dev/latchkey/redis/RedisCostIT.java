@@ -3,8 +3,8 @@ package dev.latchkey.redis;
 import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.Lock;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.latchkey.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.testkit.TimeLimits;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
