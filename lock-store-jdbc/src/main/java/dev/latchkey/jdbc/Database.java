@@ -47,12 +47,7 @@ final class Database {
     }
 
     /** What is known once the first connection was had, and the table is there. */
-    record Known(Dialect dialect, Statements statements, PoolDefaults defaults) {
-
-        Known with(TableName table) {
-            return new Known(dialect, new Statements(dialect, table), defaults);
-        }
-    }
+    record Known(Dialect dialect, Statements statements, PoolDefaults defaults) {}
 
     private final Connections connections;
     private final TableName table;
@@ -60,6 +55,7 @@ final class Database {
     private final ReleaseCommit releases;
     private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
     private final AtomicReference<@Nullable String> place = new AtomicReference<>();
+    private final AtomicReference<@Nullable TableName> lastPlaced = new AtomicReference<>();
     private final OneTimeCheck looking = new OneTimeCheck();
 
     Database(DataSource dataSource, TableName table, Schema.Owner tableOwner, ReleaseCommit releases) {
@@ -169,17 +165,38 @@ final class Database {
         }
         try (OwnConnection own = new OwnConnection(connections.get(), found.defaults(), found.dialect())) {
             return Connections.use(own.get(), connection -> {
+                Known asBefore = asBefore(connection, found);
                 if (tableOwner == Schema.Owner.STORE) {
-                    create(connection, Schema.ofLocks(found.dialect(), table));
+                    create(
+                            connection,
+                            Schema.ofLocks(
+                                    asBefore.dialect(), asBefore.statements().table()));
                 }
-                return placed(connection, found);
+                return placed(connection, asBefore);
             });
         }
     }
 
-    private static Known placed(Connection connection, Known found) throws SQLException {
-        TableName table = found.statements().table();
-        return table.isLookedUp() ? found.with(table.in(found.dialect().place(connection, table))) : found;
+    /** What was missing may be another table, as that of the indexes: the one with the locks is kept to while it is there. */
+    private Known asBefore(Connection connection, Known found) throws SQLException {
+        TableName before = lastPlaced.get();
+        return before != null && found.dialect().hasTable(connection, before) ? with(before, found) : found;
+    }
+
+    private Known placed(Connection connection, Known found) throws SQLException {
+        TableName name = found.statements().table();
+        if (!name.isLookedUp()) {
+            return found;
+        }
+        TableName there = name.in(found.dialect().place(connection, name));
+        if (!there.isLookedUp()) {
+            lastPlaced.set(there);
+        }
+        return with(there, found);
+    }
+
+    private Known with(TableName name, Known found) {
+        return new Known(found.dialect(), new Statements(found.dialect(), name, releases), found.defaults());
     }
 
     private Known look() throws SQLException, NoConnectionException {

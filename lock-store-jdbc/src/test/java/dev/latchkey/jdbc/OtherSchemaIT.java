@@ -14,6 +14,7 @@ import dev.latchkey.spi.Response;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -96,6 +97,35 @@ class OtherSchemaIT {
             Key holder = Key.of("report");
             granted(store.save(exclusive(holder)));
             run(pool, server.change);
+
+            assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
+            assertThat(store.delete(holder)).isTrue();
+
+            run(pool, server.end);
+        }
+    }
+
+    /** That of the indexes: the store looks anew for its tables then. */
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenTheTableIsInBothPlaces_whenAnotherTableIsMissing_thenTheSameLocksAreThere(Server server)
+            throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            run(pool, server.creation);
+            JdbcStore.builder(pool).table("partial_lock").build().createTable();
+            JdbcStore.builder(pool)
+                    .schema("tenant")
+                    .table("partial_lock")
+                    .build()
+                    .createTable();
+            JdbcStore store = JdbcStore.builder(pool)
+                    .table("partial_lock")
+                    .existingTable()
+                    .build();
+            Key holder = Key.of("report");
+            granted(store.save(exclusive(holder)));
+            run(pool, server.change);
+            assertThatThrownBy(() -> store.indexes(List.of("report"))).isInstanceOf(LockStorageException.class);
 
             assertThat(store.save(exclusive(Key.of("report")))).isInstanceOf(Response.Conflicted.class);
             assertThat(store.delete(holder)).isTrue();

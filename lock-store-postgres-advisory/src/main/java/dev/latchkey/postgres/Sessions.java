@@ -191,18 +191,21 @@ final class Sessions {
 
     private static Session prepared(Connection connection, PGConnection driver) throws SQLException {
         Session session = new Session(connection, driver, 0);
-        session.ask(Statements.PREPARE_SESSION, row -> {
-            refuse(
-                    driver.getBackendPID() != row.getInt(1),
-                    "a connection pooler stands between us and the server, and"
-                            + " would mix up whose session holds what: connect to the server itself");
-            refuse(
-                    row.getBoolean(2),
-                    "this server is a standby, whose locks nobody else sees: connect to the primary,"
-                            + " for instance with targetServerType=primary");
-            refuse(row.getInt(3) < OLDEST_SERVER, "the server is older than PostgreSQL 13");
-            return "";
-        });
+        session.ask(
+                Statements.PREPARE_SESSION,
+                row -> {
+                    refuse(
+                            driver.getBackendPID() != row.getInt(1),
+                            "a connection pooler stands between us and the server, and"
+                                    + " would mix up whose session holds what: connect to the server itself");
+                    refuse(
+                            row.getBoolean(2),
+                            "this server is a standby, whose locks nobody else sees: connect to the primary,"
+                                    + " for instance with targetServerType=primary");
+                    refuse(row.getInt(3) < OLDEST_SERVER, "the server is older than PostgreSQL 13");
+                    return "";
+                },
+                driver.getBackendPID());
         return new Session(connection, driver, session.ask(Statements.PREPARE_TOKENS, row -> row.getLong(1)));
     }
 

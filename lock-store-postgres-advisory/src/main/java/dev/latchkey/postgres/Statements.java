@@ -10,7 +10,10 @@ package dev.latchkey.postgres;
  */
 final class Statements {
 
-    /** Makes a new session fit to hold locks: nothing ends it or its statements but ourselves, a dead peer soon does. */
+    /**
+     * Makes a new session fit to hold locks: nothing ends it or its statements but ourselves, a dead peer soon does. Through a
+     * pooler it sets nothing, for the session belongs to others.
+     */
     static final String PREPARE_SESSION = """
             SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('server_version_num')::int,
                 (SELECT count(set_config(s.name, v.setting, false))
@@ -27,7 +30,8 @@ final class Statements {
                      ('tcp_keepalives_interval', '5'),
                      ('tcp_keepalives_count', '3'),
                      ('tcp_user_timeout', '30000'),
-                     ('client_connection_check_interval', '5000')) v (name, setting) USING (name))""";
+                     ('client_connection_check_interval', '5000')) v (name, setting) USING (name)
+                 WHERE pg_backend_pid() = ?)""";
 
     /**
      * A token has to be on this server's disk, and nowhere else: on a standby that is promoted the timeline is greater, and

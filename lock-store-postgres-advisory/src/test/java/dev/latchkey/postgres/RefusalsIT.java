@@ -62,6 +62,28 @@ class RefusalsIT {
         }
     }
 
+    /** Whoever gets the connection of the pooler next would look for tables in another schema, and wait for ever. */
+    @Test
+    void givenAPooler_whenRefused_thenItsConnectionsAreAsBefore(@TempDir Path directory) throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                PgBouncer pooler = PgBouncer.start(server.address(), directory);
+                PostgresAdvisoryStore store = Stores.open(pooler.address());
+                var connection = pooler.connect();
+                var statement = connection.createStatement()) {
+            statement.execute("SET statement_timeout = '7s'");
+
+            assertThatThrownBy(() -> new LockFactory(store).createLock("report").tryAcquire())
+                    .isInstanceOf(LockStorageException.class);
+
+            try (var settings = statement.executeQuery(
+                    "SELECT current_setting('search_path'), current_setting('statement_timeout')")) {
+                assertThat(settings.next()).isTrue();
+                assertThat(settings.getString(1)).isEqualTo("\"$user\", public");
+                assertThat(settings.getString(2)).isEqualTo("7s");
+            }
+        }
+    }
+
     @Test
     void givenAPooler_whenATransactionLocks_thenItExcludesTheStore(@TempDir Path directory) throws Exception {
         try (PostgresServer server = PostgresServer.start();
