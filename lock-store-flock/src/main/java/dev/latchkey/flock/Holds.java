@@ -171,7 +171,7 @@ final class Holds {
 
     private void lose(Predicate<Grant> which, LossReason reason) {
         List<Grant> ending = grants.values().stream().filter(which).toList();
-        ending.forEach(grant -> grant.lost().complete(reason));
+        ending.forEach(grant -> grant.lose(reason));
         grants.values().removeAll(ending);
     }
 

@@ -129,7 +129,7 @@ final class KernelLock {
         if (probe == null) {
             return true;
         }
-        probe.release();
+        release(probe);
         return false;
     }
 
