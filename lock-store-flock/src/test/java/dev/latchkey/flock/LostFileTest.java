@@ -179,8 +179,8 @@ class LostFileTest extends WithAStore {
                 throw new UnrecordableError();
             });
         }
-        FutureTask<Response> promotion = new FutureTask<>(
-                () -> store.waitAndSave(exclusive(promoter), LONG_WAIT, new CompletableFuture<>()));
+        FutureTask<Response> promotion =
+                new FutureTask<>(() -> store.waitAndSave(exclusive(promoter), LONG_WAIT, new CompletableFuture<>()));
         Thread thread = new Thread(promotion, "promoter");
         thread.setDaemon(true);
         thread.start();
