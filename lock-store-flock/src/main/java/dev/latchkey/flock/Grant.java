@@ -37,6 +37,15 @@ record Grant(ResourceFile name, Response.Granted answer, CompletableFuture<LossR
         return new Grant(name, new Response.Granted(mode, fencingToken, Lease.session(lost)), lost);
     }
 
+    /** Notifies the holder of the loss. What its callbacks throw is theirs alone, as is a failure to record it. */
+    void lose(LossReason reason) {
+        try {
+            lost.complete(reason);
+        } catch (RuntimeException | Error e) {
+            // Memory has run out, for instance. The other holders must be told, and the file unlocked, all the same.
+        }
+    }
+
     LockMode mode() {
         return answer.mode();
     }

@@ -146,7 +146,7 @@ final class Holds {
         } finally {
             // Also if notifying throws, as when memory runs out: while CONVERSION is locked, nobody can acquire.
             kernel.endConversion();
-            // If unlocking fails, the file is closed.
+            // If it cannot be unlocked, the holds are lost, too.
             dropIfLost();
         }
     }
@@ -171,7 +171,7 @@ final class Holds {
 
     private void lose(Predicate<Grant> which, LossReason reason) {
         List<Grant> ending = grants.values().stream().filter(which).toList();
-        ending.forEach(grant -> grant.lost().complete(reason));
+        ending.forEach(grant -> grant.lose(reason));
         grants.values().removeAll(ending);
     }
 
@@ -185,6 +185,7 @@ final class Holds {
     private void dropIfLost() {
         if (!kernel.isHeld()) {
             lose(grant -> true, LossReason.SESSION_LOST);
+            kernel.closeIfBroken();
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.latchkey.flock;
 
 import dev.latchkey.LockMode;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;
@@ -55,6 +56,9 @@ final class KernelLock {
     private @Nullable FileLock conversion;
     private int conversions;
 
+    /** Whether a lock could not be unlocked. Then the file is of no use until it is closed, which unlocks it. */
+    private boolean broken;
+
     KernelLock(OpenFiles openFiles, RandomAccessFile file, Object identity) {
         this.openFiles = openFiles;
         this.identity = identity;
@@ -81,6 +85,7 @@ final class KernelLock {
         channel = again.getChannel();
         hold = null;
         conversion = null;
+        broken = false;
         return true;
     }
 
@@ -119,7 +124,7 @@ final class KernelLock {
             return fencingToken;
         } finally {
             if (!admitted) {
-                release();
+                unlockHold();
             }
         }
     }
@@ -129,24 +134,47 @@ final class KernelLock {
         if (probe == null) {
             return true;
         }
-        probe.release();
+        unlock(probe);
+        checkNotBroken();
         return false;
     }
 
+    /** Unlocks HOLD when nobody holds the file any more. */
     void release() {
+        unlockHold();
+        closeIfBroken();
+    }
+
+    private void unlockHold() {
         FileLock released = hold;
         hold = null;
         if (released != null) {
-            release(released);
+            unlock(released);
         }
     }
 
-    private void release(FileLock lock) {
+    private void unlock(FileLock lock) {
         try {
             lock.release();
         } catch (IOException e) {
-            // Closing unlocks it too, and nothing else worth keeping. A lock that cannot be unlocked would be held
-            // forever.
+            // Not closed yet: that would let other processes in before the holders are notified.
+            hold = null;
+            broken = true;
+        }
+    }
+
+    private void checkNotBroken() throws IOException {
+        if (broken) {
+            throw new IOException("the file system has failed to unlock it");
+        }
+    }
+
+    /**
+     * Closes the file if a lock could not be unlocked, which would be held forever otherwise. Call it when no holder is
+     * left.
+     */
+    void closeIfBroken() {
+        if (broken) {
             close();
         }
     }
@@ -167,7 +195,7 @@ final class KernelLock {
         FileLock ended = conversion;
         if (--conversions == 0 && ended != null) {
             conversion = null;
-            release(ended);
+            unlock(ended);
         }
     }
 
@@ -175,7 +203,7 @@ final class KernelLock {
     long tryPromote() throws IOException {
         mark();
         try {
-            release();
+            unlockHold();
             return tryExclusive();
         } finally {
             regainShared();
@@ -185,7 +213,7 @@ final class KernelLock {
     /** Demotes within a conversion. */
     void demote() throws IOException {
         mark();
-        release();
+        unlockHold();
         regainShared();
     }
 
@@ -230,7 +258,8 @@ final class KernelLock {
         if (probe == null) {
             return false;
         }
-        release(probe);
+        unlock(probe);
+        closeIfBroken();
         return true;
     }
 
@@ -259,11 +288,24 @@ final class KernelLock {
         try {
             file.close();
         } catch (IOException e) {
+            closeDescriptor();
+        }
+    }
+
+    /**
+     * Closes the descriptor of a channel that was not closed because it could not unlock. The garbage collector would
+     * close it some time later, and so drop the locks that this process has on the file by then.
+     */
+    private void closeDescriptor() {
+        try {
+            new FileOutputStream(file.getFD()).close();
+        } catch (IOException e) {
             // Nothing was buffered, and the descriptor is closed in any case.
         }
     }
 
     private @Nullable FileLock tryLock(long position, LockMode mode) throws IOException {
+        checkNotBroken();
         try {
             return channel.tryLock(position, 1, mode == LockMode.SHARED);
         } catch (OverlappingFileLockException e) {

@@ -162,7 +162,10 @@ final class LockEntry {
         cancelKernelWaitUnlessFor(queue.peekFirst());
     }
 
-    /** Joins the queue; returns false for a promoter if another one waits already, here or in another process. */
+    /**
+     * Joins the queue, without being served yet; returns false for a promoter if another one waits already, here or in
+     * another process.
+     */
     boolean enqueue(Waiter waiter) throws IOException {
         Waiter head = queue.peekFirst();
         if (!waiter.isPromoter()) {
@@ -172,7 +175,6 @@ final class LockEntry {
         } else {
             queue.addFirst(waiter);
         }
-        serve();
         return true;
     }
 

@@ -88,9 +88,10 @@ final class LockFile {
         if (!entry.enqueue(waiter)) {
             return Holds.REFUSED;
         }
-        withdrawn.thenRun(() -> withdraw(waiter));
         boolean interrupted = true;
         try {
+            withdrawn.thenRun(() -> withdraw(waiter));
+            entry.serve();
             waiter.await(entry, endNanos);
             interrupted = false;
         } finally {

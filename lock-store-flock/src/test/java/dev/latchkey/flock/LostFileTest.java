@@ -14,8 +14,14 @@ import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -156,6 +162,40 @@ class LostFileTest extends WithAStore {
             assertThat(waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
             assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
         }
+    }
+
+    /** What a callback throws cannot even be recorded if memory runs out. That must not keep the lock from anybody. */
+    @Test
+    void givenFileDeletedAndTellingItsHoldersFails_whenAnotherAcquires_thenGrantedAndAllAreToldAndNothingStaysLocked()
+            throws Exception {
+        Key second = Key.of("report");
+        Key promoter = holding(key, store.save(shared(key)));
+        Queue<Key> told = new ConcurrentLinkedQueue<>();
+        for (Key holder : List.of(key, second)) {
+            CompletionStage<LossReason> lost =
+                    granted(store.save(shared(holder))).lease().lost().orElseThrow();
+            var unused = lost.thenRun(() -> {
+                told.add(holder);
+                throw new UnrecordableError();
+            });
+        }
+        FutureTask<Response> promotion =
+                new FutureTask<>(() -> store.waitAndSave(exclusive(promoter), LONG_WAIT, new CompletableFuture<>()));
+        Thread thread = new Thread(promotion, "promoter");
+        thread.setDaemon(true);
+        thread.start();
+        Awaitility.await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        Path deleted = Files.createLink(directory.resolve("deleted"), file());
+        Files.delete(file());
+        letTheLastLookGrowOld();
+
+        Response next = store.waitAndSave(exclusive(Key.of("report")), LONG_WAIT, new CompletableFuture<>());
+
+        assertThat(next).isInstanceOf(Response.Granted.class);
+        assertThat(told).containsExactlyInAnyOrder(key, second);
+        assertThat(promotion.get(20, TimeUnit.SECONDS)).isInstanceOf(Response.Lost.class);
+        assertThat(KernelView.heldHere(deleted)).isEmpty();
+        assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
     @Test

@@ -43,6 +43,7 @@ class NoThreadsTest {
             LockEntry room = new LockEntry(guard, kernel, threads);
             Waiter waiter = new Waiter(exclusive(Key.of("report")), name, null, guard.newCondition());
             assertThat(room.enqueue(waiter)).isTrue();
+            room.serve();
             assertThat(refused).hasValue(1);
             assertThat(waiter.outcome()).isInstanceOf(Response.Conflicted.class);
 

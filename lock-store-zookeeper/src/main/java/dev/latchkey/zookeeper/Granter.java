@@ -2,6 +2,7 @@ package dev.latchkey.zookeeper;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -29,24 +30,46 @@ final class Granter {
     Response grant(Request request, QueueNode place, long floor, CallTimeout<RuntimeException> limit) {
         Session session = place.session();
         Key key = request.key();
-        OptionalLong token = OptionalLong.empty();
-        if (request.mode() == LockMode.EXCLUSIVE) {
-            token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
-        }
-        session.proveIfOver(limit);
-        Hold hold = new Hold(key, place, request.mode(), token);
-        Hold all = holds.put(hold);
-        if (all != hold) {
-            place.leave(WaitSignal.LOOK);
-            return all.mode() == request.mode() ? all.answer() : Response.Conflicted.NO_HINT;
+        Hold hold = hold(request, place, floor, limit);
+        if (hold.place() != place) {
+            return hold.mode() == request.mode() ? hold.answer() : Response.Conflicted.NO_HINT;
         }
         boolean carried = session.carry(hold);
         heartbeat.carries(session);
         if (!carried || sessions.isClosed()) {
             holds.loseTo(hold, LossReason.SESSION_LOST);
-            throw sessions.isClosed() ? Failures.closed(key.resource()) : Failures.sessionEnded(key.resource());
+            throw failure(session, key.resource());
         }
         return hold.answer();
+    }
+
+    private LockStorageException failure(Session session, String resource) {
+        if (sessions.isClosed()) {
+            return Failures.closed(resource);
+        }
+        return session.isEnded() ? Failures.sessionEnded(resource) : Failures.unanswered(resource, session.client());
+    }
+
+    /**
+     * Returns the hold of the key; see {@link Holds#put}. If it does not hold by the node, removes that, whatever has
+     * failed: a node without a holder would exclude all others for as long as the session lasts.
+     */
+    private Hold hold(Request request, QueueNode place, long floor, CallTimeout<RuntimeException> limit) {
+        boolean holdsByIt = false;
+        try {
+            OptionalLong token = OptionalLong.empty();
+            if (request.mode() == LockMode.EXCLUSIVE) {
+                token = OptionalLong.of(place.zxid() > floor ? place.zxid() : raiseFloor(place, limit));
+            }
+            place.session().proveIfOver(limit);
+            Hold hold = holds.put(new Hold(request.key(), place, request.mode(), token));
+            holdsByIt = hold.place() == place;
+            return hold;
+        } finally {
+            if (!holdsByIt) {
+                place.leave(WaitSignal.LOOK);
+            }
+        }
     }
 
     private long raiseFloor(QueueNode place, CallTimeout<RuntimeException> limit) {
@@ -59,7 +82,6 @@ final class Granter {
         if (raised.isOk()) {
             return raised.value().getMzxid();
         }
-        place.leave(WaitSignal.LOOK);
         throw raised.isLost()
                 ? Failures.unanswered(place.resource(), place.session().client())
                 : Failures.of(place.resource(), raised, "writing to " + place.parent());

@@ -1,9 +1,11 @@
 package dev.latchkey.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Response;
@@ -168,6 +170,35 @@ class SessionLossTest {
         assertThat(((Response.Granted) granted).lease().isLive().getAsBoolean()).isTrue();
     }
 
+    /** Nobody knows of the node then: it would keep everybody out for as long as the session lasts. */
+    @Test
+    void givenGrantingFails_whenMemoryRunsOut_thenTheNodeIsDeleted() {
+        Sessions sessions = new Sessions(new OfOneSession(client, SessionProof.none()), SETTINGS);
+        QueueNode place = place(sessions.forUse("report"));
+        Granter granter = new Granter(sessions, new Holds(), new Heartbeat(sessions));
+        CallTimeout<RuntimeException> limit = CallTimeout.uninterruptible(LIMIT.toNanos());
+        client.hasNoMemory = true;
+
+        assertThatThrownBy(() -> granter.grant(Requests.shared(Key.of("report")), place, 0, limit))
+                .isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(client.deleted).containsExactly(place.path());
+    }
+
+    /** The session may be there still: nobody has said that it ended. */
+    @Test
+    void givenNoServerAnswers_whenGranted_thenTheFailureDoesNotSayThatTheSessionHasEnded() {
+        Sessions sessions = new Sessions(new OfOneSession(client, SessionProof.none()), SETTINGS);
+        QueueNode place = place(sessions.forUse("report"));
+        Granter granter = new Granter(sessions, new Holds(), new Heartbeat(sessions));
+        client.isMute = true;
+
+        assertThatThrownBy(() ->
+                        granter.grant(Requests.shared(Key.of("report")), place, 0, CallTimeout.uninterruptible(1)))
+                .isInstanceOf(LockStorageException.class)
+                .hasMessageContaining("no ZooKeeper server answered in time");
+    }
+
     /** A client whose session is known as given. */
     private record OfOneSession(ZooKeeper next, SessionProof known) implements Clients {
 
@@ -210,6 +241,8 @@ class SessionLossTest {
 
         volatile int grantedMillis = HOUR_MILLIS;
         volatile boolean isMute;
+        volatile boolean hasNoMemory;
+        final List<String> deleted = new CopyOnWriteArrayList<>();
 
         Agreeable() throws IOException {
             super("127.0.0.1:1", HOUR_MILLIS, event -> {});
@@ -221,7 +254,16 @@ class SessionLossTest {
         }
 
         @Override
+        public void delete(String path, int version, AsyncCallback.VoidCallback callback, Object context) {
+            deleted.add(path);
+            callback.processResult(0, path, context);
+        }
+
+        @Override
         public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
+            if (hasNoMemory) {
+                throw new OutOfMemoryError("planted");
+            }
             if (!isMute) {
                 callback.processResult(0, "/", context, List.of());
             }

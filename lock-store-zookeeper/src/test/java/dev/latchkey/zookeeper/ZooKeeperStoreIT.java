@@ -13,6 +13,7 @@ import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StoreRules;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -30,20 +31,28 @@ class ZooKeeperStoreIT
                 SessionLossContract,
                 ProcessContentionContract {
 
+    /** On a busy machine an answer may take seconds. After half of the session timeout it no longer proves the session. */
+    private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(10);
+
+    private static final String LIMITS = "maxSessionTimeout=60000";
+
+    private static ZooKeeperServer server;
     private static ZooKeeperStore store;
 
     @BeforeAll
     static void open() {
+        server = ZooKeeperServer.start(LIMITS);
         store = Stores.open(dsnWith("/latchkey"));
     }
 
     @AfterAll
     static void close() {
         store.close();
+        server.close();
     }
 
     private static String dsnWith(String root) {
-        return ZooKeeperServer.sharedDsn() + "?sessionTimeout=3000&root=" + root;
+        return server.dsn() + "?sessionTimeout=" + SESSION_TIMEOUT.toMillis() + "&root=" + root;
     }
 
     @Override
@@ -61,14 +70,20 @@ class ZooKeeperStoreIT
         return dsnWith("/latchkey");
     }
 
+    /** The session of a killed holder has to end. */
+    @Override
+    public Duration crashTtl() {
+        return SESSION_TIMEOUT;
+    }
+
     @Override
     public List<ZooKeeperServer> startServers() {
-        return List.of(ZooKeeperServer.start());
+        return List.of(ZooKeeperServer.start(LIMITS));
     }
 
     @Override
     public String dsn(List<? extends OwnServer> servers) {
-        return servers.get(0).dsn() + "?sessionTimeout=3000";
+        return servers.get(0).dsn() + "?sessionTimeout=" + SESSION_TIMEOUT.toMillis();
     }
 
     @Test
