@@ -71,9 +71,12 @@ final class Dsn {
         int question = address.indexOf('?');
         String place = question < 0 ? address : address.substring(0, question);
         checkHosts(scheme, place);
-        checkPlace(scheme, place, fragment);
+        if (!scheme.endsWith("-sentinel") && !fragment.isEmpty()) {
+            throw wrong();
+        }
         DsnOptions options = question < 0 ? DsnOptions.NONE : DsnOptions.parse(address.substring(question + 1));
         options.checkSentinels(scheme);
+        checkDatabase(scheme, place, options.text(DsnOptions.DATABASE));
         return new Dsn(scheme, options, uri(driverScheme(scheme) + "://" + place + options.forTheDriver() + fragment));
     }
 
@@ -86,14 +89,17 @@ final class Dsn {
         }
     }
 
-    /** Refuses what the driver would silently ignore. */
-    private static void checkPlace(String scheme, String address, String fragment) {
-        if (!scheme.endsWith("-sentinel") && !fragment.isEmpty()) {
-            throw wrong();
-        }
+    /** Refuses what the driver would silently ignore: clients in different databases do not see each other's locks. */
+    private static void checkDatabase(String scheme, String address, Optional<String> option) {
         int path = address.indexOf('/', address.lastIndexOf('@') + 1);
-        if (scheme.endsWith("-cluster") && path >= 0 && !address.substring(path).matches("/0?")) {
+        String named = path < 0 ? "" : address.substring(path + 1);
+        String database = option.orElse(named);
+        if (scheme.endsWith("-cluster") && !database.matches("0?")) {
             throw new IllegalArgumentException("a Redis cluster has no databases but 0: " + RIGHT);
+        }
+        if (option.isPresent() && (!database.matches("[0-9]{1,9}") || !(named.isEmpty() || named.equals(database)))) {
+            throw new IllegalArgumentException(
+                    "the option database must be a number, and that of the path if there is one: " + RIGHT);
         }
     }
 
@@ -146,6 +152,8 @@ final class Dsn {
             throw wrong();
         }
         options.timeout().ifPresent(timeout -> addresses.forEach(address -> address.setTimeout(timeout)));
+        options.text(DsnOptions.CLIENT_NAME)
+                .ifPresent(name -> addresses.forEach(address -> address.setClientName(name)));
         return new RedisStore.Builder(Clients.cluster(addresses))
                 .server("the Redis cluster of " + described(addresses.get(0)));
     }

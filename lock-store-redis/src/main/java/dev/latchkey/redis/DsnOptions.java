@@ -23,6 +23,8 @@ final class DsnOptions {
     static final String HASH_TAG = "hash-tag";
     static final String SENTINEL_USER = "sentinel-user";
     static final String SENTINEL_PASSWORD = "sentinel-password";
+    static final String CLIENT_NAME = "clientName";
+    static final String DATABASE = "database";
     private static final String STRICT = "strict";
     private static final String TIMEOUT = "timeout";
 
@@ -30,20 +32,20 @@ final class DsnOptions {
     private static final Set<String> OURS = Set.of(PREFIX, HASH_TAG, STRICT, TIMEOUT, SENTINEL_USER, SENTINEL_PASSWORD);
 
     /** Options that are passed on to the driver, which ignores unknown ones. */
-    private static final Set<String> DRIVERS = Set.of("verifyPeer", "clientName", "database");
+    private static final Set<String> DRIVERS = Set.of("verifyPeer", CLIENT_NAME, DATABASE);
 
     private static final Pattern TIME = Pattern.compile("([1-9][0-9]{0,8})(ms|s|m|h)");
 
-    private final Map<String, String> ours;
+    private final Map<String, String> values;
     private final String forTheDriver;
 
-    private DsnOptions(Map<String, String> ours, String forTheDriver) {
-        this.ours = ours;
+    private DsnOptions(Map<String, String> values, String forTheDriver) {
+        this.values = values;
         this.forTheDriver = forTheDriver;
     }
 
     static DsnOptions parse(String query) {
-        Map<String, String> ours = new HashMap<>();
+        Map<String, String> values = new HashMap<>();
         Set<String> seen = new HashSet<>();
         List<String> left = new ArrayList<>();
         for (String option : query.split("&", -1)) {
@@ -60,13 +62,12 @@ final class DsnOptions {
             if (equals < 0 || equals + 1 == option.length() || !seen.add(name)) {
                 throw new IllegalArgumentException("the option " + name + " takes one value, as in " + name + "=…");
             }
-            if (OURS.contains(name)) {
-                ours.put(name, decoded(option.substring(equals + 1)));
-            } else {
+            values.put(name, decoded(option.substring(equals + 1)));
+            if (DRIVERS.contains(name)) {
                 left.add(option);
             }
         }
-        return new DsnOptions(ours, left.isEmpty() ? "" : '?' + String.join("&", left));
+        return new DsnOptions(values, left.isEmpty() ? "" : '?' + String.join("&", left));
     }
 
     /** Returns the query that is left for the driver, with its question mark; empty if nothing is left. */
@@ -75,7 +76,7 @@ final class DsnOptions {
     }
 
     Optional<String> text(String name) {
-        return Optional.ofNullable(ours.get(name));
+        return Optional.ofNullable(values.get(name));
     }
 
     Optional<Duration> timeout() {
@@ -105,8 +106,8 @@ final class DsnOptions {
 
     /** Refuses credentials of sentinels for anything else. */
     void checkSentinels(String scheme) {
-        boolean hasUser = ours.containsKey(SENTINEL_USER);
-        boolean hasPassword = ours.containsKey(SENTINEL_PASSWORD);
+        boolean hasUser = values.containsKey(SENTINEL_USER);
+        boolean hasPassword = values.containsKey(SENTINEL_PASSWORD);
         if ((hasUser || hasPassword) && !scheme.endsWith("-sentinel")) {
             throw new IllegalArgumentException(SENTINEL_USER + " and " + SENTINEL_PASSWORD
                     + " are only for redis-sentinel:// and rediss-sentinel://: remove them");

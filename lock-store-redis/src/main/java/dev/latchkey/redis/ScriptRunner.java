@@ -8,9 +8,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -19,7 +17,7 @@ import java.util.function.Consumer;
  */
 final class ScriptRunner {
 
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final SharedConnection link;
     private final Failures failures;
@@ -60,6 +58,9 @@ final class ScriptRunner {
 
     /** Sends without waiting for the answer. A server that does not know the script is sent its text. */
     Sent send(ScriptRequest request) {
+        // Before the connection is looked up, which another one may replace: the number is then too old, and never too
+        // new.
+        int generation = link.generation();
         SharedConnection.Session session = link.session(request.resource());
         StatefulConnection<byte[], byte[]> open = session.connection();
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
@@ -74,7 +75,6 @@ final class ScriptRunner {
                 answer.completeExceptionally(failure);
             }
         });
-        int generation = link.generation();
         long since = System.nanoTime();
         try {
             open.dispatch(call);
@@ -132,10 +132,10 @@ final class ScriptRunner {
             } catch (ExecutionException e) {
                 boolean again = Failures.isPassing(e)
                         || (Failures.isConnection(e) && request.script().isRepeatable());
-                if (!again || end - System.nanoTime() <= PAUSE_NANOS) {
+                if (!again || end - System.nanoTime() <= PAUSE.toNanos()) {
                     throw failures.of(request.resource(), e);
                 }
-                LockSupport.parkNanos(PAUSE_NANOS);
+                Uninterruptibles.sleep(PAUSE);
                 answer = send(request).answer();
             }
         }

@@ -34,4 +34,20 @@ final class Uninterruptibles {
             }
         }
     }
+
+    /** Waits for some time. */
+    static void sleep(Duration length) {
+        long end = System.nanoTime() + length.toNanos();
+        boolean interrupted = false;
+        while (end - System.nanoTime() > 0) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
 }

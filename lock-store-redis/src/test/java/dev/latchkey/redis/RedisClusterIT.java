@@ -66,6 +66,16 @@ class RedisClusterIT extends OnACluster {
         assertThat(waiting.join().fencingToken()).isPresent();
     }
 
+    /** The driver gives the addresses that it makes of one DSN everything but this. */
+    @Test
+    void givenTheNameOfTheClient_whenConnected_thenTheServerOfTheLockShowsIt() {
+        try (LockFactory named = LockFactory.connect(cluster.dsn() + "?clientName=reports")) {
+            assertThat(named.createLock(resource).tryAcquire()).isTrue();
+
+            assertThat(cluster.masterOf(state).text("CLIENT", "LIST")).contains("name=reports");
+        }
+    }
+
     private RedisServer another() {
         RedisServer owner = cluster.masterOf(state);
         return cluster.masters().stream()

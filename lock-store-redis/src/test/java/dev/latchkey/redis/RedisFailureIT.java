@@ -341,6 +341,11 @@ class RedisFailureIT extends WithAStore {
         "redis://h?prefix=a:&prefix=b:, prefix",
         "redis://h?strict=yes, strict",
         "redis-cluster://h/3, databases",
+        "redis-cluster://h?database=3, databases",
+        "redis://h?database=abc, database",
+        "redis://h?database=-1, database",
+        "redis://h/1?database=2, database",
+        "redis-sentinel://h/1?database=2#m, database",
         "redis://h#master, redis://",
         "redis://u:12?s3cret=34@h, redis://",
     })

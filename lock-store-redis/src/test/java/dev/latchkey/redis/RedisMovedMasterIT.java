@@ -224,6 +224,25 @@ class RedisMovedMasterIT {
         }
     }
 
+    /** An interrupted thread must not wait less between two attempts than any other: it would keep a processor and the server busy. */
+    @Test
+    void givenReadOnly_whenCalledWithTheInterruptFlag_thenItAsksAgainAtTheUsualPace() throws Exception {
+        try (RedisStore store = (RedisStore) new RedisStore.Provider().open(first.dsn() + "?timeout=1s")) {
+            Key key = Key.of(RESOURCE);
+            granted(store.save(exclusive(key)));
+            first.call("REPLICAOF", "127.0.0.1", "1");
+
+            BackgroundCall<Boolean> refreshing = BackgroundCall.start(() -> {
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(() -> store.refresh(exclusive(key))).isInstanceOf(LockStorageException.class);
+                return Thread.currentThread().isInterrupted();
+            });
+
+            assertThat(refreshing.result()).isTrue();
+            assertThat(refusals(first)).isBetween(2L, 1_000L / 20 + 1);
+        }
+    }
+
     private static long refusals(RedisServer server) {
         return server.text("INFO", "errorstats")
                 .lines()
