@@ -122,7 +122,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             // Members that do not count by the claimed token would believe it.
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        if (SaveHistory.isDemotion(request) && quorum.hold(request.key()).isEmpty()) {
+        if (request.isDemotion() && quorum.hold(request).isEmpty()) {
             // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for.
             Response known = new RefreshRound(quorum, request, quorum.end()).finish();
             if (!(known instanceof Response.Granted)) {

@@ -36,7 +36,7 @@ final class SaveRound {
         this.key = request.key();
         this.fencing = fencing;
         this.proposal = fencing.proposal(key.resource());
-        this.before = quorum.hold(key);
+        this.before = quorum.hold(request);
         this.number = before.map(hold -> hold.saveBegins(request)).orElse(0);
         this.round = new Round(quorum, key, this::vote, this::ask);
     }

@@ -111,7 +111,8 @@ final class Rules {
         BsonValue grant = granted(Conditions.isShareable(), Changes.read());
         // Any other request than one that claims the exclusive hold may have been sent before a promotion.
         BsonValue writer = claim == Claim.EXCLUSIVE ? Changes.demote(leaseChange) : Changes.renewWriter(leaseChange);
-        return cond(writes(), writer, cond(reads(), Changes.renewReader(leaseChange), grant));
+        // The answer to a demotion may have been lost: the shared hold is the one that it has made.
+        return cond(writes(), writer, cond(Conditions.reads(), Changes.renewReader(leaseChange), grant));
     }
 
     private BsonValue renewed() {
@@ -141,12 +142,11 @@ final class Rules {
 
     /**
      * Whether a copy of this request that the server finds late does no harm, so that the request may be sent again while the
-     * first is perhaps under way. One that shortens a lease or gives up a mode may not: unless a fencing token tells
+     * first is perhaps under way. One that shortens a lease may not; what gives up a mode names its fencing token, which tells
      * it from the hold that came after.
      */
     static boolean mayBeRepeated(Request request) {
-        boolean mayDemote = request.mode() == LockMode.SHARED && claim(request.key()) != Claim.EXCLUSIVE;
-        return request.leaseChange() == LeaseChange.EXTEND && !mayDemote;
+        return request.leaseChange() == LeaseChange.EXTEND;
     }
 
     private static Claim claim(Key key) {

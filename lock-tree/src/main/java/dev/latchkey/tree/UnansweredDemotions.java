@@ -27,8 +27,8 @@ final class UnansweredDemotions {
     }
 
     /**
-     * Asks about each again that was not answered. One that is answered as lost had been made, or all of its hold is gone, of
-     * which the next request for it tells.
+     * Asks for each again that was not answered. One that had been made renews what it made; one that is answered as lost tells
+     * that all of its hold is gone, as the next request for it does.
      *
      * @throws dev.latchkey.LockStorageException if there is no answer still
      */
