@@ -260,6 +260,11 @@ final class CombinedHold {
         return parts.fit(claimed);
     }
 
+    /** Whether a demotion that was sent elsewhere, before the key came here, may still come to a member. */
+    synchronized boolean mayBeDemoted(Member member) {
+        return parts.mayBeDemoted(member);
+    }
+
     /** As {@link #fits}; also of a demotion that is repeated, for its answer was lost. */
     synchronized boolean fits(Request request) {
         return parts.fit(request.key().held())

@@ -97,6 +97,14 @@ final class HoldParts {
         return mode == LockMode.SHARED && givenUp.equals(claimed);
     }
 
+    /** Whether one is exclusive of what is shared; of a hold that was taken elsewhere also one that was not seen yet. */
+    boolean mayBeDemoted(Member member) {
+        return mode == LockMode.SHARED
+                && of(member)
+                        .map(held -> held.mode() == LockMode.EXCLUSIVE)
+                        .orElse(key.held().isPresent());
+    }
+
     /** Whether they can be the hold that is claimed: an exclusive one has its token. */
     boolean fit(Optional<Key.Held> claimed) {
         return claimed.filter(held -> held.mode() == LockMode.EXCLUSIVE)
