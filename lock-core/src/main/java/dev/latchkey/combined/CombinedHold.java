@@ -174,8 +174,8 @@ final class CombinedHold {
 
     /** A save begins, which may change what members hold of it; returns its number. A demotion gives an exclusive hold up. */
     synchronized int saveBegins(Request request) {
-        if (SaveHistory.isDemotion(request) && parts.fit(request.key().held())) {
-            parts.demote();
+        if (request.isDemotion() && parts.fit(request.key().held())) {
+            parts.giveUp(request.key().held());
         }
         return saves.begin(request);
     }
@@ -258,6 +258,17 @@ final class CombinedHold {
     /** Whether it can be the hold that is claimed: an exclusive one has its token. */
     synchronized boolean fits(Optional<Key.Held> claimed) {
         return parts.fit(claimed);
+    }
+
+    /** Whether a demotion that was sent elsewhere, before the key came here, may still come to a member. */
+    synchronized boolean mayBeDemoted(Member member) {
+        return parts.mayBeDemoted(member);
+    }
+
+    /** As {@link #fits}; also of a demotion that is repeated, for its answer was lost. */
+    synchronized boolean fits(Request request) {
+        return parts.fit(request.key().held())
+                || (request.isDemotion() && parts.wereGivenUp(request.key().held()));
     }
 
     synchronized Optional<LockMode> mode() {

@@ -122,8 +122,10 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             // Members that do not count by the claimed token would believe it.
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
-        if (SaveHistory.isDemotion(request) && quorum.hold(request.key()).isEmpty()) {
-            // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for.
+        if (SaveRound.changesMode(request) && quorum.hold(request).isEmpty()) {
+            // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for, and is
+            // asked to
+            // promote only what was seen to be shared there.
             Response known = new RefreshRound(quorum, request, quorum.end()).finish();
             if (!(known instanceof Response.Granted)) {
                 return known;

@@ -27,6 +27,9 @@ final class HoldParts {
     private OptionalLong fencingToken = OptionalLong.empty();
     private @Nullable LockMode mode;
 
+    /** The exclusive hold that was demoted last. */
+    private Optional<Key.Held> givenUp = Optional.empty();
+
     /** The save that made it exclusive: a part of before may have become a shared one. */
     private int exclusiveSince;
 
@@ -83,6 +86,23 @@ final class HoldParts {
     void demote() {
         mode = LockMode.SHARED;
         fencingToken = OptionalLong.empty();
+    }
+
+    void giveUp(Optional<Key.Held> claimed) {
+        givenUp = claimed;
+        demote();
+    }
+
+    boolean wereGivenUp(Optional<Key.Held> claimed) {
+        return mode == LockMode.SHARED && givenUp.equals(claimed);
+    }
+
+    /** Whether one is exclusive of what is shared; of a hold that was taken elsewhere also one that was not seen yet. */
+    boolean mayBeDemoted(Member member) {
+        return mode == LockMode.SHARED
+                && of(member)
+                        .map(held -> held.mode() == LockMode.EXCLUSIVE)
+                        .orElse(key.held().isPresent());
     }
 
     /** Whether they can be the hold that is claimed: an exclusive one has its token. */

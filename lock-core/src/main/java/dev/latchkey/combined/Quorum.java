@@ -127,6 +127,11 @@ final class Quorum {
         return Optional.ofNullable(holds.get(key.token())).filter(hold -> hold.fits(key.held()));
     }
 
+    /** As {@link #hold(Key)}, for a request to save. */
+    Optional<CombinedHold> hold(Request request) {
+        return Optional.ofNullable(holds.get(request.key().token())).filter(hold -> hold.fits(request));
+    }
+
     /** Whether the key claims an exclusive hold before the one that is known here: its request comes late. */
     boolean isOutdated(Key key) {
         OptionalLong claimed = key.held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());

@@ -37,7 +37,7 @@ final class Repair {
         Member member = answer.member();
         if (answer.value() instanceof Response.Granted granted) {
             addAndRaise(member, granted);
-            if (granted.mode() == LockMode.EXCLUSIVE && SaveHistory.isDemotion(request)) {
+            if (granted.mode() == LockMode.EXCLUSIVE && request.isDemotion()) {
                 later(member, () -> demote(member, granted));
             }
         } else if (answer.value() instanceof Response.Lost) {

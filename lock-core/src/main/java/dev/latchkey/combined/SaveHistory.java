@@ -1,7 +1,5 @@
 package dev.latchkey.combined;
 
-import dev.latchkey.Key;
-import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 
 /**
@@ -19,26 +17,16 @@ final class SaveHistory {
 
     int begin(Request request) {
         underWay++;
-        demotions += isDemotion(request) ? 1 : 0;
+        demotions += request.isDemotion() ? 1 : 0;
         return ++begun;
     }
 
     void end(Request request) {
         underWay--;
-        if (isDemotion(request)) {
+        if (request.isDemotion()) {
             demotions--;
             lastBesideDemotion = begun;
         }
-    }
-
-    /** Only what claims the exclusive hold demotes it. */
-    static boolean isDemotion(Request request) {
-        return request.mode() == LockMode.SHARED
-                && request.key()
-                        .held()
-                        .map(Key.Held::mode)
-                        .filter(LockMode.EXCLUSIVE::equals)
-                        .isPresent();
     }
 
     /** Whether no save has begun since. */

@@ -2,6 +2,8 @@ package dev.latchkey.combined;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.LossReason;
 import dev.latchkey.combined.MemberResponses.Answer;
 import dev.latchkey.combined.VoteCount.Vote;
@@ -36,7 +38,7 @@ final class SaveRound {
         this.key = request.key();
         this.fencing = fencing;
         this.proposal = fencing.proposal(key.resource());
-        this.before = quorum.hold(key);
+        this.before = quorum.hold(request);
         this.number = before.map(hold -> hold.saveBegins(request)).orElse(0);
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
@@ -44,11 +46,29 @@ final class SaveRound {
     private CompletableFuture<Response> ask(Member member, long endNanos) {
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
-        return member.saveBefore(endNanos, key, () -> request.with(quorum.keyFor(member, key, before)), wish);
+        return member.saveBefore(endNanos, key, () -> requestTo(member), wish);
+    }
+
+    private Request requestTo(Member member) {
+        if (isPromotion() && before.filter(hold -> hold.mayBeDemoted(member)).isPresent()) {
+            throw new LockStorageException(
+                    key.resource(),
+                    "a member of the combined store was not seen to share what is to be promoted, and may still be asked to",
+                    null,
+                    Failure.NOT_SENT);
+        }
+        return request.with(quorum.keyFor(member, key, before));
+    }
+
+    static boolean changesMode(Request request) {
+        return request.key()
+                .held()
+                .filter(held -> held.mode() != request.mode())
+                .isPresent();
     }
 
     private boolean isPromotion() {
-        return isClaimedAs(LockMode.SHARED) && request.mode() == LockMode.EXCLUSIVE;
+        return changesMode(request) && request.mode() == LockMode.EXCLUSIVE;
     }
 
     private boolean isFresh() {

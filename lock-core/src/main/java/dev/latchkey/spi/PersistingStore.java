@@ -17,11 +17,10 @@ public interface PersistingStore extends AutoCloseable {
      * Acquires, renews, promotes or demotes in one round trip and without waiting.
      *
      * <p>If the key already holds the resource in the requested mode, the hold is renewed: the TTL starts now, and the
-     * fencing token stays the same. A shared hold is promoted if it is the only one. An exclusive hold is demoted, in a
-     * store with leases and fencing tokens only if the request claims it: any other request to share may have been sent before a promotion,
-     * and is answered with the exclusive hold, renewed.
-     * Neither has a gap in which another key could acquire the resource. None of these ends the lease sooner, unless
-     * {@link Request#leaseChange()} says so. If the request claims a hold that does not exist, the answer is
+     * fencing token stays the same. A shared hold is promoted if it is the only one. An exclusive hold is demoted only
+     * by a {@link Request#isDemotion() request that claims it}: any other request to share is answered with the exclusive
+     * hold, renewed. Neither has a gap in which another key could acquire the resource. None of these ends the lease
+     * sooner, unless {@link Request#leaseChange()} says so. If the request claims a hold that does not exist, the answer is
      * {@link Response.Lost} and nothing is acquired.
      *
      * @param request the request

@@ -28,6 +28,20 @@ public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryInt
     }
 
     /**
+     * Returns whether this is a demotion: it asks to share, and claims the exclusive hold. Any other request to share may have
+     * been sent before a promotion, and demotes nothing. One whose answer was lost is repeated with the same claim, and is
+     * granted if the key holds the resource in shared mode already.
+     *
+     * @return true only for a request that may demote an exclusive hold
+     */
+    public boolean isDemotion() {
+        return mode == LockMode.SHARED
+                && key.held()
+                        .filter(claimed -> claimed.mode() == LockMode.EXCLUSIVE)
+                        .isPresent();
+    }
+
+    /**
      * Returns the same request with another retry intent.
      *
      * @param other whether the caller asks again if it is refused

@@ -66,19 +66,10 @@ final class LockEntry {
                     new ResourceHolders.Stake(own),
                     now);
         }
-        LockMode mode = isDemotion(request) ? LockMode.SHARED : own.mode();
+        LockMode mode = request.isDemotion() ? LockMode.SHARED : own.mode();
         OptionalLong fencingToken = mode == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
         Grant kept = new Grant(mode, fencingToken, endOf(request, own, now), own.stake());
         return grants.tell(request.key(), kept, now);
-    }
-
-    /** Only what claims the exclusive hold demotes it: any other request may have been sent before a promotion. */
-    private static boolean isDemotion(Request request) {
-        return request.mode() == LockMode.SHARED
-                && request.key()
-                        .held()
-                        .filter(claimed -> claimed.mode() == LockMode.EXCLUSIVE)
-                        .isPresent();
     }
 
     private static boolean isPromotion(Request request, Grant own) {
@@ -112,7 +103,9 @@ final class LockEntry {
         serve(now);
         Key key = request.key();
         Grant own = grants.live(key, now);
+        boolean isRepeatedDemotion = own != null && own.mode() == LockMode.SHARED && request.isDemotion();
         if (key.held().isPresent()
+                && !isRepeatedDemotion
                 && (own == null || !own.isAsClaimed(key.held().get()))) {
             return grants.lost(key, own, now);
         }

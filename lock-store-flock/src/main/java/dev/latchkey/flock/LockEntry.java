@@ -86,10 +86,9 @@ final class LockEntry {
                     ? take(owner, name, request.mode())
                     : Response.Conflicted.NO_HINT;
         }
-        if (own.mode() == request.mode()) {
-            return own.answer();
-        }
-        return convert(request, owner, own);
+        boolean isConversion =
+                request.mode() == LockMode.EXCLUSIVE ? own.mode() == LockMode.SHARED : request.isDemotion();
+        return isConversion ? convert(request, owner, own) : own.answer();
     }
 
     private Response convert(Request request, Owner owner, Grant own) throws IOException {

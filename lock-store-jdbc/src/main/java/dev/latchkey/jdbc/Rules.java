@@ -38,7 +38,7 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
 
     Decision<Response> save() {
         Optional<Own> own = own(row, request.key());
-        if (!isAsClaimed(own)) {
+        if (!isAsClaimed(own) && !isRepeatedDemotion(own)) {
             return Decision.leave(lost(own));
         }
         if (own.isEmpty()) {
@@ -48,16 +48,9 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         if (promotes) {
             return othersRead() ? promotionRefused() : promote(own.get());
         }
-        return isDemotion() ? demote(own.get()) : renew(own.get(), withoutMark(row, request.key()));
-    }
-
-    /** Only what claims the exclusive hold demotes it: any other request may have been sent before a promotion. */
-    private boolean isDemotion() {
-        return request.mode() == LockMode.SHARED
-                && request.key()
-                        .held()
-                        .filter(claimed -> claimed.mode() == LockMode.EXCLUSIVE)
-                        .isPresent();
+        return request.isDemotion() && own.get().mode() == LockMode.EXCLUSIVE
+                ? demote(own.get())
+                : renew(own.get(), withoutMark(row, request.key()));
     }
 
     /** Of whatever mode the hold is: the request may be older than a promotion or a demotion. */
@@ -100,6 +93,12 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
                                         && hold.fencingToken()
                                                 .equals(claimed.get().fencingToken())))
                         .isPresent();
+    }
+
+    /** Its answer was lost: the shared hold is the one that it has made. */
+    private boolean isRepeatedDemotion(Optional<Own> own) {
+        return request.isDemotion()
+                && own.filter(hold -> hold.mode() == LockMode.SHARED).isPresent();
     }
 
     private Response lost(Optional<Own> own) {

@@ -39,7 +39,7 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
 
     Decision<Response> save() {
         Optional<Own> own = own();
-        if (!isAsClaimed(own)) {
+        if (!isAsClaimed(own) && !isRepeatedDemotion(own)) {
             return Decision.leave(lost(own));
         }
         if (own.isEmpty()) {
@@ -49,7 +49,8 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
         if (promotes && !otherReaders().isEmpty()) {
             return promotionRefused();
         }
-        return hold(request.mode(), seconds(own.get()));
+        return hold(
+                promotes || request.isDemotion() ? request.mode() : own.get().mode(), seconds(own.get()));
     }
 
     Decision<Response> refresh() {
@@ -106,6 +107,12 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
                 .map(claimed -> own.filter(hold -> claimed == LockMode.SHARED || hold.mode() == LockMode.EXCLUSIVE)
                         .isPresent())
                 .orElse(true);
+    }
+
+    /** Its answer was lost: the shared hold is the one that it has made. */
+    private boolean isRepeatedDemotion(Optional<Own> own) {
+        return request.isDemotion()
+                && own.filter(hold -> hold.mode() == LockMode.SHARED).isPresent();
     }
 
     private Response lost(Optional<Own> own) {

@@ -1,6 +1,8 @@
 package dev.latchkey.memcached;
 
+import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
 import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,8 +11,11 @@ import static org.awaitility.Awaitility.await;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.MemcachedServer;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.Request;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
@@ -84,21 +89,20 @@ class LateRequestIT {
         try (MemcachedServer server = MemcachedServer.start();
                 LateProxy proxy = new LateProxy(server.address());
                 MemcachedStore store = Stores.patient(proxy.address());
-                LockFactory locks = new LockFactory(store);
-                MemcachedStore direct = Stores.patient(server.address());
-                LockFactory others = new LockFactory(direct)) {
-            Lock lock = locks.createLock("r", MIDDLING);
-            assertThat(!wasReader || lock.tryAcquireShared()).isTrue();
-            assertThat(lock.tryAcquire()).isTrue();
+                MemcachedStore direct = Stores.patient(server.address())) {
+            Key key = Key.of("r");
+            Key before = wasReader ? holding(key, store.save(shared(key, MIDDLING))) : key;
+            Request demotion = shared(holding(key, store.save(exclusive(before, MIDDLING))), MIDDLING);
             proxy.holdBack("(set|add) lock:r~r");
-            assertThatThrownBy(lock::tryAcquireShared).isInstanceOf(LockStorageException.class);
-            assertThat(lock.tryAcquireShared()).isTrue();
-            lock.refresh(LONG);
+            assertThatThrownBy(() -> store.save(demotion)).isInstanceOf(LockStorageException.class);
+            Key reads = holding(key, store.save(demotion));
+            granted(store.refresh(shared(reads, LONG)));
 
             assertThat(proxy.deliver()).isEqualTo("NOT_STORED");
 
-            assertThat(others.holders("r").get(0).remaining().orElseThrow()).isGreaterThan(LONG.minusMinutes(1));
-            assertThat(lock.isAcquired()).isTrue();
+            Holder holder = direct.holders("r").get(0);
+            assertThat(holder.mode()).isEqualTo(LockMode.SHARED);
+            assertThat(holder.remaining().orElseThrow()).isGreaterThan(LONG.minusMinutes(1));
         }
     }
 

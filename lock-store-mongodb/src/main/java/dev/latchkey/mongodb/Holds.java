@@ -6,7 +6,6 @@ import dev.latchkey.LossReason;
 import dev.latchkey.mongodb.LockCommands.Repetition;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -45,7 +44,7 @@ final class Holds {
 
     Response refresh(Request request) {
         long number = newNumber();
-        Repetition repetition = request.leaseChange() == LeaseChange.EXTEND ? Repetition.ALLOWED : Repetition.NEVER;
+        Repetition repetition = Rules.mayBeRepeated(request) ? Repetition.ALLOWED : Repetition.NEVER;
         Response response = ask(request, number, Rules.refresh(request), LockCommands.Absent.LEAVE, repetition);
         return response instanceof Response.Granted || response instanceof Response.Lost
                 ? response

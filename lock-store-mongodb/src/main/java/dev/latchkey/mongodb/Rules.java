@@ -111,7 +111,8 @@ final class Rules {
         BsonValue grant = granted(Conditions.isShareable(), Changes.read());
         // Any other request than one that claims the exclusive hold may have been sent before a promotion.
         BsonValue writer = claim == Claim.EXCLUSIVE ? Changes.demote(leaseChange) : Changes.renewWriter(leaseChange);
-        return cond(writes(), writer, cond(reads(), Changes.renewReader(leaseChange), grant));
+        // The answer to a demotion may have been lost: the shared hold is the one that it has made.
+        return cond(writes(), writer, cond(Conditions.reads(), Changes.renewReader(leaseChange), grant));
     }
 
     private BsonValue renewed() {
@@ -141,11 +142,10 @@ final class Rules {
 
     /**
      * Returns whether a late copy of this request is harmless, so that it may be repeated while the first one may still arrive. A
-     * request that shortens a lease or gives up a mode is not, unless a fencing token distinguishes its hold from a later one.
+     * request that shortens a lease is not. A demotion names its fencing token, which distinguishes its hold from a later one.
      */
     static boolean mayBeRepeated(Request request) {
-        boolean mayDemote = request.mode() == LockMode.SHARED && claim(request.key()) != Claim.EXCLUSIVE;
-        return request.leaseChange() == LeaseChange.EXTEND && !mayDemote;
+        return request.leaseChange() == LeaseChange.EXTEND;
     }
 
     private static Claim claim(Key key) {

@@ -90,10 +90,14 @@ final class LockEntry {
         if (isPromoting(own)) {
             return request.mode() == LockMode.SHARED ? own.answer() : Response.Conflicted.NO_HINT;
         }
-        if (own.mode() == request.mode()) {
-            return holds.renew(own) ? own.answer() : SESSION_LOST;
+        if (request.isDemotion()) {
+            return demote(own);
         }
-        return request.mode() == LockMode.EXCLUSIVE ? holds.promote(own) : demote(own);
+        boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && own.mode() == LockMode.SHARED;
+        if (isPromotion) {
+            return holds.promote(own);
+        }
+        return holds.renew(own) ? own.answer() : SESSION_LOST;
     }
 
     private Response lost(@Nullable Hold own, boolean sessionLost) {

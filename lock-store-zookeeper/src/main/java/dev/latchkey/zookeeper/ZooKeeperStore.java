@@ -155,7 +155,7 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         if (!request.key().held().map(own::isAsClaimed).orElse(true)) {
             return lost(LossReason.RELEASED_ELSEWHERE);
         }
-        if (own.mode() == LockMode.EXCLUSIVE && request.mode() == LockMode.SHARED) {
+        if (own.mode() == LockMode.EXCLUSIVE && request.isDemotion()) {
             return holds.demote(own);
         }
         return holds.find(request.key())

@@ -17,35 +17,37 @@ import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each reader's hold expires by itself: for a store that is both {@link SharedStore} and {@link ExpiringStore}. */
 @ContractFor({SharedStore.class, ExpiringStore.class})
 public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreContract {
 
-    /**
-     * It may have been sent before the promotion, also by a process that has given its key away since. A store without fencing
-     * tokens cannot tell it from a demotion that is repeated.
-     */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    default void givenPromoted_whenARequestToShareComesLate_thenItStaysExclusive(boolean isClaimed, Fixture fixture) {
+    /** Its answer was lost: the shared hold that it finds is the one that it has made. */
+    @Test
+    default void givenDemoted_whenTheDemotionIsRepeated_thenItIsShared(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
-        Key reads = holding(key, store.save(shared(key)));
-        Response.Granted writes = granted(store.save(exclusive(reads)));
+        Key writes = holding(key, store.save(exclusive(key)));
+        granted(store.save(shared(writes)));
 
-        granted(store.save(shared(isClaimed ? reads : key)));
+        Response.Granted again = granted(store.save(shared(writes)));
 
-        boolean isFenced = writes.fencingToken().isPresent();
-        assertThat(store.find(key).orElseThrow().mode()).isEqualTo(isFenced ? LockMode.EXCLUSIVE : LockMode.SHARED);
-        if (!isFenced) {
-            return;
-        }
-        assertThat(granted(store.save(exclusive(holding(key, writes)))).fencingToken())
-                .isEqualTo(writes.fencingToken());
-        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
+        assertThat(again.mode()).isEqualTo(LockMode.SHARED);
+        granted(store.save(shared(fixture.key())));
+        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
+    }
+
+    @Test
+    default void givenDemotedAndReleased_whenTheDemotionIsRepeated_thenLostAndNothingTaken(Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key writes = holding(key, store.save(exclusive(key)));
+        granted(store.save(shared(writes)));
+        assertThat(store.delete(key)).isTrue();
+
+        assertThat(store.save(shared(writes))).isInstanceOf(Response.Lost.class);
+
+        assertThat(store.find(key)).isEmpty();
     }
 
     @Test

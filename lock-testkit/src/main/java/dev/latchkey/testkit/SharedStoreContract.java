@@ -12,6 +12,8 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Many readers or one writer, promotion and demotion: for a {@link SharedStore}. A refused promotion leaves the shared hold
@@ -322,6 +324,23 @@ public interface SharedStoreContract extends SharedOwnershipContract {
 
         assertThat(response).isInstanceOf(Response.Lost.class);
         assertThat(store.find(writer)).isPresent();
+    }
+
+    /** It may have been sent before the promotion, by another Lock over the key, or by a process that has given its key away since. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    default void givenPromoted_whenARequestToShareComesLate_thenItStaysExclusive(boolean isClaimed, Fixture fixture) {
+        PersistingStore store = fixture.store();
+        Key key = fixture.key();
+        Key reads = holding(key, store.save(shared(key)));
+        Response.Granted writes = granted(store.save(exclusive(reads)));
+
+        granted(store.save(shared(isClaimed ? reads : key)));
+
+        assertThat(store.find(key)).get().extracting(Response.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(store.save(exclusive(holding(key, writes)))).fencingToken())
+                .isEqualTo(writes.fencingToken());
+        assertThat(store.save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
     /** Demoted with the same key elsewhere, another may have been in: the exclusive claim is no longer true. */

@@ -8,10 +8,12 @@ import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
 import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.combined.CombinedStore;
 import dev.latchkey.combined.ConsensusStrategy;
@@ -107,6 +109,27 @@ class CombinedTwoThreadsTest {
 
             assertThat(there.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
         }
+    }
+
+    /** What the second process promotes may have been exclusive still where the first was not answered. */
+    @Test
+    void givenTransferredBeforeAMemberDemoted_whenPromotedThere_thenThatMemberIsNotCountedOn() throws Exception {
+        CombinedStore here =
+                new CombinedStore(members.stream().map(Unfenced::new).toList(), new ConsensusStrategy());
+        Key writes = holding(key, granted(here.save(exclusive(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        Pause way = new Pause();
+        members.get(2).next(SAVE, Fault.pausedBefore(way));
+        Key reads = holding(key, granted(here.save(shared(writes))));
+        way.awaitReached();
+        List<FaultyStore> same = memories.stream().map(FaultyStore::new).toList();
+        same.get(0).always(SAVE, Fault.unreachable());
+        try (CombinedStore there =
+                new CombinedStore(same.stream().map(Unfenced::new).toList(), new ConsensusStrategy())) {
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> there.save(exclusive(reads)));
+        }
+        way.end();
+        here.close();
     }
 
     /** Where the key came from, members count by tokens of their own. */

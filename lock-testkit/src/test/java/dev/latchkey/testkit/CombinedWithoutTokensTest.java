@@ -90,6 +90,20 @@ class CombinedWithoutTokensTest {
         granted(store.save(shared(rival)));
     }
 
+    /** As at a single store: only what claims the exclusive hold demotes it. */
+    @Test
+    void givenTooFewAnsweredADemotion_whenItIsRepeated_thenReadersGetIn() {
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        Stream.of(1, 2).forEach(number -> members.get(number).next(SAVE, Fault.unreachable()));
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(shared(writes)));
+
+        granted(store.save(shared(writes)));
+
+        granted(store.save(shared(rival)));
+    }
+
     @Test
     void givenOneGrantsLate_whenDemotedBeforeThat_thenItIsSharedThereToo() throws Exception {
         Pause way = new Pause();

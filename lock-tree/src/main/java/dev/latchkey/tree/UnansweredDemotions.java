@@ -27,8 +27,8 @@ final class UnansweredDemotions {
     }
 
     /**
-     * Repeats each demotion that was not answered. The answer "lost" means that it took effect before, or that the hold is gone,
-     * which the next request for it reports.
+     * Repeats each demotion that was not answered. If it took effect before, that renews the shared hold. The answer "lost" means
+     * that the hold is gone, which the next request for it reports.
      *
      * @throws dev.latchkey.LockStorageException if there is still no answer
      */
