@@ -4,7 +4,6 @@ import dev.latchkey.Key;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -30,17 +29,12 @@ final class AsyncRequests {
 
     CompletableFuture<Response> save(Request request, long proposal, Supplier<Response> waiting) {
         long since = System.nanoTime();
-        CompletableFuture<Optional<Response>> asked = ask(
+        return ask(
                 request.key().resource(),
                 Requests.script(Script.ACQUIRE, request),
                 arguments.acquire(request, proposal),
-                reply -> ReplyParser.isExclusiveStill(reply)
-                        ? Optional.empty()
-                        : Optional.of(ReplyParser.response(reply, request, since)),
-                () -> Optional.of(waiting.get()));
-        // What is exclusive still takes several requests to share, one after the other.
-        return asked.thenCompose(response ->
-                response.map(CompletableFuture::completedFuture).orElseGet(() -> LazyConnection.apart(waiting)));
+                reply -> ReplyParser.response(reply, request, since),
+                waiting);
     }
 
     CompletableFuture<Boolean> delete(Key key, Supplier<Boolean> waiting) {

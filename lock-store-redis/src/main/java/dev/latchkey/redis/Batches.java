@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.LeaseChange;
@@ -135,17 +136,15 @@ final class Batches {
 
     private BatchAttempt granted(List<Long> reply, List<Request> all, SharedConnection.Session session, long since) {
         List<Response.Granted> grants = new ArrayList<>();
-        List<Request> demotions = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
             Request request = all.get(i);
-            if (reply.get(i + 1) < 0) {
-                demotions.add(ReplyParser.demotion(-reply.get(i + 1), request));
-            }
-            grants.add(ReplyParser.granted(
-                    request.mode(), reply.get(i + 1), since, Duration.ofMillis(Requests.ttlMillis(request))));
+            long fence = reply.get(i + 1);
+            // Less than zero: exclusive still, since that was not claimed.
+            LockMode mode = fence < 0 ? LockMode.EXCLUSIVE : request.mode();
+            grants.add(
+                    ReplyParser.granted(mode, Math.abs(fence), since, Duration.ofMillis(Requests.ttlMillis(request))));
         }
-        BatchAttempt unused = saveAtOnce(demotions, Optional.empty());
-        Response unusedToo = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
+        Response unused = replicas.acknowledged(all.get(0).key().resource(), session, grants.get(0));
         return new BatchAttempt.Granted(grants);
     }
 

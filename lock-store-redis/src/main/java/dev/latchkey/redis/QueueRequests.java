@@ -5,7 +5,6 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** What one call that waits asks the server, all of it under the name of one attempt. */
@@ -65,11 +64,8 @@ final class QueueRequests {
                 since, generation, push, server.send(resource(), Requests.script(Script.ACQUIRE, request), key, args));
     }
 
-    /** What an answer says that does not queue; shares what it found exclusive. */
+    /** What an answer says that does not queue. */
     Response response(List<Long> reply, QueueRequest question) {
-        Optional<List<Long>> unused = ReplyParser.demotion(reply, request)
-                .map(demotion -> server.ask(
-                        resource(), Requests.script(Script.ACQUIRE, demotion), key, requests.acquire(demotion)));
         return ReplyParser.response(reply, request, question.sinceNanos());
     }
 

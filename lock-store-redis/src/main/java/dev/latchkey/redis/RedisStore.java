@@ -151,7 +151,6 @@ public final class RedisStore
         byte[] key = names.key(resource);
         Script script = Requests.script(Script.ACQUIRE, request);
         List<Long> reply = server.ask(resource, script, key, requests.acquire(request, proposal));
-        Optional<Response> unused = ReplyParser.demotion(reply, request).map(this::save);
         return replicas.acknowledged(resource, session, ReplyParser.response(reply, request, since));
     }
 

@@ -1,6 +1,5 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Holder;
@@ -29,30 +28,14 @@ final class ReplyParser {
     static Response response(List<Long> reply, Request request, long sinceNanos) {
         long code = reply.get(0);
         if (code > 0) {
-            return granted(request.mode(), code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
+            // With a second number: the server demotes nothing that is not claimed.
+            LockMode mode = reply.size() > 1 ? LockMode.EXCLUSIVE : request.mode();
+            return granted(mode, code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
         }
         if (code == CONFLICT) {
             return new Response.Conflicted(Duration.ofMillis(reply.get(1)));
         }
         return code == OTHER_PROMOTER ? new Response.Refused() : lost(reply);
-    }
-
-    /**
-     * What is to be asked next, if what was to be shared is exclusive still: the server does not give up an exclusive hold that was
-     * not claimed.
-     */
-    static Optional<Request> demotion(List<Long> reply, Request request) {
-        return isExclusiveStill(reply) ? Optional.of(demotion(reply.get(0), request)) : Optional.empty();
-    }
-
-    static boolean isExclusiveStill(List<Long> reply) {
-        return reply.size() > 1 && reply.get(0) > 0;
-    }
-
-    /** The same request, claiming an exclusive hold. */
-    static Request demotion(long fence, Request request) {
-        Key.Held claim = new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(fence));
-        return request.with(request.key().claiming(Optional.of(claim)));
     }
 
     static Response refreshed(List<Long> reply, Request request, long sinceNanos) {
