@@ -4,7 +4,6 @@ import dev.latchkey.Key;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
@@ -27,15 +26,10 @@ final class AsyncRequests {
     }
 
     CompletableFuture<Response> save(Request request, long proposal, Supplier<Response> waiting) {
-        CompletableFuture<Optional<Response>> saved = send(
+        return send(
                 requests.acquire(request, proposal),
-                (sent, reply) -> ReplyParser.isExclusiveStill(reply)
-                        ? Optional.empty()
-                        : Optional.of(ReplyParser.response(reply, request, sent.sinceNanos())),
-                () -> Optional.of(waiting.get()));
-        // A demotion takes several requests, one after the other.
-        return saved.thenCompose(response ->
-                response.map(CompletableFuture::completedFuture).orElseGet(() -> LazyConnection.apart(waiting)));
+                (sent, reply) -> ReplyParser.response(reply, request, sent.sinceNanos()),
+                waiting);
     }
 
     CompletableFuture<Boolean> delete(Key key, Supplier<Boolean> waiting) {

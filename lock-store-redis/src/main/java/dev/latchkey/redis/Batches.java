@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Request;
@@ -31,13 +32,11 @@ final class Batches {
 
     private final BatchRequests requests;
     private final ScriptRunner server;
-    private final Demotions demotions;
     private final Replicas replicas;
 
-    Batches(BatchRequests requests, ScriptRunner server, Demotions demotions, Replicas replicas) {
+    Batches(BatchRequests requests, ScriptRunner server, Replicas replicas) {
         this.requests = requests;
         this.server = server;
-        this.demotions = demotions;
         this.replicas = replicas;
     }
 
@@ -113,17 +112,14 @@ final class Batches {
 
     private BatchAttempt granted(List<Long> reply, List<Request> all, ScriptRunner.Sent sent) {
         List<Response.Granted> grants = new ArrayList<>();
-        List<Request> exclusiveStill = new ArrayList<>();
         for (int i = 0; i < all.size(); i++) {
             Request request = all.get(i);
             long fence = reply.get(i + 1);
-            if (fence < 0) {
-                exclusiveStill.add(Demotions.claiming(request, -fence));
-            }
+            // Negative: the hold is still exclusive, because the request did not claim it.
+            LockMode mode = fence < 0 ? LockMode.EXCLUSIVE : request.mode();
             Duration ttl = Duration.ofMillis(Requests.ttlMillis(request));
-            grants.add(ReplyParser.granted(request.mode(), fence, sent.sinceNanos(), ttl));
+            grants.add(ReplyParser.granted(mode, Math.abs(fence), sent.sinceNanos(), ttl));
         }
-        demotions.demote(exclusiveStill);
         replicas.acknowledge(sent);
         return new BatchAttempt.Granted(grants);
     }

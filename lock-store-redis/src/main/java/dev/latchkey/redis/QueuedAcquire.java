@@ -42,7 +42,6 @@ final class QueuedAcquire {
 
     private final ScriptRunner server;
     private final Requests requests;
-    private final Demotions demotions;
     private final Request request;
     private final String attempt;
     private final WaiterSubscription subscription;
@@ -75,14 +74,12 @@ final class QueuedAcquire {
     QueuedAcquire(
             ScriptRunner server,
             Requests requests,
-            Demotions demotions,
             LazyNotificationChannel inbox,
             Request request,
             String attempt,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
-        this.demotions = demotions;
         this.request = request;
         this.attempt = attempt;
         this.subscription = new WaiterSubscription(inbox, request.key().resource());
@@ -230,7 +227,7 @@ final class QueuedAcquire {
             return onQueued(answered, reply);
         }
         isGrantedInTurn = place != null;
-        return demotions.response(request, reply, answered.sinceNanos());
+        return ReplyParser.response(reply, request, answered.sinceNanos());
     }
 
     private @Nullable Response onQueued(ScriptRunner.Sent answered, List<Long> reply) {

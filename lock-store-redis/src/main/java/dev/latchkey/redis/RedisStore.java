@@ -67,7 +67,6 @@ public final class RedisStore
 
     private final Requests requests;
     private final ScriptRunner server;
-    private final Demotions demotions;
     private final WaiterRegistry waiters;
     private final LazyNotificationChannel inbox;
     private final Replicas replicas;
@@ -92,7 +91,6 @@ public final class RedisStore
         server = new ScriptRunner(connections, new Failures(options.server, names), options.commandTimeout);
         requests = new Requests(names, options.retention);
         BatchRequests batchRequests = new BatchRequests(names, options.retention, connections.isOneServer());
-        demotions = new Demotions(server, requests, batchRequests);
         waiters = new WaiterRegistry(server);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server, options.commandTimeout);
         if (connections.areReplaceable()) {
@@ -102,7 +100,7 @@ public final class RedisStore
         releases = new Releases(server, requests, waiters);
         async = new AsyncRequests(server, requests);
         refreshes = new Refreshes(server, requests, replicas);
-        batches = new Batches(batchRequests, server, demotions, replicas);
+        batches = new Batches(batchRequests, server, replicas);
     }
 
     /**
@@ -151,7 +149,7 @@ public final class RedisStore
     }
 
     private Response saved(Request request, ScriptRunner.Sent sent) {
-        Response response = demotions.response(request, server.answer(sent), sent.sinceNanos());
+        Response response = ReplyParser.response(server.answer(sent), request, sent.sinceNanos());
         return replicas.acknowledged(sent, response);
     }
 
@@ -184,7 +182,7 @@ public final class RedisStore
         }
         Response response;
         String attempt = waiters.newAttempt();
-        var acquire = new QueuedAcquire(server, requests, demotions, inbox, request, attempt, maxWait);
+        var acquire = new QueuedAcquire(server, requests, inbox, request, attempt, maxWait);
         try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
             withdrawn.thenRun(entry.waiter()::withdraw);
             try {

@@ -28,17 +28,14 @@ final class ReplyParser {
     static Response response(List<Long> reply, Request request, long sinceNanos) {
         long code = reply.get(0);
         if (code > 0) {
-            return granted(request.mode(), code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
+            // With a second number, the hold is still exclusive: a request demotes only what it claims.
+            LockMode mode = reply.size() > 1 ? LockMode.EXCLUSIVE : request.mode();
+            return granted(mode, code, sinceNanos, Duration.ofMillis(Requests.ttlMillis(request)));
         }
         if (code == CONFLICT) {
             return new Response.Conflicted(Duration.ofMillis(reply.get(1)));
         }
         return code == OTHER_PROMOTER ? new Response.Refused() : lost(reply);
-    }
-
-    /** Whether what was to be shared is exclusive still: {@link Demotions} asks for the rest. */
-    static boolean isExclusiveStill(List<Long> reply) {
-        return reply.size() > 1 && reply.get(0) > 0;
     }
 
     static Response refreshed(List<Long> reply, Request request, long sinceNanos) {
