@@ -107,8 +107,13 @@ record Hold(
             return latestEnd != null || demotes;
         }
 
+        /** As {@link #demoting()}, but claims the hold that an earlier demotion gave up: stores demote only what is claimed. */
+        Claim demoting(Key givenUp) {
+            return new Claim(givenUp, tracker, adopted, revision, ttl, change, latestEnd, true);
+        }
+
         Claim demoting() {
-            return new Claim(key, tracker, adopted, revision, ttl, change, latestEnd, true);
+            return demoting(key);
         }
 
         Claim endingBy(Deadline end, long newRevision) {
@@ -171,6 +176,15 @@ record Hold(
         /** Whether a demotion is among them: no exclusive hold is safe from it. */
         boolean mayDemote() {
             return isAny() && claims.stream().anyMatch(Claim::demotes);
+        }
+
+        /** The key as the first demotion among them claimed its exclusive hold. */
+        Optional<Key> exclusiveClaim() {
+            return claims.stream()
+                    .filter(Claim::demotes)
+                    .map(Claim::key)
+                    .filter(key -> key.held().map(Key.Held::mode).orElse(LockMode.SHARED) == LockMode.EXCLUSIVE)
+                    .findFirst();
         }
 
         /** What they leave of a hold. */

@@ -66,7 +66,7 @@ final class LockState {
             if (wanted == LockMode.EXCLUSIVE || !mayHold()) {
                 return Step.of(claim);
             }
-            Claim demoting = claim.demoting();
+            Claim demoting = unanswered.exclusiveClaim().map(claim::demoting).orElseGet(claim::demoting);
             unanswered.add(demoting);
             hold = hold == null ? null : hold.demoted();
             return Step.of(demoting);

@@ -101,8 +101,11 @@ final class TestReport {
     }
 
     private static List<Path> reports(Path root) throws IOException {
-        try (Stream<Path> files = Files.find(root, 5, (path, attributes) -> path.toString()
-                .matches("(.*/)?target/(surefire|failsafe)-reports/TEST-[^/]*\\.xml"))) {
+        try (Stream<Path> files = Files.find(
+                root,
+                5,
+                (path, attributes) ->
+                        path.toString().matches("(.*/)?target/(surefire|failsafe)-reports/TEST-[^/]*\\.xml"))) {
             return files.sorted().toList();
         }
     }
