@@ -81,10 +81,10 @@ final class KernelLock {
         if (again == null) {
             return false;
         }
+        // A cancelled wait that could not unlock has left the descriptor open: see closeDescriptor.
+        close();
         file = again;
         channel = again.getChannel();
-        hold = null;
-        conversion = null;
         broken = false;
         return true;
     }
