@@ -58,8 +58,7 @@ final class ScriptRunner {
 
     /** Sends without waiting for the answer. A server that does not know the script is sent its text. */
     Sent send(ScriptRequest request) {
-        // Before the connection is looked up, which another one may replace: the number is then too old, and never too
-        // new.
+        // Read before the connection, which may be replaced in between: the number is then too old, never too new.
         int generation = link.generation();
         SharedConnection.Session session = link.session(request.resource());
         StatefulConnection<byte[], byte[]> open = session.connection();

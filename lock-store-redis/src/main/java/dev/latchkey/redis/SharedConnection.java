@@ -8,6 +8,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -25,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * another connection, and uses it from then on.
  */
 final class SharedConnection implements RedisConnectionStateListener {
+
+    /** How long a connection that is no longer used stays open for answers. A dead server sends none. */
+    private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
     private final Connections connections;
     private final Failures failures;
@@ -209,7 +213,22 @@ final class SharedConnection implements RedisConnectionStateListener {
 
     private void disconnect(StatefulConnection<byte[], byte[]> opened) {
         opened.removeListener(this);
+        if (connections.areReplaceable()) {
+            awaitAnswers(opened);
+        }
         connections.close(opened);
+    }
+
+    /** A release in flight would otherwise be in doubt. Answers come in order, so an empty script waits for those before it. */
+    private static void awaitAnswers(StatefulConnection<byte[], byte[]> opened) {
+        ScriptCall last = ScriptCall.byDigest(new ScriptRequest("", Script.INDEXES, List.of(), List.of()));
+        try {
+            opened.dispatch(last);
+            List<Long> unused = Uninterruptibles.await(last, LAST_ANSWERS);
+        } catch (ExecutionException | TimeoutException | RuntimeException e) {
+            // A server that does not know the script answers as well.
+            last.cancel(false);
+        }
     }
 
     void close() {

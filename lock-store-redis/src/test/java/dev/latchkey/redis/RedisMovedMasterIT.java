@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,14 +14,17 @@ import dev.latchkey.servers.RedisConnection;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -222,6 +226,41 @@ class RedisMovedMasterIT {
             assertThat(releasing.result()).isTrue();
             granted(waiting.result());
         }
+    }
+
+    /** B2: another connection takes the place of the one that leads to a replica, while its answers are under way. */
+    @Test
+    void givenReadOnlyAndSlow_whenManyRelease_thenEachIsAnsweredWhenItIsOver() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(first.address());
+                RedisStore store = (RedisStore)
+                        new RedisStore.Provider().open("redis://" + proxy.address() + "?timeout=20s&clientName=slow")) {
+            List<Key> held = Stream.generate(() -> Key.of("slow")).limit(20).toList();
+            held.forEach(key -> granted(store.save(shared(key))));
+            List<String> before = clients(first, "slow");
+            assertThat(before).hasSize(1);
+            proxy.delay(Duration.ofMillis(50));
+            first.call("REPLICAOF", "127.0.0.1", "1");
+
+            List<BackgroundCall<Boolean>> releasing = held.stream()
+                    .map(key -> BackgroundCall.start(() -> store.delete(key)))
+                    .toList();
+            Awaitility.await("the connection is replaced")
+                    .atMost(LIMIT)
+                    .until(() -> Collections.disjoint(clients(first, "slow"), before));
+            first.call("REPLICAOF", "NO", "ONE");
+
+            for (BackgroundCall<Boolean> one : releasing) {
+                assertThat(one.result()).isTrue();
+            }
+        }
+    }
+
+    private static List<String> clients(RedisServer server, String name) {
+        return server.text("CLIENT", "LIST")
+                .lines()
+                .filter(line -> line.contains(" name=" + name + " "))
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .toList();
     }
 
     /** An interrupted thread must not wait less between two attempts than any other: it would keep a processor and the server busy. */
