@@ -115,6 +115,8 @@ final class HeldLock implements ActiveLocks.Holder {
     }
 
     private Releaser.Result letGo() {
+        // In a step of its own: a loss that cannot be told is not forgotten, nor what it has left in the store.
+        boolean unused = monitor.run(state.look());
         ReleasedHold released = monitor.run(state.letGo());
         Releaser.Result result = releaser.end(released);
         boolean wasHeld = released.loss() == null && released.held() != null;

@@ -212,14 +212,18 @@ final class LockEngine {
         return response instanceof Response.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
     }
 
+    /** What is held may end meanwhile: that, too, is told, and ended in the store, before anything is taken in its place. */
     private Claim claim(LockMode mode) {
-        boolean unused = monitor.run(state.look());
+        boolean wasHeld = monitor.run(state.look());
         checkNews();
         checkDemoted(mode);
         if (state.lastLoss().isOverdue()) {
             releaser.endOverdueBeforeAcquire();
         }
         Claim claim = monitor.run(state.claim(mode));
+        if (wasHeld && claim.isFresh()) {
+            return claim(mode);
+        }
         if (!claim.isFresh() || !context.store().isSpent(claim.key())) {
             return claim;
         }

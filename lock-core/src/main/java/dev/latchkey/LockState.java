@@ -206,19 +206,21 @@ final class LockState {
         return Step.of(reason, tracker == tracked ? lose(reason) : null);
     }
 
-    /** Ends what is over; returns whether anything is held. */
+    /** Ends what is over; returns whether anything is held. Where nothing is over, no guard is taken, for it costs. */
     Step<Boolean> look() {
-        return step(() -> Step.of(hold != null));
+        Hold held = hold;
+        return isOver(held) ? step(() -> Step.of(hold != null)) : Step.of(held != null);
     }
 
     /** Ends the hold if its deadline is over, or its session may be. */
     private Effect.@Nullable Loss endIfOver() {
-        if (!isOver(hold)) {
+        Hold over = hold;
+        if (over == null || !over.isOver()) {
             return null;
         }
         Key last = heldKey();
         boolean ofOthers = copied || received;
-        Effect.Loss ended = lose(LossReason.EXPIRED);
+        Effect.Loss ended = lose(over.whyOver());
         lastLoss.leaves(last, ofOthers);
         return ended;
     }

@@ -222,8 +222,9 @@ final class Refresher {
             boolean hasBegun = false;
             try {
                 claim = monitor.run(state.claim());
-                hasBegun = !claim.isFresh();
-                return hasBegun ? Optional.of(claim.request()) : Optional.empty();
+                Optional<Request> request = claim.isFresh() ? Optional.empty() : Optional.of(claim.request());
+                hasBegun = request.isPresent();
+                return request;
             } finally {
                 if (!hasBegun) {
                     requestMutex.end();

@@ -3,12 +3,19 @@ package dev.latchkey;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +71,49 @@ class FactoryThreadsTest {
         assertThat(lock.release()).isFalse();
         assertThat(context.active().isEmpty()).isTrue();
         assertThat(rival().tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenNoThreadIsToBeHad_whenALossIsFoundByItsRelease_thenTheNextReleaseEndsWhatItHasLeft() {
+        AtomicBoolean lives = new AtomicBoolean(true);
+        FactoryContext session =
+                new FactoryContext(new InASession(new InMemoryStore(), lives::get), new FactoryThreads(Refused::new));
+        Lock lock = new LockBuilder(session, "x").create();
+        assertThat(lock.tryAcquire()).isTrue();
+        lives.set(false);
+        noThreads = true;
+        assertThatThrownBy(lock::release).isInstanceOf(OutOfMemoryError.class);
+
+        noThreads = false;
+
+        assertThat(lock.release()).isFalse();
+        lives.set(true);
+        assertThat(new LockBuilder(session, "x").create().tryAcquire()).isTrue();
+        session.close();
+    }
+
+    private record InASession(InMemoryStore memory, BooleanSupplier isLive) implements PersistingStore {
+
+        @Override
+        public Response save(Request request) {
+            Response response = memory.save(request);
+            return response instanceof Response.Granted granted ? inSession(granted) : response;
+        }
+
+        private Response.Granted inSession(Response.Granted granted) {
+            Lease lease = Lease.session(new CompletableFuture<>(), isLive);
+            return new Response.Granted(granted.mode(), granted.fencingToken(), lease);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return memory.find(key).map(this::inSession);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return memory.delete(key);
+        }
     }
 
     private Lock rival() {

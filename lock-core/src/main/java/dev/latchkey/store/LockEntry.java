@@ -83,7 +83,14 @@ final class LockEntry {
         }
         Grant refreshed = new Grant(own.mode(), own.fencingToken(), endOf(request, own, now), own.stake());
         wakeHead();
-        return grants.put(request.key(), refreshed, now);
+        return isToldOf(own, request.key())
+                ? grants.tell(request.key(), refreshed, now)
+                : grants.put(request.key(), refreshed, now);
+    }
+
+    /** Whoever claims no more than a shared hold need not know of its promotion, which may still be undone. */
+    private static boolean isToldOf(Grant own, Key key) {
+        return key.held().map(claimed -> claimed.mode() == own.mode()).orElse(true);
     }
 
     /** False if the key does not hold exclusively, or with a greater fencing token. */

@@ -102,6 +102,18 @@ class LockEntryTest {
     }
 
     @Test
+    void givenTheKeyOfAWaiterWasRefreshed_whenTheWaiterDoesNotTakeIt_thenTheOtherHoldsItStill() {
+        Waiter waiter = waiting(key, LockMode.EXCLUSIVE);
+        assertThat(room.delete(reader, NOW)).isTrue();
+        Response refreshed = room.refresh(request(key, LockMode.EXCLUSIVE, SHORT), NOW);
+        assertThat(refreshed).isInstanceOf(Response.Granted.class);
+
+        room.leaveWithNothing(waiter, NOW);
+
+        assertThat(room.find(key, NOW)).map(Response.Granted::fencingToken).contains(token(waiter));
+    }
+
+    @Test
     void givenTheKeyOfAPromoterWasSavedAgain_whenThePromoterDoesNotTakeIt_thenItIsNotDemoted() {
         promoteWhenAlone();
         assertThat(room.save(request(held(), LockMode.EXCLUSIVE, SHORT), NOW)).isInstanceOf(Response.Granted.class);

@@ -30,6 +30,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -572,6 +574,56 @@ class StateTableTest {
             assertThat(lock.key()).isEqualTo(copied);
         }
 
+        /** A session of several parts lives again when one is repaired: too late for a hold that has looked over. */
+        @Test
+        void whenTheSessionMayBeOverForAMoment_thenLostWithItAndTheStoreIsNotLeftWithIt() {
+            AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+            Lease lease = Lease.session(new CompletableFuture<>(), () -> left.getAndDecrement() != 0);
+            store.next(SAVE, Fault.answering(new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease)));
+            acquired();
+
+            left.set(0);
+
+            assertThat(lock.isAcquired()).isFalse();
+            assertLostOnce(LossReason.SESSION_LOST);
+            await().untilAsserted(() -> assertThat(store.operations()).containsExactly(SAVE, DELETE));
+        }
+
+        /** Else nobody would be told of it, and the store be asked for what it still has as if for something new. */
+        @Test
+        void whenTheSessionEndsWithinAnAcquire_thenItIsToldBeforeAnythingIsTakenInItsPlace() {
+            for (int looks = 0; looks < 10; looks++) {
+                AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+                Lease lease = Lease.session(new CompletableFuture<>(), () -> left.getAndDecrement() > 0);
+                store.next(SAVE, Fault.answering(new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease)));
+                Lock unheard = locks.createLock("unheard-" + looks, TTL);
+                assertThat(unheard.tryAcquire()).isTrue();
+                int before = store.calls().size();
+
+                left.set(looks);
+
+                Optional<LossReason> told = reasonOfLoss(unheard::tryAcquire);
+                List<Optional<Key.Held>> claimed = store.calls().stream()
+                        .skip(before)
+                        .filter(call -> call.operation() == SAVE)
+                        .map(call -> call.key().held())
+                        .toList();
+                assertThat(claimed)
+                        .as("claimed when the session ends after %s looks", looks)
+                        .doesNotContain(Optional.empty());
+                assertThat(told).isPresent();
+            }
+        }
+
+        private Optional<LossReason> reasonOfLoss(Supplier<Boolean> acquire) {
+            try {
+                boolean unused = acquire.get();
+                return Optional.empty();
+            } catch (LockLostException e) {
+                return Optional.of(e.reason());
+            }
+        }
+
         private Response.Granted grantThatEndsWith(CompletableFuture<LossReason> lost) {
             Lease lease = Lease.session(lost).withTime(OptionalLong.of(System.nanoTime()), TTL);
             return new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease);
@@ -1094,7 +1146,7 @@ class StateTableTest {
     @Test
     void givenFailingStore_whenRenewedByTheFactory_thenLostAsUnreachableAtTheLocalEnd() {
         Lock renewed = locks.lock("renewed")
-                .ttl(Duration.ofMillis(150))
+                .ttl(Duration.ofSeconds(1))
                 .autoRefresh()
                 .onLost(losses::add)
                 .create();
