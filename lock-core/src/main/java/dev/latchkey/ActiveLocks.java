@@ -109,7 +109,7 @@ final class ActiveLocks {
         try {
             one.end();
         } catch (Throwable e) {
-            log.error("lock.close-failed resource={}", LockException.shown(one.resource()), e);
+            log.error("lock.close_failed resource={}", LockException.shown(one.resource()), e);
         }
     }
 

@@ -90,7 +90,7 @@ final class FactoryContext {
             return wanted;
         }
         if (fallbackTold.compareAndSet(false, true)) {
-            log.debug("lock.shared-as-exclusive store={}", store.getClass().getSimpleName());
+            log.debug("lock.shared_as_exclusive store={}", store.getClass().getSimpleName());
         }
         return LockMode.EXCLUSIVE;
     }

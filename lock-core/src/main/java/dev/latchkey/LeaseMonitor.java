@@ -189,7 +189,7 @@ final class LeaseMonitor {
             call.run();
         } catch (Throwable e) {
             // Also an Error: the listeners after it are told all the same.
-            log.error("lock.listener-failed resource={}", shownResource(), e);
+            log.error("lock.listener_failed resource={}", shownResource(), e);
         }
     }
 

@@ -77,7 +77,7 @@ public final class LockFactory implements AutoCloseable {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
             log.debug(
-                    "lock.store-not-reached store={}",
+                    "lock.store_not_reached store={}",
                     context.store().getClass().getSimpleName(),
                     e);
         }

@@ -256,7 +256,7 @@ final class Refresher {
                 scheduleNext();
                 return tracker.renewalEnds(result);
             } catch (LockLostException | IllegalStateException e) {
-                log.debug("lock.renewal-ended resource={}", shownResource(), e);
+                log.debug("lock.renewal_ended resource={}", shownResource(), e);
                 return false;
             }
         }

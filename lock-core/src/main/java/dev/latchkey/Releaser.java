@@ -196,6 +196,6 @@ final class Releaser {
     }
 
     void logFailure(RuntimeException failure) {
-        log.warn("lock.release-failed resource={}", LockException.shown(state.resource()), failure);
+        log.warn("lock.release_failed resource={}", LockException.shown(state.resource()), failure);
     }
 }

@@ -102,7 +102,7 @@ final class RenewalScheduler {
         try {
             return renewal.begin();
         } catch (Throwable e) {
-            log(() -> log.error("lock.renewal-failed resource={}", renewal.shownResource(), e));
+            log(() -> log.error("lock.renewal_failed resource={}", renewal.shownResource(), e));
             return Optional.empty();
         }
     }
@@ -111,7 +111,7 @@ final class RenewalScheduler {
         try {
             return renewal.settle(outcome);
         } catch (Throwable e) {
-            log(() -> log.error("lock.renewal-failed resource={}", renewal.shownResource(), e));
+            log(() -> log.error("lock.renewal_failed resource={}", renewal.shownResource(), e));
             return false;
         }
     }
@@ -133,7 +133,7 @@ final class RenewalScheduler {
             int first = failing.get(0);
             RuntimeException failure = ((RefreshResult.Failed) outcomes.get(first)).failure();
             String resource = batch.get(first).renewal().shownResource();
-            log(() -> log.warn("lock.refresh-failing locks={} resource={}", failing.size(), resource, failure));
+            log(() -> log.warn("lock.refresh_failing locks={} resource={}", failing.size(), resource, failure));
         }
     }
 

@@ -98,7 +98,7 @@ final class HeldLock {
         try {
             return lock.release() && !isLost;
         } catch (LockStorageException e) {
-            log.warn("lock.release-failed resource={}: it ends with its TTL", resource, e);
+            log.warn("lock.release_failed resource={}: it ends with its TTL", resource, e);
             return !isLost;
         }
     }

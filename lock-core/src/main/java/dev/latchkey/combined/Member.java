@@ -304,7 +304,7 @@ final class Member {
             return;
         }
         List<Runnable> left = executor.shutdownNow();
-        log.warn("lock.combined-member-hangs {}: interrupted, with {} calls waiting", this, left.size());
+        log.warn("lock.combined_member_hangs {}: interrupted, with {} calls waiting", this, left.size());
         last.values().forEach(call -> call.completeExceptionally(closed("any")));
     }
 

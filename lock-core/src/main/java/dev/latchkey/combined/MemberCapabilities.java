@@ -73,22 +73,22 @@ record MemberCapabilities(List<? extends PersistingStore> stores, Strategy strat
         int total = stores.size();
         if (!strategy.canBeMet(1, total) && total > 1 && strategy instanceof ConsensusStrategy) {
             log.warn(
-                    "lock.combined-survives-nothing members={}: a consensus needs 3 members to tolerate the failure of one",
+                    "lock.combined_survives_nothing members={}: a consensus needs 3 members to tolerate the failure of one",
                     total);
         } else if (total % 2 == 0 && strategy instanceof ConsensusStrategy) {
-            log.warn("lock.combined-even members={}: one member less tolerates as many failures", total);
+            log.warn("lock.combined_even members={}: one member less tolerates as many failures", total);
         }
         int unfit = total - quorum.fencing();
         if (!quorum.isUnanimous() && unfit > 0) {
             log.warn(
-                    "lock.combined-unfenced members={} of {}: they cannot agree on fencing tokens, so some holds have none",
+                    "lock.combined_unfenced members={} of {}: they cannot agree on fencing tokens, so some holds have none",
                     unfit,
                     total);
         }
         if (quorum.members().stream()
                 .flatMap(member -> member.fencing().stream())
                 .anyMatch(store -> store.survives() == Durability.BY_THE_CLOCK)) {
-            log.debug("lock.combined-by-the-clock: tokens of members that lose their data grow by their clocks");
+            log.debug("lock.combined_by_the_clock: tokens of members that lose their data grow by their clocks");
         }
     }
 }

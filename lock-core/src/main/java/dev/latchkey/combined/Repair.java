@@ -48,7 +48,7 @@ final class Repair {
 
     private void later(Member member, Supplier<Optional<Response>> call) {
         var unused = member.call(key, call).exceptionally(failure -> {
-            log.debug("lock.not-repaired {}", member, failure);
+            log.debug("lock.not_repaired {}", member, failure);
             return Optional.empty();
         });
     }
@@ -106,7 +106,7 @@ final class Repair {
                     return raised;
                 })
                 .exceptionally(failure -> {
-                    log.debug("lock.not-raised {}", member, failure);
+                    log.debug("lock.not_raised {}", member, failure);
                     return false;
                 });
     }

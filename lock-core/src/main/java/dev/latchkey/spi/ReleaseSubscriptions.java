@@ -183,7 +183,7 @@ public final class ReleaseSubscriptions implements AutoCloseable {
         guard.lock();
         try {
             if (!closed) {
-                log.warn("lock.not-listening problem={}", problem);
+                log.warn("lock.not_listening problem={}", problem);
             }
             long left = RETRY_NANOS;
             while (left > 0 && !closed) {
@@ -191,7 +191,7 @@ public final class ReleaseSubscriptions implements AutoCloseable {
             }
         } catch (InterruptedException interrupted) {
             // Nobody else knows this thread: it goes on, and ends when it is no longer wanted.
-            log.debug("lock.listener-interrupted");
+            log.debug("lock.listener_interrupted");
         } finally {
             guard.unlock();
         }

@@ -24,14 +24,14 @@ class CombinedWarningsTest {
 
     @Test
     void givenTwoMembersOfAConsensus_whenCombined_thenWarnedThatNoneMayFail() {
-        assertThat(said(fenced(2), new ConsensusStrategy())).contains("lock.combined-survives-nothing members=2");
+        assertThat(said(fenced(2), new ConsensusStrategy())).contains("lock.combined_survives_nothing members=2");
     }
 
     @Test
     void givenFourMembersOfAConsensus_whenCombined_thenWarnedThatThreeTolerateAsMuch() {
         assertThat(said(fenced(4), new ConsensusStrategy()))
-                .contains("lock.combined-even members=4")
-                .doesNotContain("lock.combined-survives-nothing");
+                .contains("lock.combined_even members=4")
+                .doesNotContain("lock.combined_survives_nothing");
     }
 
     @Test
@@ -39,7 +39,7 @@ class CombinedWarningsTest {
         List<PersistingStore> members = Stream.concat(fenced(2).stream(), Stream.of(new Unfenced(new InMemoryStore())))
                 .toList();
 
-        assertThat(said(members, new ConsensusStrategy())).contains("lock.combined-unfenced members=1 of 3");
+        assertThat(said(members, new ConsensusStrategy())).contains("lock.combined_unfenced members=1 of 3");
     }
 
     @Test
