@@ -178,7 +178,7 @@ public interface TreeSavepointContract extends TreeLocksContract {
         assertThatThrownBy(() -> editor.reinstate(redone))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("savepoint 1 of tree \"" + fixture.resource() + "\"")
-                .hasMessageContaining("another one set");
+                .hasMessageContaining("another one was set");
         assertThatThrownBy(() -> editor(fixture).rollback(pushed)).isInstanceOf(IllegalArgumentException.class);
         editor.pushedRetaining(1);
         assertThatThrownBy(() -> editor.rollback(pushed))
