@@ -75,7 +75,8 @@ final class LockEntry {
             fileGone(name);
             return Holds.fileGone(claimed);
         }
-        if (claimed.isPresent()) {
+        boolean isRepeatedDemotion = own != null && own.mode() == LockMode.SHARED && request.isDemotion();
+        if (claimed.isPresent() && !isRepeatedDemotion) {
             Optional<Response.Lost> lost = holds.lost(claimed.get(), own);
             if (lost.isPresent()) {
                 return lost.get();
@@ -87,7 +88,9 @@ final class LockEntry {
                     : Response.Conflicted.NO_HINT;
         }
         boolean isConversion =
-                request.mode() == LockMode.EXCLUSIVE ? own.mode() == LockMode.SHARED : request.isDemotion();
+                request.mode() == LockMode.EXCLUSIVE
+                        ? own.mode() == LockMode.SHARED
+                        : request.isDemotion() && !isRepeatedDemotion;
         return isConversion ? convert(request, owner, own) : own.answer();
     }
 

@@ -80,6 +80,10 @@ final class LockEntry {
         Key key = request.key();
         boolean sessionLost = holds.removeIfDead(key);
         Hold own = holds.of(key);
+        if (own != null && own.mode() == LockMode.SHARED && request.isDemotion()) {
+            // A demotion that is repeated, because its answer was lost.
+            return holds.renew(own) ? own.answer() : SESSION_LOST;
+        }
         if (key.held().isPresent()
                 && (own == null || !own.isAsClaimed(key.held().get()))) {
             return lost(own, sessionLost);

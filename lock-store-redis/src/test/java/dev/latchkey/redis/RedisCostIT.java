@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -47,22 +46,6 @@ class RedisCostIT extends WithAStore {
 
         assertThat(executed.get("evalsha")).isEqualTo(2 * CYCLES);
         assertThat(total(executed)).isLessThanOrEqualTo(8 * CYCLES);
-    }
-
-    /** As with a lock made from a key that was taken from its lock before that was promoted. */
-    @Test
-    void givenHeldExclusively_whenSharedByAKeyThatDoesNotSaySo_thenTwoCommandsAndEightExecuted() {
-        Lock writer = locks.createLock("shared by a copy", LONG_TTL);
-        assertThat(writer.tryAcquire()).isTrue();
-        Lock copy = locks.createLock(writer.key().claiming(Optional.empty()), LONG_TTL);
-        server.call("CONFIG", "RESETSTAT");
-
-        assertThat(copy.tryAcquireShared()).isTrue();
-
-        assertThat(executed()).containsEntry("evalsha", 2L);
-        assertThat(total(executed())).isLessThanOrEqualTo(8);
-        assertThat(locks.createLock("shared by a copy", LONG_TTL).tryAcquireShared())
-                .isTrue();
     }
 
     @Test

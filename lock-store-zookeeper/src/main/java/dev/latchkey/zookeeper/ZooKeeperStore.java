@@ -152,7 +152,8 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
         if (!own.place().session().isLive()) {
             return lost(LossReason.SESSION_LOST);
         }
-        if (!request.key().held().map(own::isAsClaimed).orElse(true)) {
+        boolean isRepeatedDemotion = own.mode() == LockMode.SHARED && request.isDemotion();
+        if (!isRepeatedDemotion && !request.key().held().map(own::isAsClaimed).orElse(true)) {
             return lost(LossReason.RELEASED_ELSEWHERE);
         }
         if (own.mode() == LockMode.EXCLUSIVE && request.isDemotion()) {

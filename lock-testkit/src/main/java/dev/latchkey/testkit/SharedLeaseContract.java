@@ -22,34 +22,6 @@ import org.junit.jupiter.api.Test;
 @ContractFor({SharedStore.class, ExpiringStore.class})
 public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreContract {
 
-    /** Its answer was lost: the shared hold that it finds is the one that it has made. */
-    @Test
-    default void givenDemoted_whenTheDemotionIsRepeated_thenItIsShared(Fixture fixture) {
-        PersistingStore store = fixture.store();
-        Key key = fixture.key();
-        Key writes = holding(key, store.save(exclusive(key)));
-        granted(store.save(shared(writes)));
-
-        Response.Granted again = granted(store.save(shared(writes)));
-
-        assertThat(again.mode()).isEqualTo(LockMode.SHARED);
-        granted(store.save(shared(fixture.key())));
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
-    }
-
-    @Test
-    default void givenDemotedAndReleased_whenTheDemotionIsRepeated_thenLostAndNothingTaken(Fixture fixture) {
-        PersistingStore store = fixture.store();
-        Key key = fixture.key();
-        Key writes = holding(key, store.save(exclusive(key)));
-        granted(store.save(shared(writes)));
-        assertThat(store.delete(key)).isTrue();
-
-        assertThat(store.save(shared(writes))).isInstanceOf(Response.Lost.class);
-
-        assertThat(store.find(key)).isEmpty();
-    }
-
     @Test
     default void givenReadersWithDifferentTtls_whenTheFirstIsOver_thenTheOtherKeepsWritersOut(Fixture fixture) {
         PersistingStore store = fixture.store();
