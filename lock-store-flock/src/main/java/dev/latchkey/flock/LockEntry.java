@@ -87,10 +87,9 @@ final class LockEntry {
                     ? take(owner, name, request.mode())
                     : Response.Conflicted.NO_HINT;
         }
-        boolean isConversion =
-                request.mode() == LockMode.EXCLUSIVE
-                        ? own.mode() == LockMode.SHARED
-                        : request.isDemotion() && !isRepeatedDemotion;
+        boolean isConversion = request.mode() == LockMode.EXCLUSIVE
+                ? own.mode() == LockMode.SHARED
+                : request.isDemotion() && !isRepeatedDemotion;
         return isConversion ? convert(request, owner, own) : own.answer();
     }
 
