@@ -180,7 +180,7 @@ class LockRunIT extends CliFixture {
     @Test
     void givenVerbose_whenRun_thenSaysHowLongItWaited() {
         assertThat(cli.run("run", "--verbose", "x", "--", "true").err())
-                .containsPattern("lock: took \"x\" after [0-9.]+ s");
+                .containsPattern("lock: acquired \"x\" after [0-9.]+ s");
     }
 
     @Test
