@@ -48,6 +48,8 @@ final class LatchkeyLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
+        // Refuses a choice that cannot be made, also where nothing is locked yet.
+        String unused = description();
         if (isUsed() || (choosesStore() && choice.isDsn())) {
             checkLeases();
             if (properties.failFast()) {

@@ -302,6 +302,7 @@ class StartTest {
                 }
             };
             routing.setTargetDataSources(Map.of("tenant", new DriverManagerDataSource("jdbc:h2:mem:tenant")));
+            routing.afterPropertiesSet();
             return new LazyConnectionDataSourceProxy(routing);
         }
     }
