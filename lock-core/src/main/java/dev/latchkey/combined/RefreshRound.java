@@ -79,7 +79,7 @@ final class RefreshRound {
 
     private Response granted() {
         Map<Member, Response.Granted> granted = round.granted();
-        LockMode mode = told(granted);
+        LockMode mode = answeredMode(granted);
         OptionalLong token = mode == LockMode.SHARED ? OptionalLong.empty() : token(granted);
         CombinedHold hold = before.orElseGet(() -> quorum.holdOrNew(key));
         int save = before.isPresent() ? savesBefore : 0;
@@ -100,7 +100,7 @@ final class RefreshRound {
     }
 
     /** More than is claimed is not told: it was not looked at whether members keep that. */
-    private LockMode told(Map<Member, Response.Granted> granted) {
+    private LockMode answeredMode(Map<Member, Response.Granted> granted) {
         boolean mayBeMore = key.held().isEmpty()
                 && before.flatMap(CombinedHold::mode).orElse(LockMode.EXCLUSIVE) == LockMode.EXCLUSIVE;
         return mayBeMore && quorum.isExclusive(key, granted) ? LockMode.EXCLUSIVE : claimed();
