@@ -107,7 +107,7 @@ public final class RedisStore
      * Returns a builder of a store over a client of one server, or of a master that sentinels monitor.
      *
      * @param client opens the connections; it stays open when the store is closed. If a connection breaks, the client's
-     *     options decide whether commands in progress are repeated; a release that was repeated may return false
+     *     options decide whether commands in progress are repeated; a release that was repeated fails as in doubt
      * @return a builder
      */
     public static Builder builder(RedisClient client) {
