@@ -134,7 +134,7 @@ final class ScriptRunner {
                 if (!again || end - System.nanoTime() <= PAUSE.toNanos()) {
                     throw failures.of(request.resource(), e);
                 }
-                Uninterruptibles.sleep(PAUSE);
+                Uninterruptibles.pause(PAUSE);
                 answer = send(request).answer();
             }
         }

@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /** Waits without regard to interrupts, and keeps the interrupt flag. */
 final class Uninterruptibles {
@@ -36,15 +37,12 @@ final class Uninterruptibles {
     }
 
     /** Waits for some time. */
-    static void sleep(Duration length) {
+    static void pause(Duration length) {
         long end = System.nanoTime() + length.toNanos();
-        boolean interrupted = false;
+        boolean interrupted = Thread.interrupted();
         while (end - System.nanoTime() > 0) {
-            try {
-                TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
+            LockSupport.parkNanos(end - System.nanoTime());
+            interrupted |= Thread.interrupted();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
