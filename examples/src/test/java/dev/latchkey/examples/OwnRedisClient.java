@@ -3,7 +3,6 @@ package dev.latchkey.examples;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.redis.RedisStore;
-import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -12,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** An application with a client of its own, in whichever version of the driver. */
 final class OwnRedisClient {
 
-    private static final Duration LIMIT = TimeLimits.LIMIT;
+    private static final Duration TTL = Duration.ofMinutes(1);
 
     private OwnRedisClient() {}
 
@@ -35,11 +34,11 @@ final class OwnRedisClient {
     }
 
     private static void transferKey(LockFactory locks) throws InterruptedException {
-        Lock first = locks.createLock("versions", LIMIT).acquire(LIMIT);
-        Lock second = locks.createLock("versions", LIMIT);
+        Lock first = locks.createLock("versions", TTL).acquire();
+        Lock second = locks.createLock("versions", TTL);
         CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {
             try {
-                second.acquire(LIMIT);
+                second.acquire();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
