@@ -57,13 +57,14 @@ final class LockState {
     }
 
     /**
-     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, whatever comes of it, and demotes
-     * what the store has when it comes there: also a hold that is shared now, and was promoted before.
+     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, and for good unless nothing was
+     * sent. It demotes what the store has when it comes there: also a hold that is shared now, and was promoted before. A
+     * received key that claims nothing has nothing to give up.
      */
     Step<Claim> claim(LockMode wanted) {
         return step(() -> {
             Claim claim = claimed(settings.ttl());
-            if (wanted == LockMode.EXCLUSIVE || !mayHold()) {
+            if (wanted == LockMode.EXCLUSIVE || !mayHold() || claim.key().held().isEmpty()) {
                 return Step.of(claim);
             }
             Claim demoting = unanswered.exclusiveClaim().map(claim::demoting).orElseGet(claim::demoting);
@@ -117,6 +118,18 @@ final class LockState {
     /** The request failed, and may still come to the store: what it gave up stays given up as long as the hold lasts. */
     synchronized void failed(Claim claim) {
         inDoubt |= !claim.isFresh() && isCurrent(claim);
+    }
+
+    /** Nothing was sent: what a demotion was to give up is held still. */
+    synchronized void undone(Claim claim) {
+        unanswered.answered(claim);
+        if (claim.demotes()
+                && hold != null
+                && isCurrent(claim)
+                && claim.revision() == revision
+                && !unanswered.mayDemote()) {
+            hold = hold.claimedBy(claim);
+        }
     }
 
     /** Whether anything is held, or may be. */
