@@ -28,7 +28,7 @@ final class LockEngine {
         BUSY,
         /** Granted, but the lease was over when the answer came; it was given back. */
         TOO_LATE,
-        /** Passed by a release that was not answered, or not; it was given back. */
+        /** A release of this process may have passed it on, but was not answered; it was given back. */
         IN_DOUBT
     }
 
@@ -207,11 +207,14 @@ final class LockEngine {
         long start = log.isDebugEnabled() ? System.nanoTime() : 0;
         Claim claim = claim(mode);
         Response response;
+        monitor.asks();
         try {
             response = ask.ask(claim.request(mode)).orElse(null);
         } catch (RuntimeException | Error e) {
             notAnswered(claim, e);
             throw e;
+        } finally {
+            monitor.hasAsked();
         }
         if (response == null) {
             notAnswered(claim, null);

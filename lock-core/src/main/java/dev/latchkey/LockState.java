@@ -210,13 +210,17 @@ final class LockState {
     synchronized Step<LossReason> lose(Claim claim, LossReason reason) {
         boolean isStillClaimed = isCurrent(claim) && claim.adopted() == adopted;
         Effect.Loss noticed = isStillClaimed ? null : endIfOver();
-        Effect.Loss loss = isStillClaimed ? lose(reason) : null;
+        Effect.Loss loss = isStillClaimed ? lose(reason, Thread.currentThread()) : null;
         return new Step<>(lastLoss.reasonOf(claim).orElse(reason), noticed, loss);
     }
 
-    /** Ends the hold that was watched; without an effect if it had ended before. */
-    synchronized Step<LossReason> lose(HoldTracker tracked, LossReason reason) {
-        return Step.of(reason, tracker == tracked ? lose(reason) : null);
+    /**
+     * Ends the hold that was watched; without an effect if it had ended before.
+     *
+     * @param finder whose call of this Lock has found it; null if none has
+     */
+    synchronized Step<LossReason> lose(HoldTracker tracked, LossReason reason, @Nullable Thread finder) {
+        return Step.of(reason, tracker == tracked ? lose(reason, finder) : null);
     }
 
     /** Ends what is over; returns whether anything is held. Where nothing is over, no guard is taken, for it costs. */
@@ -233,13 +237,13 @@ final class LockState {
         }
         Key last = heldKey();
         boolean ofOthers = copied || received;
-        Effect.Loss ended = lose(over.whyOver());
+        Effect.Loss ended = lose(over.whyOver(), Thread.currentThread());
         lastLoss.leaves(last, ofOthers);
         return ended;
     }
 
     /** What was over here before is lost by that, whatever the store says of it now. */
-    private Effect.Loss lose(LossReason found) {
+    private Effect.Loss lose(LossReason found, @Nullable Thread finder) {
         HoldTracker ending = tracker;
         Hold over = hold;
         LossReason reason = ending != null && over != null && over.isOver() ? ending.lossBy(over.whyOver()) : found;
@@ -247,7 +251,7 @@ final class LockState {
             ending.endAsLost(reason);
         }
         free(unanswered.isAny());
-        return lastLoss.happens(reason, ending);
+        return lastLoss.happens(reason, ending, finder);
     }
 
     /** Becomes FREE, and stops watching. */

@@ -1,5 +1,6 @@
 package dev.latchkey.testkit;
 
+import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
 import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
@@ -219,6 +220,27 @@ class LateRequestsTest {
         interrupt.end();
 
         assertThat(work.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** No lease ends it in the store then: the release lets a rival in. */
+    @Test
+    void givenMaxHoldAndInterruptOnLoss_whenItIsOver_thenReleasedOnlyAfterTheWorkerIsInterrupted() throws Exception {
+        Lock interrupting =
+                locks.lock("y").ttl(TTL).maxHold(SHORT).interruptOnLoss().create();
+        Pause interrupt = new Pause();
+        Pause never = new Pause();
+        FutureTask<Boolean> work = new FutureTask<>(() -> {
+            assertThat(interrupting.tryAcquire()).isTrue();
+            never.pass();
+            return true;
+        });
+        new SlowToInterrupt(work, interrupt).start();
+        interrupt.awaitReached();
+
+        await().during(SHORT).until(() -> !store.operations().contains(DELETE));
+
+        interrupt.end();
+        await().until(() -> store.operations().contains(DELETE));
     }
 
     private static final class SlowToInterrupt extends Thread {
