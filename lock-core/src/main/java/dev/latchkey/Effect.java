@@ -40,8 +40,16 @@ sealed interface Effect {
     /** The end of a hold has moved, or somebody else wants to hear of it. */
     record SetAlarm(HoldTracker tracker) implements Effect {}
 
-    /** A hold has ended without a release, and these want to know. */
-    record Loss(LossReason reason, @Nullable HoldTracker tracker, List<Consumer<? super LossReason>> listeners)
+    /**
+     * A hold has ended without a release, and these want to know.
+     *
+     * @param finder whose own call has found it, and tells it; null if no call has
+     */
+    record Loss(
+            LossReason reason,
+            @Nullable HoldTracker tracker,
+            List<Consumer<? super LossReason>> listeners,
+            @Nullable Thread finder)
             implements Effect {}
 
     /**

@@ -91,7 +91,7 @@ final class HeldLock implements ActiveLocks.Holder {
     boolean isAcquired() {
         Claim claim = monitor.run(state.claim());
         if (!claim.isFresh()) {
-            Optional<Response.Granted> found = context.store().find(claim.key());
+            Optional<Response.Granted> found = find(claim);
             if (found.isEmpty()) {
                 monitor.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
                 if (isHeld()) {
@@ -108,6 +108,15 @@ final class HeldLock implements ActiveLocks.Holder {
             state.lastLoss().show();
         }
         return isHeld;
+    }
+
+    private Optional<Response.Granted> find(Claim claim) {
+        monitor.asks();
+        try {
+            return context.store().find(claim.key());
+        } finally {
+            monitor.hasAsked();
+        }
     }
 
     Releaser.Result release() {

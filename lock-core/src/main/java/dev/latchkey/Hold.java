@@ -73,6 +73,14 @@ record Hold(
         return new Hold(LockMode.SHARED, OptionalLong.empty(), deadline, lost, isLive);
     }
 
+    /** As it was when the request was made. */
+    Hold claimedBy(Claim before) {
+        return before.key()
+                .held()
+                .map(held -> new Hold(held.mode(), held.fencingToken(), deadline, lost, isLive))
+                .orElse(this);
+    }
+
     Key.Held claim() {
         return new Key.Held(mode, fencingToken);
     }

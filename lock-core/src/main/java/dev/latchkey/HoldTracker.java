@@ -104,6 +104,11 @@ final class HoldTracker {
         return interruption != null;
     }
 
+    /** Whether an interrupt tells the worker of a loss: not if a call of its own has found it, which has to tell it then. */
+    synchronized boolean tellsByInterrupt(@Nullable Thread finder) {
+        return interruption != null && interruption.worker != finder;
+    }
+
     /** Whether the worker may still be interrupted for the loss of this hold. */
     synchronized boolean mayInterrupt() {
         return interruption != null && interruption.isDue();

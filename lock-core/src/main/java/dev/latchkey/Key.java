@@ -331,8 +331,7 @@ public final class Key implements Serializable {
             } catch (IllegalArgumentException e) {
                 throw invalid("it has characters or a length that base64url has not: truncated or altered");
             }
-            // Decoding ignores padding and spare bits: writing it again shows whether it is the one text for these
-            // bytes.
+            // Decoding ignores padding and spare bits: encoded again, the bytes have to give this text.
             if (bytes.length < SHORTEST
                     || !ENCODER.encodeToString(bytes).equals(text.substring(VERSION_1.length()))
                     || ByteBuffer.wrap(bytes).getInt(bytes.length - Integer.BYTES) != checksum(bytes)) {

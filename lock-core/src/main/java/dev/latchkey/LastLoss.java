@@ -31,18 +31,18 @@ final class LastLoss {
     }
 
     /** A hold has ended. What is shown before it ends is not news afterwards. */
-    synchronized Loss happens(LossReason why, @Nullable HoldTracker lost) {
+    synchronized Loss happens(LossReason why, @Nullable HoldTracker lost, @Nullable Thread finder) {
         reason = why;
         tracker = lost;
         boolean isHeardOf = !listeners.isEmpty();
         if (lost != null && lost.interruptsOnLoss()) {
-            isHeardOf = true;
+            isHeardOf |= lost.tellsByInterrupt(finder);
             interrupting = Stream.concat(interrupting.stream().filter(HoldTracker::mayInterrupt), Stream.of(lost))
                     .toList();
         }
         notice = isHeardOf ? Notice.SHOWN : notice;
         overdue = null;
-        return new Loss(why, lost, listeners);
+        return new Loss(why, lost, listeners, finder);
     }
 
     /** The store was not asked, and may still keep the hold. */

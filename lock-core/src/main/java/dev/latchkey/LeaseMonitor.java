@@ -8,7 +8,9 @@ import dev.latchkey.LockSettings.OnLoss;
 import dev.latchkey.LockSettings.Warning;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,6 +29,9 @@ final class LeaseMonitor {
     private final LockState state;
     private final Releaser releaser;
     private final ActiveLocks.Entry active;
+
+    /** Threads whose calls of this Lock ask the store, and tell them of a loss that is found meanwhile. */
+    private final Set<Thread> asking = ConcurrentHashMap.newKeySet();
 
     LeaseMonitor(
             FactoryThreads threads,
@@ -53,7 +58,7 @@ final class LeaseMonitor {
         } else if (step.effect() instanceof ReleasedHold released) {
             forget(released);
         } else if (step.effect() instanceof Loss loss) {
-            finish(loss);
+            finish(loss, LeaseMonitor::nothing);
         }
         return step.result();
     }
@@ -67,6 +72,19 @@ final class LeaseMonitor {
         }
     }
 
+    /** A call of this thread asks the store about what is held. */
+    void asks() {
+        if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
+            asking.add(Thread.currentThread());
+        }
+    }
+
+    void hasAsked() {
+        if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
+            asking.remove(Thread.currentThread());
+        }
+    }
+
     private void watchOver(HoldTracker tracker, Hold hold) {
         active.holds();
         hold.lost().filter(tracker::seesFirst).ifPresent(lost -> listenTo(lost, tracker));
@@ -75,9 +93,11 @@ final class LeaseMonitor {
 
     private void listenTo(CompletionStage<LossReason> lost, HoldTracker tracker) {
         lost.whenComplete((reason, failure) -> {
-            Step<LossReason> step = state.lose(tracker, reason == null ? LossReason.SESSION_LOST : reason);
+            // The thread may be the worker's, in a call of another Lock, which tells it nothing.
+            Thread finder = asking.contains(Thread.currentThread()) ? Thread.currentThread() : null;
+            Step<LossReason> step = state.lose(tracker, reason == null ? LossReason.SESSION_LOST : reason, finder);
             if (step.effect() instanceof Loss loss) {
-                interruptWorker(loss.tracker());
+                interruptWorker(loss, LeaseMonitor::nothing);
                 threads.notifier().execute(() -> announce(loss));
             }
         });
@@ -119,28 +139,35 @@ final class LeaseMonitor {
     }
 
     private void announce(Loss loss) {
-        finish(loss);
+        finish(loss, releaser::endOverdue);
         long heldMillis =
                 Optional.ofNullable(loss.tracker()).map(HoldTracker::heldMillis).orElse(0L);
         // Not by the alarm thread: what writes the log may be stuck.
         threads.notifier()
                 .execute(() -> log.warn(
                         "lock.lost resource={} reason={} heldMs={}", shownResource(), loss.reason(), heldMillis));
-        releaser.endOverdue();
     }
 
-    private void finish(Loss loss) {
-        interruptWorker(loss.tracker());
+    /** What ends it in the store, and lets a rival in, comes last. */
+    private void finish(Loss loss, Runnable end) {
         active.mayBeIdle();
         tell(loss.listeners(), loss.reason());
+        interruptWorker(loss, end);
     }
 
+    private static void nothing() {}
+
     /** Not here, for it runs code that is not ours; at once, for a rival may come soon. */
-    private void interruptWorker(@Nullable HoldTracker tracker) {
+    private void interruptWorker(Loss loss, Runnable after) {
+        HoldTracker tracker = loss.tracker();
         WorkerInterrupt due = tracker == null ? null : tracker.interruption();
-        if (due != null) {
-            Thread finder = Thread.currentThread();
-            threads.interrupt(() -> due.happen(finder));
+        if (due == null) {
+            after.run();
+        } else {
+            threads.interrupt(() -> {
+                due.happen(loss.finder());
+                after.run();
+            });
         }
     }
 

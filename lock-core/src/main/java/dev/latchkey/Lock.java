@@ -176,7 +176,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
-     *     back. An exclusive hold then counts as shared until it is released
+     *     back. An exclusive hold then counts as shared until it is released, unless the request was not sent
      * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
      * @throws IllegalStateException if the factory was closed
      */
@@ -199,7 +199,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
-     *     back. An exclusive hold then counts as shared until it is released
+     *     back. An exclusive hold then counts as shared until it is released, unless the request was not sent
      * @throws IllegalStateException if the factory was closed
      */
     @CheckReturnValue
@@ -218,7 +218,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
-     *     back. An exclusive hold then counts as shared until it is released
+     *     back. An exclusive hold then counts as shared until it is released, unless the request was not sent
      * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
      * @throws IllegalStateException if the factory was closed
      */
@@ -237,7 +237,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
-     *     back. An exclusive hold then counts as shared until it is released
+     *     back. An exclusive hold then counts as shared until it is released, unless the request was not sent
      * @throws IllegalArgumentException if the store does not support the TTL; nothing was written
      * @throws IllegalStateException if the factory was closed
      */
@@ -260,7 +260,7 @@ public final class Lock implements AutoCloseable {
      * @throws LockLostException if this Lock held the lock and lost it, and the loss was not reported yet; nothing was
      *     acquired in its place
      * @throws LockStorageException if the store failed or did not answer; anything that it may have granted is given
-     *     back. An exclusive hold then counts as shared until it is released
+     *     back. An exclusive hold then counts as shared until it is released, unless the request was not sent
      * @throws IllegalStateException if the factory was closed
      */
     public Lock acquireShared(Duration maxWait) throws InterruptedException {

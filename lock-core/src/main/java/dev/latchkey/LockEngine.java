@@ -28,7 +28,7 @@ final class LockEngine {
         BUSY,
         /** Granted, but the lease was over when the answer came; it was given back. */
         TOO_LATE,
-        /** Passed by a release that was not answered, or not; it was given back. */
+        /** A release of this process may have passed it on, but was not answered; it was given back. */
         IN_DOUBT
     }
 
@@ -38,6 +38,9 @@ final class LockEngine {
     }
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
+
+    /** One may be due to a pause of this process. */
+    private static final int LATE_GRANTS_UNTIL_WARNED = 3;
 
     private final FactoryContext context;
     private final OperationMutex mutex = new OperationMutex();
@@ -94,6 +97,16 @@ final class LockEngine {
         if (!mutex.takeToWait(withdrawn, end)) {
             return Outcome.BUSY;
         }
+        try {
+            return acquireInTurn(mode, end, withdrawn);
+        } finally {
+            mutex.end();
+            releaser.endOverdue();
+        }
+    }
+
+    private Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
         boolean isHeld = held.isHeld();
         if (isHeld) {
             releaser.promotes(withdrawn);
@@ -110,8 +123,6 @@ final class LockEngine {
         } finally {
             releaser.promotesNothing();
             held.active().waitEnds();
-            mutex.end();
-            releaser.endOverdue();
         }
     }
 
@@ -133,8 +144,15 @@ final class LockEngine {
     private Outcome waiting(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
         boolean isFirst = true;
+        int lateGrants = 0;
         while (true) {
             Outcome outcome = takeOrWait(mode, end, withdrawn);
+            if (outcome == Outcome.TOO_LATE && ++lateGrants == LATE_GRANTS_UNTIL_WARNED) {
+                log.warn(
+                        "lock.granted_too_late resource={} grants={}: the TTL is shorter than the store takes to answer; use a longer one",
+                        LockException.shown(state.resource()),
+                        lateGrants);
+            }
             boolean mayRepeat = outcome == Outcome.IN_DOUBT ? !end.isOver() : isFirst || !end.isOver();
             boolean isToRepeat = outcome == Outcome.IN_DOUBT || outcome == Outcome.TOO_LATE;
             if (!isToRepeat || !mayRepeat || withdrawn.isDone()) {
@@ -143,6 +161,9 @@ final class LockEngine {
                 return isConflict ? conflict : outcome;
             }
             isFirst &= outcome == Outcome.IN_DOUBT;
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
         }
     }
 
@@ -186,11 +207,14 @@ final class LockEngine {
         long start = log.isDebugEnabled() ? System.nanoTime() : 0;
         Claim claim = claim(mode);
         Response response;
+        monitor.asks();
         try {
             response = ask.ask(claim.request(mode)).orElse(null);
         } catch (RuntimeException | Error e) {
             notAnswered(claim, e);
             throw e;
+        } finally {
+            monitor.hasAsked();
         }
         if (response == null) {
             notAnswered(claim, null);
@@ -251,7 +275,7 @@ final class LockEngine {
     /** What the request may take yet is given back; what it gives up stays given up. */
     private void notAnswered(Claim claim, @Nullable Throwable failure) {
         if (failure != null && LockStorageException.isUndone(failure)) {
-            state.unanswered().answered(claim);
+            state.undone(claim);
         } else if (claim.isFresh()) {
             releaser.giveBack(claim.key(), failure);
         } else {
@@ -267,6 +291,8 @@ final class LockEngine {
                 releaser.giveBack(claim.key(), null);
                 return Outcome.TOO_LATE;
             }
+            // Ends what is over as such: the store may keep it, and would give the same token to the next acquire.
+            boolean unused = monitor.run(state.look());
             throw monitor.lost(claim, hold.whyOver(), "its lease ended before the store answered");
         }
         if (!adopt(claim, hold)) {

@@ -29,6 +29,7 @@ record LockSettings(
 
     /** Far enough to mean "for ever", near enough for arithmetic on {@link System#nanoTime()}. */
     static final Duration LONGEST = Duration.ofDays(36_500);
+
     /** Who refreshes a lease before it runs out. */
     enum RenewalPolicy {
         BY_THE_HOLDER,

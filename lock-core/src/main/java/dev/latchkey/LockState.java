@@ -57,13 +57,14 @@ final class LockState {
     }
 
     /**
-     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, whatever comes of it, and demotes
-     * what the store has when it comes there: also a hold that is shared now, and was promoted before.
+     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, and for good unless nothing was
+     * sent. It demotes what the store has when it comes there: also a hold that is shared now, and was promoted before. A
+     * received key that claims nothing has nothing to give up.
      */
     Step<Claim> claim(LockMode wanted) {
         return step(() -> {
             Claim claim = claimed(settings.ttl());
-            if (wanted == LockMode.EXCLUSIVE || !mayHold()) {
+            if (wanted == LockMode.EXCLUSIVE || !mayHold() || claim.key().held().isEmpty()) {
                 return Step.of(claim);
             }
             Claim demoting = unanswered.exclusiveClaim().map(claim::demoting).orElseGet(claim::demoting);
@@ -117,6 +118,18 @@ final class LockState {
     /** The request failed, and may still come to the store: what it gave up stays given up as long as the hold lasts. */
     synchronized void failed(Claim claim) {
         inDoubt |= !claim.isFresh() && isCurrent(claim);
+    }
+
+    /** Nothing was sent: what a demotion was to give up is held still. */
+    synchronized void undone(Claim claim) {
+        unanswered.answered(claim);
+        if (claim.demotes()
+                && hold != null
+                && isCurrent(claim)
+                && claim.revision() == revision
+                && !unanswered.mayDemote()) {
+            hold = hold.claimedBy(claim);
+        }
     }
 
     /** Whether anything is held, or may be. */
@@ -197,13 +210,17 @@ final class LockState {
     synchronized Step<LossReason> lose(Claim claim, LossReason reason) {
         boolean isStillClaimed = isCurrent(claim) && claim.adopted() == adopted;
         Effect.Loss noticed = isStillClaimed ? null : endIfOver();
-        Effect.Loss loss = isStillClaimed ? lose(reason) : null;
+        Effect.Loss loss = isStillClaimed ? lose(reason, Thread.currentThread()) : null;
         return new Step<>(lastLoss.reasonOf(claim).orElse(reason), noticed, loss);
     }
 
-    /** Ends the hold that was watched; without an effect if it had ended before. */
-    synchronized Step<LossReason> lose(HoldTracker tracked, LossReason reason) {
-        return Step.of(reason, tracker == tracked ? lose(reason) : null);
+    /**
+     * Ends the hold that was watched; without an effect if it had ended before.
+     *
+     * @param finder whose call of this Lock has found it; null if none has
+     */
+    synchronized Step<LossReason> lose(HoldTracker tracked, LossReason reason, @Nullable Thread finder) {
+        return Step.of(reason, tracker == tracked ? lose(reason, finder) : null);
     }
 
     /** Ends what is over; returns whether anything is held. Where nothing is over, no guard is taken, for it costs. */
@@ -220,13 +237,13 @@ final class LockState {
         }
         Key last = heldKey();
         boolean ofOthers = copied || received;
-        Effect.Loss ended = lose(over.whyOver());
+        Effect.Loss ended = lose(over.whyOver(), Thread.currentThread());
         lastLoss.leaves(last, ofOthers);
         return ended;
     }
 
     /** What was over here before is lost by that, whatever the store says of it now. */
-    private Effect.Loss lose(LossReason found) {
+    private Effect.Loss lose(LossReason found, @Nullable Thread finder) {
         HoldTracker ending = tracker;
         Hold over = hold;
         LossReason reason = ending != null && over != null && over.isOver() ? ending.lossBy(over.whyOver()) : found;
@@ -234,7 +251,7 @@ final class LockState {
             ending.endAsLost(reason);
         }
         free(unanswered.isAny());
-        return lastLoss.happens(reason, ending);
+        return lastLoss.happens(reason, ending, finder);
     }
 
     /** Becomes FREE, and stops watching. */

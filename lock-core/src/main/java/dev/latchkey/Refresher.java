@@ -57,12 +57,15 @@ final class Refresher {
     private Claim refreshInFlight(Duration wanted) {
         Claim claim = checked(monitor.run(state.claimToRefresh(wanted)));
         Response response;
+        monitor.asks();
         try {
             response = ask(claim.request());
         } catch (RuntimeException | Error e) {
             failed(claim, e);
             monitor.throwIfLost(claim, e);
             throw e;
+        } finally {
+            monitor.hasAsked();
         }
         try {
             settle(claim, response);

@@ -42,7 +42,7 @@ class WorkerInterruptTest {
         var wasInterrupted = new CompletableFuture<Boolean>();
         Thread worker = new Thread(() -> {
             acquire();
-            lost.complete(lock.state().lose(lock.state().tracker().orElseThrow(), LossReason.EXPIRED));
+            lost.complete(lock.state().lose(lock.state().tracker().orElseThrow(), LossReason.EXPIRED, null));
             acquire();
             boolean wasOurs = lock.held().release().kind() == Releaser.Result.Kind.WAS_OURS;
             released.countDown();

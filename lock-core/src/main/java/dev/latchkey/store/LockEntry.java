@@ -130,8 +130,10 @@ final class LockEntry {
         return wasHolder;
     }
 
+    /** Whoever finds a hold may believe in it from then on. */
     Optional<Response.Granted> find(Key key, long now) {
-        return Optional.ofNullable(grants.live(key, now)).map(own -> own.answer(now));
+        return Optional.ofNullable(grants.live(key, now))
+                .map(own -> isToldOf(own, key) ? grants.tell(key, own, now) : own.answer(now));
     }
 
     List<Holder> holders(long now) {

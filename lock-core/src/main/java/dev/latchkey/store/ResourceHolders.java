@@ -62,13 +62,13 @@ final class ResourceHolders {
         return own != null && own.isLive(now) ? own : null;
     }
 
-    Response put(Key key, Grant grant, long now) {
+    Response.Granted put(Key key, Grant grant, long now) {
         byToken.put(key.token(), grant);
         return grant.answer(now);
     }
 
     /** As {@link #put} for an answer to somebody who may still turn out not to take it. */
-    Response tell(Key key, Grant grant, long now) {
+    Response.Granted tell(Key key, Grant grant, long now) {
         grant.stake().told++;
         return put(key, grant, now);
     }

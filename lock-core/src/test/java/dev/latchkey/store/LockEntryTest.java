@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -96,9 +97,9 @@ class LockEntryTest {
         assertThat(room.delete(reader, NOW)).isTrue();
 
         room.leaveWithNothing(first, NOW);
-        assertThat(room.find(key, NOW)).map(Response.Granted::fencingToken).contains(token(second));
+        assertThat(room.holders(NOW)).map(Holder::fencingToken).containsExactly(token(second));
         room.leaveWithNothing(second, NOW);
-        assertThat(room.find(key, NOW)).isEmpty();
+        assertThat(room.holders(NOW)).isEmpty();
     }
 
     @Test
@@ -111,6 +112,28 @@ class LockEntryTest {
         room.leaveWithNothing(waiter, NOW);
 
         assertThat(room.find(key, NOW)).map(Response.Granted::fencingToken).contains(token(waiter));
+    }
+
+    /** Whoever was told that it holds believes it. */
+    @Test
+    void givenTheKeyOfAWaiterWasFound_whenTheWaiterDoesNotTakeIt_thenTheOtherHoldsItStill() {
+        Waiter waiter = waiting(key, LockMode.EXCLUSIVE);
+        assertThat(room.delete(reader, NOW)).isTrue();
+        assertThat(room.find(key, NOW)).isPresent();
+
+        room.leaveWithNothing(waiter, NOW);
+
+        assertThat(room.holders(NOW)).hasSize(1);
+    }
+
+    @Test
+    void givenThePromotionWasFoundByOneThatClaimsASharedHold_whenThePromoterDoesNotTakeIt_thenDemoted() {
+        promoteWhenAlone();
+        assertThat(room.find(held(), NOW)).isPresent();
+
+        room.leaveWithNothing(promoter, NOW);
+
+        assertThat(room.holders(NOW)).map(Holder::mode).containsExactly(LockMode.SHARED);
     }
 
     @Test

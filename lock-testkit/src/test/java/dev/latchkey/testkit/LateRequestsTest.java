@@ -1,8 +1,10 @@
 package dev.latchkey.testkit;
 
+import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
 import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
+import static dev.latchkey.testkit.FaultyStore.Operation.WAIT_AND_SAVE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -109,6 +111,26 @@ class LateRequestsTest {
         assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(first);
     }
 
+    /** The process may be frozen while it asks, for the rest of what it believes, and not for the rest of the lease. */
+    @Test
+    void givenTheAnswerToATakeOfWhatIsHeldComesTooLate_whenTakenAnew_thenWithAGreaterFencingToken() {
+        FaultyStore outer = new FaultyStore(store);
+        Lock frozen = new LockFactory(outer).createLock("x", TTL);
+        store.next(SAVE, Fault.late(TTL.minusSeconds(1)));
+        assertThat(frozen.tryAcquire()).isTrue();
+        long first = frozen.fencingToken().orElseThrow();
+        store.next(SAVE, Fault.late(TTL));
+        outer.next(SAVE, Fault.meanwhile(() -> {
+            await().until(() -> frozen.remainingLifetime().orElseThrow().isZero());
+            return true;
+        }));
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(frozen::tryAcquire);
+
+        assertThat(frozen.tryAcquire()).isTrue();
+
+        assertThat(frozen.fencingToken().orElseThrow()).isGreaterThan(first);
+    }
+
     @Test
     void givenALossThatTheStoreDoesNotKnowOf_whenTakenAnew_thenWhoWaitsComesFirst() throws Exception {
         store.next(SAVE, Fault.late(TTL.minusSeconds(1)));
@@ -200,6 +222,27 @@ class LateRequestsTest {
         assertThat(work.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
+    /** No lease ends it in the store then: the release lets a rival in. */
+    @Test
+    void givenMaxHoldAndInterruptOnLoss_whenItIsOver_thenReleasedOnlyAfterTheWorkerIsInterrupted() throws Exception {
+        Lock interrupting =
+                locks.lock("y").ttl(TTL).maxHold(SHORT).interruptOnLoss().create();
+        Pause interrupt = new Pause();
+        Pause never = new Pause();
+        FutureTask<Boolean> work = new FutureTask<>(() -> {
+            assertThat(interrupting.tryAcquire()).isTrue();
+            never.pass();
+            return true;
+        });
+        new SlowToInterrupt(work, interrupt).start();
+        interrupt.awaitReached();
+
+        await().during(SHORT).until(() -> !store.operations().contains(DELETE));
+
+        interrupt.end();
+        await().until(() -> store.operations().contains(DELETE));
+    }
+
     private static final class SlowToInterrupt extends Thread {
 
         private final Pause pause;
@@ -283,6 +326,61 @@ class LateRequestsTest {
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(interrupting::refresh)
                 .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
+    }
+
+    /** Each grant is given back, and asked for again: that must end when its caller is interrupted. */
+    @Test
+    void givenAGrantThatCameTooLate_whenInterruptedMeanwhile_thenThrownAndNotAskedAgain() {
+        FaultyStore outer = new FaultyStore(store);
+        Lock interrupted = new LockFactory(outer).createLock("x", TTL);
+        store.next(SAVE, Fault.late(TTL));
+        outer.next(SAVE, Fault.meanwhile(() -> {
+            Thread.currentThread().interrupt();
+            return true;
+        }));
+
+        assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> interrupted.acquire(Duration.ZERO));
+
+        assertThat(interrupted.isExpired()).isFalse();
+        assertThat(locks.createLock("x", TTL).tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenATtlShorterThanTheStoreTakesToAnswer_whenAcquired_thenWarnedOnce() throws Exception {
+        PrintStream before = System.err;
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        System.setErr(new PrintStream(before, true, StandardCharsets.UTF_8) {
+            @Override
+            public void println(@Nullable String line) {
+                super.println(line);
+                if (line != null && line.contains("lock.granted_too_late resource=x")) {
+                    warnings.add(line);
+                }
+            }
+        });
+        try {
+            store.next(WAIT_AND_SAVE, Fault.late(TTL), Fault.late(TTL), Fault.late(TTL), Fault.late(TTL));
+
+            assertThat(lock.acquire().isExpired()).isFalse();
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(warnings).hasSize(1);
+    }
+
+    /** Such a wait gives nothing up: the key held nothing. */
+    @Test
+    void givenAReceivedKeyThatHoldsNothing_whenAWaitToShareIsInterrupted_thenItMayBeTakenExclusively()
+            throws Exception {
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock received = locks.createLock(Key.of("x"), TTL);
+        BackgroundCall<Lock> waiting = BackgroundCall.start(received::acquireShared);
+        waiting.awaitWaiting();
+        waiting.interrupt();
+        assertThatExceptionOfType(InterruptedException.class).isThrownBy(waiting::result);
+        assertThat(lock.release()).isTrue();
+
+        assertThat(received.tryAcquire()).isTrue();
     }
 
     @Test

@@ -43,6 +43,15 @@ class RepeatedDemotionTest {
     }
 
     @Test
+    void givenADemotionThatWasNotSent_whenRepeated_thenOthersMayRead() {
+        FaultyStore store = new FaultyStore(new InMemoryStore());
+        Lock lock = exclusive(store);
+        store.next(SAVE, Fault.failing(LockStorageException.Failure.NOT_SENT));
+
+        assertDemotedByTheSecondRequest(lock, store);
+    }
+
+    @Test
     void givenADemotionThatMostMembersDidNotGet_whenRepeated_thenOthersMayRead() {
         List<FaultyStore> members = Stream.generate(() -> new FaultyStore(new InMemoryStore()))
                 .limit(3)

@@ -1,7 +1,9 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
+import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -13,6 +15,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockBuilder;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
+import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.ExpiringStore;
@@ -30,6 +33,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -182,6 +186,56 @@ class StayingTheOwnerTest {
 
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::refresh);
 
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    /** A call of another Lock tells nothing of it. */
+    @Test
+    void givenInterruptOnLoss_whenTheSessionEndsInACallOfAnotherLock_thenTheWorkerIsInterrupted() throws Exception {
+        Lock lock = locks.lock("x").ttl(TTL).interruptOnLoss().create();
+        CountDownLatch never = new CountDownLatch(1);
+        BackgroundCall<Boolean> worker = BackgroundCall.start(() -> {
+            assertThat(lock.tryAcquire()).isTrue();
+            store.next(SAVE, Fault.meanwhile(() -> store.lose(lock.key(), LossReason.SESSION_LOST)));
+            assertThat(locks.createLock("y", TTL).tryAcquire()).isTrue();
+            assertThatThrownBy(never::await).isInstanceOf(InterruptedException.class);
+            return lock.isExpired();
+        });
+
+        assertThat(worker.result()).isTrue();
+    }
+
+    @Test
+    void givenInterruptOnLoss_whenTheSessionEndsInACallOfItsOwn_thenToldByItAndNotInterrupted() {
+        Lock lock = locks.lock("x").ttl(TTL).interruptOnLoss().create();
+        Fault ends = Fault.meanwhile(() -> store.lose(lock.key(), LossReason.SESSION_LOST));
+        store.next(FIND, ends).next(SAVE, Fault.none(), ends);
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::tryAcquire);
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(lock.isAcquired()).isFalse();
+
+        assertThat(lock.release()).isFalse();
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    /** Who finds it by a call is not interrupted: that call tells it. */
+    @Test
+    void givenInterruptOnLoss_whenTheWorkerFindsTheEndOfTheSessionAsItAcquires_thenThrownOnce() {
+        AtomicBoolean live = new AtomicBoolean(true);
+        Lease lease = new Lease(OptionalLong.of(System.nanoTime()), TTL, Optional.empty(), live::get);
+        store.next(SAVE, Fault.answering(new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.of(1), lease)));
+        Lock lock = locks.lock("x").ttl(TTL).interruptOnLoss().create();
+        assertThat(lock.tryAcquire()).isTrue();
+        live.set(false);
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(lock::tryAcquire)
+                .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
+
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(lock.release()).isTrue();
         assertThat(Thread.interrupted()).isFalse();
     }
 

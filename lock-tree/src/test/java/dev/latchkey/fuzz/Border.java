@@ -28,6 +28,9 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
 
         /** The answer is null if none came. */
         void answered(@Nullable Object answer);
+
+        /** A request that nobody waits for has taken the resource exclusively, whatever the key held. */
+        void takenLate(Key key);
     }
 
     private final World world;
@@ -52,8 +55,17 @@ final class Border implements ExpiringStore, SharedStore, BlockingStore {
 
     @Override
     public Response save(Request request) {
-        return call(
-                "save " + request.mode(), request.key(), network.fate(mayRepeat(request)), () -> store.save(request));
+        return call("save " + request.mode(), request.key(), network.fate(mayRepeat(request)), () -> saved(request));
+    }
+
+    private Response saved(Request request) {
+        Response response = store.save(request);
+        if (world.isArriving()
+                && response instanceof Response.Granted granted
+                && granted.mode() == LockMode.EXCLUSIVE) {
+            listener.takenLate(request.key());
+        }
+        return response;
     }
 
     @Override

@@ -22,7 +22,7 @@ final class Holding {
     private boolean thrown;
     private boolean shown;
     private boolean forgotten;
-    private boolean worker;
+    private @Nullable Fiber worker;
 
     Holding(Object identity, int begun, String token) {
         this.identity = identity;
@@ -58,12 +58,13 @@ final class Holding {
     }
 
     /** A thread works under it, which is interrupted when it is lost. */
-    void hasWorker() {
-        worker = true;
+    void hasWorker(Fiber fiber) {
+        worker = fiber;
     }
 
-    boolean interrupts() {
-        return worker;
+    /** Whether who has found the loss has the worker interrupted: not the worker, whose call tells it. */
+    boolean interrupts(@Nullable Fiber finder) {
+        return worker != null && worker != finder;
     }
 
     boolean isLostBefore(int step) {

@@ -26,6 +26,10 @@ final class Schedule implements World.Rules, Border.Listener {
     private final List<Fiber> users = new ArrayList<>();
     private final Map<String, Long> tokens = new HashMap<>();
     private final Set<String> cut = new HashSet<>();
+
+    /** Tokens whose hold may have been promoted by a request that came late. */
+    private final Set<String> takenLate = new HashSet<>();
+
     private final Operations operations;
     private final int resources;
     private int left;
@@ -109,7 +113,8 @@ final class Schedule implements World.Rules, Border.Listener {
                 builder.create(),
                 new Subject.Traits(
                         heard, interrupts, heard || renewed || interrupts || bounded, autoReleased, minHeld, received),
-                cut);
+                cut,
+                takenLate);
         made[0] = subject;
         subjects.add(subject);
         if (world.isTraced()) {
@@ -231,6 +236,16 @@ final class Schedule implements World.Rules, Border.Listener {
         if (holders.size() == 1) {
             holders.get(0).sent(operation, key);
         }
+    }
+
+    @Override
+    public void follow() {
+        subjects.forEach(Subject::follow);
+    }
+
+    @Override
+    public void takenLate(Key key) {
+        takenLate.add(key.token());
     }
 
     @Override

@@ -55,7 +55,7 @@ public final class Simulated {
         }
 
         public static Thread currentThread() {
-            return World.current().running().thread();
+            return World.current().thread();
         }
 
         public static boolean interrupted() {

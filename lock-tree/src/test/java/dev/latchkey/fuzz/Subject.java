@@ -39,6 +39,9 @@ final class Subject {
     /** Tokens whose hold another Lock over the same key may have ended rightly. */
     private final Set<String> cut;
 
+    /** Tokens whose hold a late request may have replaced in the store, so that it is not the one its Lock claims. */
+    private final Set<String> takenLate;
+
     private @Nullable Holding holding;
     private @Nullable Holding last;
     private @Nullable Holding first;
@@ -94,7 +97,15 @@ final class Subject {
         }
     }
 
-    Subject(World world, String name, InMemoryStore store, Place place, Lock lock, Traits traits, Set<String> cut) {
+    Subject(
+            World world,
+            String name,
+            InMemoryStore store,
+            Place place,
+            Lock lock,
+            Traits traits,
+            Set<String> cut,
+            Set<String> takenLate) {
         this.world = world;
         this.name = name;
         this.store = store;
@@ -103,6 +114,7 @@ final class Subject {
         this.glimpse = Glimpse.of(lock);
         this.traits = traits;
         this.cut = cut;
+        this.takenLate = takenLate;
         this.confirmed = !traits.received();
     }
 
@@ -152,7 +164,8 @@ final class Subject {
         }
     }
 
-    private void follow() {
+    /** Notes what has begun or ended, and by whom. */
+    void follow() {
         Object current = glimpse.hold();
         Holding before = holding;
         if (before != null && !before.is(current)) {
@@ -183,11 +196,11 @@ final class Subject {
                 place.isClosing() && (traits.autoReleased() || (acquiring > 0 && before.begun() > acquiredSince));
         if (loss != null) {
             before.lost(step, loss);
-            if (before.interrupts() || traits.heard()) {
+            if (before.interrupts(world.runningFiber()) || traits.heard()) {
                 before.isShown();
             }
             world.note("   " + name + " has lost it: " + loss);
-            checkReason(loss);
+            checkReason(before, loss);
         } else if (letting > 0 || closed) {
             before.givenUp(step);
             Call by = calling();
@@ -214,7 +227,7 @@ final class Subject {
     /** Who has acquired is interrupted; a hold of a received key that was only looked for, or refreshed, has nobody. */
     private void interrupts(@Nullable Call by) {
         if (holding != null && traits.interrupts() && by != null && by.acquires) {
-            holding.hasWorker();
+            holding.hasWorker(world.running());
         }
     }
 
@@ -224,8 +237,9 @@ final class Subject {
         return call != null && call.subject() == this ? call : null;
     }
 
-    private void checkReason(LossReason loss) {
-        if (loss == LossReason.RELEASED_ELSEWHERE && !shared && !traits.received()) {
+    private void checkReason(Holding lost, LossReason loss) {
+        boolean isOfOneLock = !shared && !traits.received() && !takenLate.contains(lost.token());
+        if (loss == LossReason.RELEASED_ELSEWHERE && isOfOneLock) {
             throw wrong("it is said to be released elsewhere, and nobody else had the key");
         }
         if (loss == LossReason.SESSION_LOST) {

@@ -20,6 +20,9 @@ final class World {
         /** Looks whether everything is as it must be; throws if not. */
         void check();
 
+        /** Notes what a fiber has done, before anything else happens. */
+        default void follow() {}
+
         /** Looks whether everybody was told, after what was to be told has been told. */
         void checkTold();
 
@@ -48,6 +51,12 @@ final class World {
     private final List<Fiber> ready = new ArrayList<>();
     private @Nullable Rules rules;
     private @Nullable Throwable failure;
+
+    /** The thread of what a pool does that is no fiber; not its user's, who is running otherwise. */
+    private final Simulated.Thread poolThread = new Simulated.Thread(null, "pool");
+
+    private boolean inPool;
+    private boolean arriving;
     private int events;
     private @Nullable List<String> trace;
     private long longestStep;
@@ -106,6 +115,20 @@ final class World {
             throw new IllegalStateException("nobody runs");
         }
         return fiber;
+    }
+
+    /** Who runs; null if a pool does something. */
+    @Nullable Fiber runningFiber() {
+        return inPool ? null : running();
+    }
+
+    Simulated.Thread thread() {
+        return inPool ? poolThread : running().thread();
+    }
+
+    /** Whether a late message has its effect. */
+    boolean isArriving() {
+        return arriving;
     }
 
     int draw(int bound) {
@@ -213,14 +236,28 @@ final class World {
         try {
             if (rules != null && failure == null) {
                 runDue();
-                while (!soon.isEmpty()) {
-                    soon.removeFirst().run();
-                }
+                runSoon(rules);
                 rules.check();
                 rules.checkTold();
             }
         } catch (Throwable e) {
             fail(e);
+        }
+    }
+
+    private void runSoon(Rules judge) {
+        if (soon.isEmpty()) {
+            return;
+        }
+        judge.follow();
+        inPool = true;
+        try {
+            while (!soon.isEmpty()) {
+                soon.removeFirst().run();
+                judge.follow();
+            }
+        } finally {
+            inPool = false;
         }
     }
 
@@ -256,10 +293,13 @@ final class World {
     }
 
     private void arrive(int index) {
+        arriving = true;
         try {
             late.remove(index).run();
         } catch (Throwable e) {
             fail(e);
+        } finally {
+            arriving = false;
         }
     }
 
