@@ -61,6 +61,15 @@ final class ActiveLocks {
                 add(this);
             }
             leakDetector.ifPresent(detector -> detector.begins(holder));
+            if (!holder.isHeld()) {
+                // Let go of by another thread before it was added here, which would not come again to take it out.
+                mayBeIdle();
+            }
+        }
+
+        /** Whether close() finds it. */
+        boolean isKnown() {
+            return all.containsKey(this);
         }
 
         /** What was held is let go of, in the turn: nobody waits. */

@@ -78,10 +78,26 @@ final class HeldLock implements ActiveLocks.Holder {
 
     void refresh(Duration ttl) {
         refresher.refresh(ttl);
+        checkOpenUnlessHeld();
     }
 
     void refresh(Duration ttl, Duration minHold) {
         refresher.refresh(ttl, minHold);
+        checkOpenUnlessHeld();
+    }
+
+    private void checkOpenUnlessHeld() {
+        endIfClosed();
+        if (!isHeld()) {
+            context.checkOpen();
+        }
+    }
+
+    /** The factory did not know, when it was closed, of what was received and is found to be held only now. */
+    private void endIfClosed() {
+        if (context.isClosed() && active.isKnown()) {
+            end();
+        }
     }
 
     void listen(Consumer<? super LossReason> listener) {
@@ -101,6 +117,7 @@ final class HeldLock implements ActiveLocks.Holder {
             } else if (claim.adopted()) {
                 // Unless it was handed over or released meanwhile.
                 boolean unused = refresher.confirm(claim, Hold.of(found.get()));
+                endIfClosed();
             }
         }
         boolean isHeld = !claim.isFresh() && isHeld();

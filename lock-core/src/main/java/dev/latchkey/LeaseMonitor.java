@@ -123,10 +123,16 @@ final class LeaseMonitor {
     }
 
     private void onAlarm(HoldTracker tracker) {
-        boolean unused = run(state.look());
-        settings.warning().ifPresent(warning -> warnInTime(warning, tracker));
-        if (state.isCurrent(tracker)) {
-            setAlarm(tracker);
+        try {
+            boolean unused = run(state.look());
+        } catch (Throwable e) {
+            threads.notifier().execute(() -> log.error("lock.alarm_failed resource={}", shownResource(), e));
+        } finally {
+            // Whatever that was, the end is still to come, and nobody else would notice it.
+            settings.warning().ifPresent(warning -> warnInTime(warning, tracker));
+            if (state.isCurrent(tracker)) {
+                setAlarm(tracker);
+            }
         }
     }
 

@@ -99,10 +99,10 @@ final class LocalWaitQueue {
         }
     }
 
-    /** One waiter's place in the line of a resource at the {@link LocalWaitQueue}. Whatever others may see or change is guarded by it. */
+    /** One waiter's place in the line of a resource. Whatever others may see or change is guarded by the queue. */
     final class LocalWaiter implements AutoCloseable {
 
-        /** How far whoever releases the resource has come with handing it off to this place. */
+        /** How far whoever releases the resource has come with passing it to this place. */
         private enum Passing {
             NOT_CHOSEN,
             CHOSEN,

@@ -325,6 +325,11 @@ final class LockState {
         return Optional.ofNullable(tracker);
     }
 
+    /** What tracks the hold a claim was about; empty if that has ended. */
+    synchronized Optional<HoldTracker> trackerOf(Claim claim) {
+        return Optional.ofNullable(tracker).filter(current -> isCurrent(claim));
+    }
+
     synchronized @Nullable Deadline deadlineOf(HoldTracker tracked) {
         return tracker == tracked && hold != null ? hold.deadline() : null;
     }

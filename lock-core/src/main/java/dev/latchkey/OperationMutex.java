@@ -48,7 +48,10 @@ final class OperationMutex {
         }
     }
 
-    /** Takes the turn for a call that does not wait for a rival; false at once if another thread waits for one. */
+    /**
+     * Takes the turn for a call that does not wait for a rival, after short turns of other threads; false at once if another
+     * thread waits for a rival.
+     */
     boolean takeUnlessWaiting() {
         return takeNow(SHORT);
     }

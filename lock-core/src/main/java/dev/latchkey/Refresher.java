@@ -49,7 +49,7 @@ final class Refresher {
         Object unused = requestMutex.run(() -> {
             Claim claim = refreshInFlight(wanted);
             Deadline end = Deadline.in(minHold);
-            state.tracker().ifPresent(tracker -> tracker.minHoldEnds(end));
+            state.trackerOf(claim).ifPresent(tracker -> tracker.minHoldEnds(end));
             return claim;
         });
     }
@@ -168,6 +168,7 @@ final class Refresher {
 
         private final HoldTracker tracker;
         private @Nullable Claim claim;
+        private boolean isInFlight;
 
         Task(HoldTracker tracker) {
             this.tracker = tracker;
@@ -222,24 +223,32 @@ final class Refresher {
                 scheduleSoon();
                 return Optional.empty();
             }
-            boolean hasBegun = false;
-            try {
-                claim = monitor.run(state.claim());
-                Optional<Request> request = claim.isFresh() ? Optional.empty() : Optional.of(claim.request());
-                hasBegun = request.isPresent();
-                return request;
-            } finally {
-                if (!hasBegun) {
-                    requestMutex.end();
-                }
+            isInFlight = true;
+            Claim begun = monitor.run(state.claim());
+            claim = begun;
+            if (begun.isFresh()) {
+                endFlight();
+                return Optional.empty();
             }
+            return Optional.of(begun.request());
         }
 
         @Override
         public boolean settle(RefreshResult result) {
-            try {
-                return settleInFlight(result);
-            } finally {
+            boolean isNews = settleInFlight(result);
+            endFlight();
+            return isNews;
+        }
+
+        @Override
+        public void fail() {
+            endFlight();
+            scheduleSoon();
+        }
+
+        private void endFlight() {
+            if (isInFlight) {
+                isInFlight = false;
                 requestMutex.end();
             }
         }

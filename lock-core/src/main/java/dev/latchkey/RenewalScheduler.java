@@ -36,11 +36,14 @@ final class RenewalScheduler {
         /** How long an answer is of use. */
         Duration remaining();
 
-        /** Begins to renew; empty if it is not to be renewed now. What has begun is settled, whatever happens. */
+        /** Begins to renew; empty if it is not to be renewed now. What has begun is settled, or fails. */
         Optional<Request> begin();
 
         /** Takes the store's answer; true if the store has begun to fail. */
         boolean settle(RefreshResult result);
+
+        /** Something unexpected has happened, and it may have begun or not: it is to be renewed again soon. */
+        void fail();
     }
 
     /** One renewal with what the store is asked for it. */
@@ -52,7 +55,7 @@ final class RenewalScheduler {
     private final int batchSize;
 
     /** Touched by the renewer thread alone. */
-    private List<Renewal> due = new ArrayList<>();
+    private final List<Renewal> due = new ArrayList<>();
 
     RenewalScheduler(FactoryThreads threads, PersistingStore store, Optional<ExpiringStore> expiring) {
         this.threads = threads;
@@ -75,25 +78,35 @@ final class RenewalScheduler {
             try {
                 threads.renew(this::renewDue);
             } catch (RuntimeException | Error e) {
-                // Else nothing would ever empty the list, and no hold would be renewed again. Alone is better than
-                // never.
+                // Else nothing would ever empty the list, and no hold would be renewed again.
                 renewDue();
             }
         }
     }
 
     private void renewDue() {
-        List<Renewal> all = due;
-        due = new ArrayList<>();
-        all.forEach(Renewal::isDue);
-        for (int from = 0; from < all.size(); from += batchSize) {
+        try {
+            due.forEach(Renewal::isDue);
+            for (int from = 0; from < due.size(); from += batchSize) {
+                renewTogether(due.subList(from, Math.min(due.size(), from + batchSize)));
+            }
+        } finally {
+            due.clear();
+        }
+    }
+
+    /** Also where memory runs out, nothing stays in flight, and everything is renewed again. */
+    private void renewTogether(List<Renewal> renewals) {
+        try {
             List<Asked> batch = new ArrayList<>();
-            for (Renewal renewal : all.subList(from, Math.min(all.size(), from + batchSize))) {
+            for (Renewal renewal : renewals) {
                 begin(renewal).ifPresent(request -> batch.add(new Asked(renewal, request)));
             }
             if (!batch.isEmpty()) {
                 renew(batch);
             }
+        } catch (Throwable e) {
+            renewals.forEach(renewal -> failed(renewal, e));
         }
     }
 
@@ -102,7 +115,7 @@ final class RenewalScheduler {
         try {
             return renewal.begin();
         } catch (Throwable e) {
-            log(() -> log.error("lock.renewal_failed resource={}", renewal.shownResource(), e));
+            failed(renewal, e);
             return Optional.empty();
         }
     }
@@ -111,8 +124,17 @@ final class RenewalScheduler {
         try {
             return renewal.settle(outcome);
         } catch (Throwable e) {
-            log(() -> log.error("lock.renewal_failed resource={}", renewal.shownResource(), e));
+            failed(renewal, e);
             return false;
+        }
+    }
+
+    private void failed(Renewal renewal, Throwable failure) {
+        try {
+            renewal.fail();
+            log(() -> log.error("lock.renewal_failed resource={}", renewal.shownResource(), failure));
+        } catch (Throwable e) {
+            // Such as for want of memory: the others are renewed all the same.
         }
     }
 

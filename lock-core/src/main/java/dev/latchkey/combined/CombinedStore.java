@@ -32,9 +32,8 @@ import java.util.function.LongSupplier;
  *
  * <p>All members are asked at the same time, and the call returns as soon as the result is certain: when the slowest of
  * the fastest sufficient members has answered. Grants that do not lead to a hold are given back. A member that failed or
- * lost its part gets it back with the next refresh, or with
- * the next acquire if no member has leases. If too few members answer, the call throws a
- * {@link LockStorageException}; this is never a conflict.
+ * lost its part gets it back with the next refresh, or with the next acquire if no member has leases. If too few members
+ * answer, the call throws a {@link LockStorageException}; this is never a conflict.
  *
  * <p>The store has shared locks if all members have them. A lease ends when the leases of too few members are left. Keys
  * can be transferred if those of all members can. Waiters poll, with growing random pauses, and are not served in order.
@@ -123,9 +122,8 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
         if (SaveRound.changesMode(request) && quorum.hold(request).isEmpty()) {
-            // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for, and is
-            // asked to
-            // promote only what was seen to be shared there.
+            // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for, and
+            // promotes only what was seen to be shared there.
             Response known = new RefreshRound(quorum, request, quorum.end()).finish();
             if (!(known instanceof Response.Granted)) {
                 return known;
