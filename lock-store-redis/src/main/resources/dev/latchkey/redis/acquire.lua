@@ -53,9 +53,9 @@ local function settle(answer)
 end
 
 local function unqueue()
-  if waits and state.flag ~= '0' then
+  if waits and (state.flag ~= '0' or ticket ~= '0') then
     redis.call('ZREM', QUEUE, member)
-    if state.flag == '2' then
+    if ticket ~= '0' or state.flag == '2' then
       redis.call('HDEL', BEATS, attempt)
     end
   end
@@ -163,7 +163,8 @@ if not waits then
   return { -1, patience(state) }
 end
 
-if state.flag == '0' and fits() then
+-- Whoever has a ticket may be in the queue, with others before it, although the flag was lost with the state.
+if ticket == '0' and state.flag == '0' and fits() then
   grant(state, nil, token, attempt, want, ttl)
   return settle(tonumber(state.fence))
 end

@@ -19,6 +19,10 @@ end
 
 local ends = own.ends
 lease(state, own, ARGV[2], ARGV[5] ~= 's')
+if claim ~= '-' or state.mode == 'S' then
+  -- The owner knows of the hold, which a late cancel must not undo; but a promotion is not known to who claims the shared hold.
+  own.attempt = '0'
+end
 local written = write(state, ARGV[3])
 if written.err then
   return written
