@@ -101,9 +101,9 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
             if (subscription == null) {
                 subscription = new Subscription(shards.known(channel), shards.subscribe(channel));
                 subscriptions.put(channel, subscription);
-                dropIdle();
             }
             subscription.listeners++;
+            dropIdle();
             return subscription.ready;
         } finally {
             guard.unlock();

@@ -1,6 +1,6 @@
 -- Acquires, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
 --@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, QUEUE_TTL, BEATS, FOREIGN
---@ takes read, write, seek, patience, lease, rely, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
+--@ takes read, write, seek, patience, lease, rely, is_known, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
@@ -65,7 +65,7 @@ end
 local function renew(may_shorten)
   local ends = own.ends
   lease(state, own, ttl, not may_shorten)
-  rely(own, attempt)
+  rely(own, claimed and is_known(state, claim) and '0' or attempt)
   if own.ends < ends and state.flag ~= '0' then
     wake()
   end

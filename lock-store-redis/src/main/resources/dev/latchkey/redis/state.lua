@@ -2,7 +2,7 @@
 -- The short ways come before this file, because defining its functions takes longer than all that a free lock needs.
 --@ takes LAST_FENCE
 --@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, digits, read, write, write_released, seek, forget, patience, lease, fence, rely
---@ gives is_used_up, grant, turn_to, lost
+--@ gives is_known, is_used_up, grant, turn_to, lost
 --
 -- KEYS[1]   the state of a resource, a string:
 --             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt> }
@@ -139,6 +139,12 @@ local function rely(own, attempt)
   elseif not string.find('+' .. attempts .. '+', '+' .. attempt .. '+', 1, true) then
     own.attempt = attempts .. '+' .. attempt .. mark
   end
+end
+
+-- Whether who claims this knows of the hold, so that no late cancel may undo it. Who claims a shared hold does not know of its
+-- promotion.
+local function is_known(state, claim)
+  return claim ~= '-' or state.mode == 'S'
 end
 
 -- Whether this would be a new exclusive hold, and no fencing token is left for it.

@@ -177,6 +177,20 @@ class RedisScriptOrderIT extends WithAStore {
         assertThat(store.delete(key)).isTrue();
     }
 
+    /** Whoever names the token of a promotion knows of it: the cancels of all waits leave it, and what was demoted since. */
+    @Test
+    void givenPromotedByAWait_whenItIsDemotedByAnotherAndBothAreCancelled_thenTheSharedHoldStays() {
+        Key reader = holding(key, store.save(shared(key)));
+        assertThat(wait(exclusive(reader), "a.1", 0).get(0)).isPositive();
+        Key writer = holding(key, store.find(key).orElseThrow());
+        assertThat(wait(shared(writer), "b.2", 0).get(0)).isPositive();
+
+        assertThat(cancel(shared(writer), "b.2")).isZero();
+        assertThat(cancel(exclusive(reader), "a.1")).isZero();
+
+        assertThat(store.find(key).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
+    }
+
     private long queued(Request request, String attempt) {
         List<Long> reply = wait(request, attempt, 0);
         assertThat(reply.get(0)).as("queued").isZero();

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,6 +60,19 @@ class ShardedPubSubIT extends OnACluster {
         target.call("ACL", "SETUSER", "default", "allchannels");
 
         Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> subscribers(target) == 1);
+        channel.close();
+    }
+
+    /** The newest of many subscriptions was taken for one that nobody used. */
+    @Test
+    void givenManyResourcesAreWaitedFor_whenOneMoreIs_thenItIsSubscribedToAsWell() {
+        ShardedPubSubChannel channel = new ShardedPubSubChannel(connection, NAMES, waiters);
+        List<String> all = IntStream.range(0, 300).mapToObj(i -> "many-" + i).toList();
+        List<CompletableFuture<NotificationChannel.Push>> subscribed =
+                all.stream().map(channel::listen).toList();
+        subscribed.forEach(CompletableFuture::join);
+
+        assertThat(all).allMatch(one -> channel.ready(one).isPresent());
         channel.close();
     }
 
