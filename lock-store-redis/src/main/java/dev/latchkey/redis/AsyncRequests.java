@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
@@ -41,7 +42,13 @@ final class AsyncRequests {
         if (!server.link().isConnected()) {
             return LazyConnection.apart(waiting);
         }
-        ScriptRunner.Sent sent = server.send(request);
+        ScriptRunner.Sent sent;
+        try {
+            sent = server.send(request);
+        } catch (LockStorageException e) {
+            // The store was closed since.
+            return CompletableFuture.failedFuture(e);
+        }
         return limit.on(sent.answer())
                 .thenApply(reply -> reader.apply(sent, reply))
                 .exceptionallyCompose(failure -> isToBeSentAgain(request.script(), failure)

@@ -1,10 +1,14 @@
 package dev.latchkey.redis;
 
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 
 /** Runs a task that waits, at most once a second and until it succeeds. Requests that come before a run begins share that run. */
 final class ConnectionRefresher {
@@ -12,29 +16,32 @@ final class ConnectionRefresher {
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Executor threads;
+    private final Predicate<BooleanSupplier> task;
     private final ReentrantLock guard = new ReentrantLock();
+    private final Set<BooleanSupplier> reasons = new LinkedHashSet<>();
     private boolean underWay;
-    private boolean again;
     private long lastNanos = System.nanoTime() - PAUSE_NANOS;
 
     /**
      * Runs nothing yet.
      *
      * @param threads gives each run a thread of its own
+     * @param task returns whether it has succeeded; it is passed whether it is still needed
      */
-    ConnectionRefresher(Executor threads) {
+    ConnectionRefresher(Executor threads, Predicate<BooleanSupplier> task) {
         this.threads = threads;
+        this.task = task;
     }
 
     /**
      * Requests a run that begins after this call.
      *
-     * @param work returns whether it has succeeded or is no longer wanted
+     * @param isNeeded whether it is still needed; the same object if it is asked for again, as in a long outage
      */
-    void ask(BooleanSupplier work) {
+    void ask(BooleanSupplier isNeeded) {
         guard.lock();
         try {
-            again = underWay;
+            reasons.add(isNeeded);
             if (underWay) {
                 return;
             }
@@ -42,47 +49,54 @@ final class ConnectionRefresher {
         } finally {
             guard.unlock();
         }
-        begin(work);
+        begin();
     }
 
-    private void begin(BooleanSupplier work) {
+    private void begin() {
         long pause = Math.max(0, lastNanos + PAUSE_NANOS - System.nanoTime());
         CompletableFuture.delayedExecutor(pause, TimeUnit.NANOSECONDS, Runnable::run)
-                .execute(() -> runApart(work));
+                .execute(this::runApart);
     }
 
-    private void runApart(BooleanSupplier work) {
+    private void runApart() {
         try {
-            threads.execute(() -> run(work));
+            threads.execute(this::run);
         } catch (OutOfMemoryError e) {
             // No thread could be created. Later requests rely on this run, so it is tried again.
-            begins();
-            begin(work);
+            end(begun());
         }
     }
 
-    private void begins() {
+    private List<BooleanSupplier> begun() {
         guard.lock();
         try {
-            again = false;
             lastNanos = System.nanoTime();
+            List<BooleanSupplier> shared = List.copyOf(reasons);
+            reasons.clear();
+            return shared;
         } finally {
             guard.unlock();
         }
     }
 
-    private void run(BooleanSupplier work) {
-        begins();
-        boolean done = work.getAsBoolean();
+    private void run() {
+        List<BooleanSupplier> shared = begun();
+        BooleanSupplier isNeeded = () -> shared.stream().anyMatch(BooleanSupplier::getAsBoolean);
+        boolean done = !isNeeded.getAsBoolean() || task.test(isNeeded);
+        end(done ? List.of() : shared);
+    }
+
+    private void end(List<BooleanSupplier> left) {
         guard.lock();
         try {
-            underWay = again || !done;
+            reasons.addAll(left);
+            underWay = !reasons.isEmpty();
             if (!underWay) {
                 return;
             }
         } finally {
             guard.unlock();
         }
-        begin(work);
+        begin();
     }
 }

@@ -49,11 +49,17 @@ final class Connections {
     /** Opens connections with the client of a cluster, which stays open. */
     static Connections of(RedisClusterClient client) {
         Inbox inbox = (names, waiters, limit) -> {
+            // Without them, the driver refuses to connect.
             client.getPartitions();
             return new ShardedPubSubChannel(
                     TimedConnect.await(client.connectPubSubAsync(StringCodec.UTF8)), names, waiters);
         };
-        return new Connections(Kind.CLUSTER, () -> client.connect(ByteArrayCodec.INSTANCE), inbox, () -> {});
+        return new Connections(Kind.CLUSTER, () -> connected(client), inbox, () -> {});
+    }
+
+    private static StatefulConnection<byte[], byte[]> connected(RedisClusterClient client) {
+        client.getPartitions();
+        return TimedConnect.await(client.connectAsync(ByteArrayCodec.INSTANCE));
     }
 
     /** Uses connections that belong to the caller. Their codec does not matter: what is sent is encoded already. */

@@ -5,7 +5,6 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
 import java.net.URI;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -45,14 +44,17 @@ final class Dsn {
 
     static RedisStore open(String text) {
         Dsn dsn = parse(text);
-        // Checked before anything is opened that would have to be closed.
-        Optional<Duration> timeout = dsn.options.timeout();
-        boolean isStrict = dsn.options.isStrict();
-        RedisStore.Builder store = dsn.scheme.endsWith("-cluster") ? dsn.cluster() : dsn.server();
-        dsn.options.text(DsnOptions.PREFIX).ifPresent(store::keyPrefix);
-        dsn.options.text(DsnOptions.HASH_TAG).ifPresent(store::hashTag);
-        timeout.ifPresent(store::commandTimeout);
-        return isStrict ? store.strict().build() : store.build();
+        boolean isCluster = dsn.scheme.endsWith("-cluster");
+        List<RedisURI> addresses = isCluster ? dsn.cluster() : List.of(dsn.server());
+        String server = (isCluster ? "the Redis cluster of " : "") + described(addresses.get(0));
+        Connections connections = isCluster ? Clients.cluster(addresses) : Clients.server(addresses.get(0));
+        try {
+            return dsn.options.store(new RedisStore.Builder(connections).server(server));
+        } catch (RuntimeException e) {
+            // The client has threads already.
+            connections.close();
+            throw e;
+        }
     }
 
     private static Dsn parse(String text) {
@@ -124,7 +126,7 @@ final class Dsn {
         return new IllegalArgumentException("not a DSN of a Redis server: " + RIGHT);
     }
 
-    private RedisStore.Builder server() {
+    private RedisURI server() {
         RedisURI address;
         try {
             address = RedisURI.create(uri);
@@ -134,7 +136,7 @@ final class Dsn {
         options.timeout().ifPresent(address::setTimeout);
         String user = options.text(DsnOptions.SENTINEL_USER).orElse(null);
         options.text(DsnOptions.SENTINEL_PASSWORD).ifPresent(password -> logInAtSentinels(address, user, password));
-        return new RedisStore.Builder(Clients.server(address)).server(described(address));
+        return address;
     }
 
     /** User and password of the address are those of the master. */
@@ -144,7 +146,7 @@ final class Dsn {
                 .forEach(sentinel -> sentinel.setCredentialsProvider(RedisCredentialsProvider.from(() -> credentials)));
     }
 
-    private RedisStore.Builder cluster() {
+    private List<RedisURI> cluster() {
         List<RedisURI> addresses;
         try {
             addresses = RedisClusterURIUtil.toRedisURIs(uri);
@@ -154,8 +156,7 @@ final class Dsn {
         options.timeout().ifPresent(timeout -> addresses.forEach(address -> address.setTimeout(timeout)));
         options.text(DsnOptions.CLIENT_NAME)
                 .ifPresent(name -> addresses.forEach(address -> address.setClientName(name)));
-        return new RedisStore.Builder(Clients.cluster(addresses))
-                .server("the Redis cluster of " + described(addresses.get(0)));
+        return addresses;
     }
 
     private static String described(RedisURI address) {

@@ -19,8 +19,8 @@ final class DsnOptions {
 
     static final DsnOptions NONE = new DsnOptions(Map.of(), "");
 
-    static final String PREFIX = "prefix";
-    static final String HASH_TAG = "hash-tag";
+    private static final String PREFIX = "prefix";
+    private static final String HASH_TAG = "hash-tag";
     static final String SENTINEL_USER = "sentinel-user";
     static final String SENTINEL_PASSWORD = "sentinel-password";
     static final String CLIENT_NAME = "clientName";
@@ -79,6 +79,14 @@ final class DsnOptions {
         return Optional.ofNullable(values.get(name));
     }
 
+    /** Builds a store with these options. */
+    RedisStore store(RedisStore.Builder builder) {
+        text(PREFIX).ifPresent(builder::keyPrefix);
+        text(HASH_TAG).ifPresent(builder::hashTag);
+        timeout().ifPresent(builder::commandTimeout);
+        return isStrict() ? builder.strict().build() : builder.build();
+    }
+
     Optional<Duration> timeout() {
         return text(TIMEOUT).map(text -> {
             Matcher time = TIME.matcher(text);
@@ -96,7 +104,7 @@ final class DsnOptions {
         });
     }
 
-    boolean isStrict() {
+    private boolean isStrict() {
         return switch (text(STRICT).orElse("false")) {
             case "true" -> true;
             case "false" -> false;

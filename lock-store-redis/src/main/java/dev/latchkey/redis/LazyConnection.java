@@ -27,6 +27,7 @@ final class LazyConnection<T> {
 
     private final Supplier<T> open;
     private final Consumer<T> end;
+    private final Runnable onRenewed;
     private final Executor threads;
     private final ReentrantLock guard = new ReentrantLock();
     private volatile @Nullable T there;
@@ -41,13 +42,15 @@ final class LazyConnection<T> {
      *
      * @param open connects, for as long as it takes
      * @param end closes what was opened
+     * @param onRenewed called when another connection is in use, before the old one is closed; from any thread, must not wait
      * @param threads gives each task a thread of its own, as {@link #apart(Runnable)} does
      */
-    LazyConnection(Supplier<T> open, Consumer<T> end, Executor threads) {
+    LazyConnection(Supplier<T> open, Consumer<T> end, Runnable onRenewed, Executor threads) {
         this.open = open;
         this.end = end;
+        this.onRenewed = onRenewed;
         this.threads = threads;
-        this.renewing = new ConnectionRefresher(threads);
+        this.renewing = new ConnectionRefresher(threads, isNeeded -> isClosed() || isRenewed(isNeeded));
     }
 
     /** Returns the open connection; null if there is none. */
@@ -76,17 +79,15 @@ final class LazyConnection<T> {
      * Replaces the connection that is open or being opened, and tries again if that fails.
      *
      * @param isNeeded whether it is still to be replaced
-     * @param onRenewed called when the new connection is in use, before the old one is closed; from any thread, must not wait
      */
-    void renew(BooleanSupplier isNeeded, Runnable onRenewed) {
+    void renew(BooleanSupplier isNeeded) {
         CompletableFuture<T> begun = opening;
         if (begun != null) {
-            var unused = begun.thenRun(
-                    () -> renewing.ask(() -> isClosed() || !isNeeded.getAsBoolean() || isRenewed(isNeeded, onRenewed)));
+            var unused = begun.thenRun(() -> renewing.ask(isNeeded));
         }
     }
 
-    private boolean isRenewed(BooleanSupplier isNeeded, Runnable onRenewed) {
+    private boolean isRenewed(BooleanSupplier isNeeded) {
         try {
             T opened = open.get();
             T old = isNeeded.getAsBoolean() ? replaced(opened) : opened;
@@ -164,20 +165,27 @@ final class LazyConnection<T> {
     }
 
     /**
-     * Closes the connection, or as soon as it is open.
+     * Closes the connection, or as soon as it is open. Those who wait for it are told at once.
      *
      * @param maxWait how long to wait for that
      */
     void close(Duration maxWait) {
         FutureTask<?> ending;
+        CompletableFuture<T> begun;
         guard.lock();
         try {
             T open = there;
             ending = new FutureTask<>(() -> Optional.ofNullable(open).ifPresent(end), null);
+            begun = opening;
+            opening = new CompletableFuture<>();
+            opening.cancel(false);
             closed = true;
             there = null;
         } finally {
             guard.unlock();
+        }
+        if (begun != null) {
+            begun.cancel(false);
         }
         try {
             threads.execute(ending);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,6 +13,7 @@ final class LazyNotificationChannel {
 
     private static final Logger log = LoggerFactory.getLogger(RedisStore.class);
 
+    private static final BooleanSupplier ALWAYS = Boolean.TRUE::booleanValue;
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final LazyConnection<NotificationChannel> opening;
@@ -29,7 +31,10 @@ final class LazyNotificationChannel {
     LazyNotificationChannel(
             Connections connections, KeyNames names, WaiterRegistry waiters, String server, Duration limit) {
         this.opening = new LazyConnection<>(
-                () -> connections.inbox(names, waiters, limit), NotificationChannel::close, LazyConnection::apart);
+                () -> connections.inbox(names, waiters, limit),
+                NotificationChannel::close,
+                waiters::askAgain,
+                LazyConnection::apart);
         this.server = server;
         this.channel = names.channel(waiters.id());
     }
@@ -53,12 +58,11 @@ final class LazyNotificationChannel {
     }
 
     /**
-     * Opens the channel again if it is open, because commands may go to another server now.
-     *
-     * @param onRenewed called then, because messages may have been missed
+     * Opens the channel again if it is open, because commands may go to another server now. All waiters then ask, because
+     * messages may have been missed.
      */
-    void renew(Runnable onRenewed) {
-        opening.renew(() -> true, onRenewed);
+    void renew() {
+        opening.renew(ALWAYS);
     }
 
     void check(String resource) {

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -23,13 +24,14 @@ import org.slf4j.LoggerFactory;
  * noeviction} treats them like a cache. Checked once for each connection for commands.
  */
 enum MemoryPolicy {
-    /** Logs a warning and uses the connection. Does not wait for the answer. */
+    /** Logs one warning for each store and uses the connection. Does not wait for the answer. */
     WARN {
         @Override
-        void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit) {
+        void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit, AtomicBoolean warned) {
             var unused = ask(open).whenComplete((info, failure) -> {
                 if (failure == null) {
                     evicting(info)
+                            .filter(policy -> !warned.getAndSet(true))
                             .ifPresent(policy -> log.warn(
                                     "lock.eviction_allowed server={} policy={} consequence=held locks may be evicted, and then two "
                                             + "clients may hold one; set maxmemory-policy noeviction on a server without a cache",
@@ -44,7 +46,7 @@ enum MemoryPolicy {
     /** Refuses the connection, also if the policy cannot be read. */
     REFUSE {
         @Override
-        void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit) {
+        void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit, AtomicBoolean warned) {
             evicting(await(ask(open), limit)).ifPresent(policy -> {
                 throw new UnsuitableException("its maxmemory-policy is " + policy
                         + ", which may evict held locks; set noeviction, or remove the option strict");
@@ -72,13 +74,15 @@ enum MemoryPolicy {
      *
      * @param server the server, as messages name it
      * @param limit how long to wait for its answer
+     * @param warned whether a warning was logged before
      * @throws RedisException if the connection must not be used
      */
-    abstract void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit);
+    abstract void look(StatefulConnection<byte[], byte[]> open, String server, Duration limit, AtomicBoolean warned);
 
     /** Returns the same connections, with this check. */
     Connections watching(Connections connections, String server, Duration limit) {
-        return connections.checkedBy(open -> look(open, server, limit));
+        AtomicBoolean warned = new AtomicBoolean();
+        return connections.checkedBy(open -> look(open, server, limit, warned));
     }
 
     private static AsyncCommand<byte[], byte[], byte[]> ask(StatefulConnection<byte[], byte[]> open) {

@@ -13,15 +13,15 @@ interface NotificationChannel {
         PUBLISH("1"),
         SPUBLISH("2");
 
-        private final String letter;
+        private final String code;
 
-        Push(String letter) {
-            this.letter = letter;
+        Push(String code) {
+            this.code = code;
         }
 
         /** Returns how scripts write it. */
-        String letter() {
-            return letter;
+        String code() {
+            return code;
         }
     }
 

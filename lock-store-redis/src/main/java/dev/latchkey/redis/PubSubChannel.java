@@ -60,6 +60,9 @@ final class PubSubChannel extends RedisPubSubAdapter<String, String>
         } catch (TimeoutException e) {
             inbox.close();
             throw new RedisException("a subscription was not confirmed within " + limit, e);
+        } catch (RuntimeException e) {
+            inbox.close();
+            throw e;
         }
     }
 

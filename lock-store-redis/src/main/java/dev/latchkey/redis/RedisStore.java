@@ -94,7 +94,7 @@ public final class RedisStore
         waiters = new WaiterRegistry(server);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server, options.commandTimeout);
         if (connections.areReplaceable()) {
-            server.link().whenMoved(() -> inbox.renew(waiters::askAgain));
+            server.link().whenMoved(inbox::renew);
         }
         replicas = new Replicas(server, options.replicas, options.replicaWait);
         releases = new Releases(server, requests, waiters);

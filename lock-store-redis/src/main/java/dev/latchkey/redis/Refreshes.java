@@ -27,13 +27,12 @@ final class Refreshes {
         List<ScriptRunner.Sent> sent =
                 all.stream().map(requests::refresh).map(server::send).toList();
         ScriptRunner.Sent first = sent.get(0);
-        long end = first.sinceNanos() + Math.min(server.limit().toNanos(), within.toNanos());
         List<RefreshResult> results = new ArrayList<>();
         for (int i = 0; i < sent.size(); i++) {
             Request request = all.get(i);
             ScriptRunner.Sent one = sent.get(i);
-            results.add(RefreshResult.of(
-                    () -> ReplyParser.refreshed(server.onlyAnswer(one, end), request, first.sinceNanos())));
+            results.add(RefreshResult.of(() -> ReplyParser.refreshed(
+                    server.onlyAnswer(one, first.sinceNanos(), within), request, first.sinceNanos())));
         }
         return replicas.areWanted() ? acknowledged(first, results) : results;
     }

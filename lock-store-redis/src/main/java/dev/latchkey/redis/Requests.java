@@ -71,7 +71,7 @@ final class Requests {
                 claim(request.key()),
                 Long.toString(pollMillis(request, push)),
                 Long.toString(ticket),
-                push.letter(),
+                push.code(),
                 change(request));
     }
 
@@ -88,7 +88,7 @@ final class Requests {
     }
 
     private static String pollAndPush(Request request, NotificationChannel.Push push) {
-        return pollMillis(request, push) + " " + push.letter();
+        return pollMillis(request, push) + " " + push.code();
     }
 
     /**

@@ -64,11 +64,11 @@ final class ScriptRunner {
         StatefulConnection<byte[], byte[]> open = session.connection();
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
         ScriptCall call = ScriptCall.byDigest(request);
-        complete(answer, call, failure -> {
+        complete(answer, call, generation, failure -> {
             // A request that was given up is not sent at all: see complete.
             if (Failures.isUnknownScript(failure)) {
                 ScriptCall again = ScriptCall.bySource(request);
-                complete(answer, again, answer::completeExceptionally);
+                complete(answer, again, generation, answer::completeExceptionally);
                 dispatch(open, again);
             } else {
                 answer.completeExceptionally(failure);
@@ -83,9 +83,10 @@ final class ScriptRunner {
         return new Sent(request, session, generation, since, answer);
     }
 
-    private void complete(CompletableFuture<List<Long>> answer, ScriptCall call, Consumer<Throwable> onFailure) {
+    private void complete(
+            CompletableFuture<List<Long>> answer, ScriptCall call, int generation, Consumer<Throwable> onFailure) {
         call.onComplete((reply, failure) -> {
-            link.heard(failure);
+            link.heard(failure, generation);
             Throwable inDoubt = call.failure();
             if (inDoubt != null) {
                 answer.completeExceptionally(inDoubt);
@@ -127,7 +128,7 @@ final class ScriptRunner {
         Future<List<Long>> answer = sent.answer();
         while (true) {
             try {
-                return await(request.resource(), answer, end);
+                return await(request.resource(), answer, sent.sinceNanos(), limit);
             } catch (ExecutionException e) {
                 boolean again = Failures.isPassing(e)
                         || (Failures.isConnection(e) && request.script().isRepeatable());
@@ -140,25 +141,31 @@ final class ScriptRunner {
         }
     }
 
-    /** Waits for an answer, and does not send the script again. */
-    List<Long> onlyAnswer(Sent sent, long endNanos) {
-        return onlyAnswer(sent.request().resource(), sent.answer(), endNanos);
+    /**
+     * Waits for an answer, and does not send the script again.
+     *
+     * @param sinceNanos from when on the time counts
+     * @param within for how long, if that is less than the command timeout. A server that is slower is not taken for a silent
+     *     one
+     */
+    List<Long> onlyAnswer(Sent sent, long sinceNanos, Duration within) {
+        return onlyAnswer(sent.request().resource(), sent.answer(), sinceNanos, within);
     }
 
-    private List<Long> onlyAnswer(String resource, Future<List<Long>> answer, long endNanos) {
+    private List<Long> onlyAnswer(String resource, Future<List<Long>> answer, long sinceNanos, Duration within) {
         try {
-            return await(resource, answer, endNanos);
+            return await(resource, answer, sinceNanos, within.compareTo(limit) < 0 ? within : limit);
         } catch (ExecutionException e) {
             throw failures.of(resource, e);
         }
     }
 
-    private <T> T await(String resource, Future<T> answer, long endNanos) throws ExecutionException {
+    private <T> T await(String resource, Future<T> answer, long sinceNanos, Duration within) throws ExecutionException {
         try {
-            return Uninterruptibles.await(answer, Duration.ofNanos(endNanos - System.nanoTime()));
+            return Uninterruptibles.await(answer, within.minusNanos(System.nanoTime() - sinceNanos));
         } catch (TimeoutException e) {
             answer.cancel(false);
-            throw noAnswer(resource);
+            throw within.compareTo(limit) < 0 ? failures.noAnswer(resource, within) : noAnswer(resource);
         } catch (CancellationException e) {
             throw new ExecutionException(e);
         }
@@ -174,9 +181,10 @@ final class ScriptRunner {
     long replicated(String resource, int replicas, Duration maxWait) {
         CompletableFuture<List<Long>> answer = new CompletableFuture<>();
         ScriptCall call = ScriptCall.waitFor(replicas, maxWait.toMillis());
-        complete(answer, call, answer::completeExceptionally);
+        int generation = link.generation();
+        complete(answer, call, generation, answer::completeExceptionally);
         dispatch(link.connected(resource), call);
-        return onlyAnswer(resource, answer, System.nanoTime() + limit.toNanos()).get(0);
+        return onlyAnswer(resource, answer, System.nanoTime(), limit).get(0);
     }
 
     void close() {

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /** Subscribes to sharded channels, each at the server that has its slot. */
 final class ShardSubscriptions {
 
+    /** Servers that disagree about a slot may each name the other one. */
+    private static final int MOST_HOPS = 5;
+
     private final StatefulRedisClusterPubSubConnection<String, String> connection;
 
     ShardSubscriptions(StatefulRedisClusterPubSubConnection<String, String> connection) {
@@ -20,7 +23,7 @@ final class ShardSubscriptions {
     /** Completes with the id of the server when the subscription is confirmed. */
     CompletableFuture<String> subscribe(String channel) {
         try {
-            return subscribe(channel, owner(channel));
+            return subscribe(channel, owner(channel), MOST_HOPS);
         } catch (RedisException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -51,19 +54,19 @@ final class ShardSubscriptions {
         return owner;
     }
 
-    private CompletableFuture<String> subscribe(String channel, RedisClusterNode owner) {
+    private CompletableFuture<String> subscribe(String channel, RedisClusterNode owner, int hops) {
         return connection
                 .getConnectionAsync(owner.getNodeId())
                 .thenCompose(node -> node.async().ssubscribe(channel))
                 .thenApply(done -> owner.getNodeId())
-                .exceptionallyCompose(failure -> subscribe(channel, movedTo(failure)));
+                .exceptionallyCompose(failure -> subscribe(channel, movedTo(failure, hops), hops - 1));
     }
 
     /** If the driver's view of the cluster is old, the server says which server has the slot. */
-    private RedisClusterNode movedTo(Throwable failure) {
+    private RedisClusterNode movedTo(Throwable failure, int hops) {
         Throwable cause = Failures.unwrapped(failure);
         String said = String.valueOf(cause.getMessage());
-        if (said.startsWith("MOVED ")) {
+        if (hops > 0 && said.startsWith("MOVED ")) {
             String address = said.substring(said.lastIndexOf(' ') + 1);
             int colon = address.lastIndexOf(':');
             RedisClusterNode next = connection

@@ -89,7 +89,7 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
             if (failure == null) {
                 return Push.SPUBLISH;
             }
-            forget(channel, ready);
+            leaveFailed(channel);
             throw new CompletionException(failure);
         });
     }
@@ -101,20 +101,23 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
             if (subscription == null) {
                 subscription = new Subscription(shards.known(channel), shards.subscribe(channel));
                 subscriptions.put(channel, subscription);
-                dropIdle();
             }
             subscription.listeners++;
+            dropIdle();
             return subscription.ready;
         } finally {
             guard.unlock();
         }
     }
 
-    private void forget(String channel, CompletableFuture<String> failed) {
+    /** Others may use it, who have subscribed before the slot moved: for these, it is tried again. */
+    private void leaveFailed(String channel) {
         guard.lock();
         try {
-            subscriptions.computeIfPresent(
-                    channel, (name, subscription) -> subscription.ready == failed ? null : subscription);
+            Subscription subscription = subscriptions.get(channel);
+            if (subscription != null && --subscription.listeners == 0) {
+                subscriptions.remove(channel);
+            }
         } finally {
             guard.unlock();
         }

@@ -37,6 +37,12 @@ final class SharedConnection implements RedisConnectionStateListener {
     private final ReentrantLock connecting = new ReentrantLock(true);
     private final AtomicInteger generation = new AtomicInteger();
     private final AtomicInteger losses = new AtomicInteger();
+
+    /** The last generation in which a server has said that it is a replica. */
+    private final AtomicInteger replicaIn = new AtomicInteger(-1);
+
+    private final BooleanSupplier isAtReplica = this::isAtReplica;
+    private final BooleanSupplier isSilent = this::isSilent;
     private volatile Runnable onMoved = () -> {};
 
     /** When the first request was not answered in time; null if an answer has come since. */
@@ -51,7 +57,7 @@ final class SharedConnection implements RedisConnectionStateListener {
         this.connections = connections;
         this.failures = failures;
         this.limit = limit;
-        this.connection = new LazyConnection<>(this::connectNow, this::disconnect, LazyConnection::apart);
+        this.connection = new LazyConnection<>(this::connectNow, this::disconnect, this::moved, LazyConnection::apart);
     }
 
     /** A number that changes with every lost connection, because times of two servers must not be compared. */
@@ -97,15 +103,17 @@ final class SharedConnection implements RedisConnectionStateListener {
      * Notes an answer, from any thread.
      *
      * @param failure what the server or the driver reported instead; null for an answer
+     * @param sentIn the generation before the request was sent. The answer of a connection that was replaced since says
+     *     nothing about the one in use
      */
-    void heard(@Nullable Throwable failure) {
+    void heard(@Nullable Throwable failure, int sentIn) {
         boolean isAnswer = failure == null || failure instanceof RedisCommandExecutionException;
         if (isAnswer && silentSinceNanos != null) {
             silentSinceNanos = null;
         }
         if (failure != null && Failures.isReplica(failure)) {
-            int before = generation.get();
-            renew(() -> generation.get() == before);
+            replicaIn.accumulateAndGet(sentIn, Math::max);
+            renew(isAtReplica);
         }
     }
 
@@ -116,13 +124,21 @@ final class SharedConnection implements RedisConnectionStateListener {
         if (since == null) {
             silentSinceNanos = now;
         } else if (now - since >= limit.toNanos() / 2) {
-            renew(() -> silentSinceNanos != null);
+            renew(isSilent);
         }
+    }
+
+    private boolean isAtReplica() {
+        return generation.get() == replicaIn.get();
+    }
+
+    private boolean isSilent() {
+        return silentSinceNanos != null;
     }
 
     private void renew(BooleanSupplier isNeeded) {
         if (connections.areReplaceable()) {
-            connection.renew(isNeeded, this::moved);
+            connection.renew(isNeeded);
         }
     }
 

@@ -1,6 +1,6 @@
 -- Acquires, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
 --@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, QUEUE_TTL, BEATS, FOREIGN
---@ takes read, write, seek, patience, lease, rely, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
+--@ takes read, write, seek, patience, lease, rely, is_known, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
@@ -53,9 +53,9 @@ local function settle(answer)
 end
 
 local function unqueue()
-  if waits and state.flag ~= '0' then
+  if waits and (state.flag ~= '0' or ticket ~= '0') then
     redis.call('ZREM', QUEUE, member)
-    if state.flag == '2' then
+    if ticket ~= '0' or state.flag == '2' then
       redis.call('HDEL', BEATS, attempt)
     end
   end
@@ -65,7 +65,7 @@ end
 local function renew(may_shorten)
   local ends = own.ends
   lease(state, own, ttl, not may_shorten)
-  rely(own, attempt)
+  rely(own, claimed and is_known(state, claim) and '0' or attempt)
   if own.ends < ends and state.flag ~= '0' then
     wake()
   end
@@ -163,7 +163,8 @@ if not waits then
   return { -1, patience(state) }
 end
 
-if state.flag == '0' and fits() then
+-- Whoever has a ticket may be in the queue, with others before it, although the flag was lost with the state.
+if ticket == '0' and state.flag == '0' and fits() then
   grant(state, nil, token, attempt, want, ttl)
   return settle(tonumber(state.fence))
 end

@@ -1,4 +1,5 @@
--- The short way of acquire.lua, which describes KEYS and ARGV: nobody holds the lock, and nobody waits.
+-- The short way of acquire.lua, which describes KEYS and ARGV: nobody holds the lock, and nobody waits. Not for those with a
+-- ticket: the queue, in which they stand, may be there even if the state is lost.
 --@ takes clock, LAST_FENCE, USED_UP
 --@ gives RAW, NOW, LEAST_FENCE
 
@@ -11,7 +12,8 @@ end
 
 do
   local want = string.sub(ARGV[5], 1, 1)
-  if (want == 'x' or want == 's') and (not RAW or string.sub(RAW, 1, 5) == 'L1F0 ') then
+  local is_new = (want == 'x' or want == 's') and (not ARGV[6] or string.find(ARGV[6], '^%S+ %S+ 0 '))
+  if is_new and (not RAW or string.sub(RAW, 1, 5) == 'L1F0 ') then
     local number = RAW and string.sub(RAW, 6, 21) or LEAST_FENCE
     if want == 'x' and RAW then
       if number >= LAST_FENCE then

@@ -1,8 +1,8 @@
 -- Ends a wait: removes the attempt from the queue, and undoes what it was granted. What was held before stays.
---@ takes clock, STATE, QUEUE, BEATS, FOREIGN, read, write_released, forget, waiter, hasten, serve
+--@ takes clock, STATE, QUEUE, BEATS, FOREIGN, read, write_released, seek, forget, waiter, hasten, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 attempt   3 retention in ms   4 and on: what may stand for it in the queue
--- returns 1: it waited     2: a grant was undone     0: neither
+-- returns 1: it waited     2: a grant was undone, unless other attempts rely on it     0: neither
 
 local attempt = ARGV[2]
 local head = redis.call('ZRANGE', QUEUE, 0, 0)[1]
@@ -16,16 +16,31 @@ if string.sub(raw, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
 end
 
+-- Returns whether this attempt is among those of a hold, the others, and their mark.
+local function without(attempts)
+  local found, others = false, {}
+  for one in string.gmatch(attempts, '[^+^]+') do
+    if one == attempt then
+      found = true
+    else
+      others[#others + 1] = one
+    end
+  end
+  return found, others, string.match(attempts, '%^?$')
+end
+
 local state = read(raw, clock())
-for i = #state.live, 1, -1 do
-  local hold = state.live[i]
-  if hold.token == ARGV[1] and hold.attempt == attempt then
-    forget(state, hold.token)
-    ended, state.changed = 2, true
-  elseif hold.token == ARGV[1] and hold.attempt == attempt .. '^' then
+local own = seek(state, ARGV[1])
+local found, others, mark = without(own and own.attempt or '')
+if found then
+  ended, state.changed = 2, true
+  if others[1] then
+    own.attempt = table.concat(others, '+') .. mark
+  elseif mark == '^' then
     -- Named anew, so that a second cancel of this attempt does not take the shared hold as well.
-    hold.attempt, state.mode, state.letter = '0', 'S', 'S'
-    ended, state.changed = 2, true
+    own.attempt, state.mode, state.letter = '0', 'S', 'S'
+  else
+    forget(state, own.token)
   end
 end
 if ended > 0 then

@@ -85,10 +85,12 @@ local function first()
   return waiter(look('ZRANGE', QUEUE, 0, 0)[1])
 end
 
--- Tells the first in the queue to ask, and returns how many received it.
+-- Tells the first in the queue to ask.
 local function wake()
   local head = first()
-  return head and tell(head.attempt, head.push, '?')
+  if head then
+    tell(head.attempt, head.push, '?')
+  end
 end
 
 -- Fails now rather than later if the queue cannot be read.

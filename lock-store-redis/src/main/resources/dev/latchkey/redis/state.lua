@@ -2,14 +2,15 @@
 -- The short ways come before this file, because defining its functions takes longer than all that a free lock needs.
 --@ takes LAST_FENCE
 --@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, digits, read, write, write_released, seek, forget, patience, lease, fence, rely
---@ gives is_used_up, grant, turn_to, lost
+--@ gives is_known, is_used_up, grant, turn_to, lost
 --
 -- KEYS[1]   the state of a resource, a string:
 --             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt> }
 --             mode   F nobody holds it, X exclusive, S shared
 --             flag   0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
 --             fence  the last fencing token
---             ^ after an attempt: it promoted a shared hold
+--             attempt  who may undo it by a cancel: 0 nobody, else the attempts that rely on it, all of them, as <one>+<other>
+--             ^ after the attempts: they promoted a shared hold
 --           An expired hold stays until the next grant, so that a late release learns whether another hold came between.
 -- KEYS[1]:q the queue, a sorted set of '<token> <attempt> <want> <ttl ms> <poll ms> <push>' by ticket, the time of the
 --           first request; a waiting promoter has ticket 1
@@ -20,6 +21,8 @@
 
 local STATE, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':q', KEYS[1] .. ':h'
 local QUEUE_TTL = 60000
+-- The length of the names of attempts from which on no more are noted, and none may undo the hold.
+local LONGEST_ATTEMPTS = 100
 local FOREIGN = 'FOREIGN the value of this key is not a lock'
 
 local function digits(number)
@@ -46,15 +49,17 @@ local function read(raw, at)
   return state
 end
 
--- Writes the state, and keeps it for the retention after the longest lease. Without a retention, its TTL stays.
+-- Writes the state, and keeps it for the retention after the longest lease, and not for less than the queue. Without a retention,
+-- its TTL stays.
 local function write(state, retention)
   local text = { 'L1', 'F', state.flag, ' ', state.fence }
-  local keep = math.max(state.flag == '0' and 0 or QUEUE_TTL, retention or 0)
+  local after = math.max(state.flag == '0' and 0 or QUEUE_TTL, retention or 0)
+  local keep = after
   for _, holds in ipairs({ state.live, state.expired }) do
     for _, hold in ipairs(holds) do
       text[2] = state.letter
       text[#text + 1] = ' ' .. hold.token .. ':' .. hold.us .. ':' .. hold.ms .. ':' .. hold.attempt
-      keep = math.max(keep, math.ceil((hold.ends - state.at) / 1000) + (retention or 0))
+      keep = math.max(keep, math.ceil((hold.ends - state.at) / 1000) + after)
     end
   end
   if retention then
@@ -126,11 +131,20 @@ local function fence(state, own, want)
   return from
 end
 
--- If another attempt of the same key relies on the hold too, the cancel of neither may undo it.
+-- Notes that an attempt of the same key relies on the hold too: the cancel of one does not undo it, but that of all does.
 local function rely(own, attempt)
-  if own.attempt ~= attempt and own.attempt ~= attempt .. '^' then
+  local attempts, mark = string.match(own.attempt, '^([^%^]*)(%^?)$')
+  if attempt == '0' or attempts == '0' or #attempts > LONGEST_ATTEMPTS then
     own.attempt = '0'
+  elseif not string.find('+' .. attempts .. '+', '+' .. attempt .. '+', 1, true) then
+    own.attempt = attempts .. '+' .. attempt .. mark
   end
+end
+
+-- Whether who claims this knows of the hold, so that no late cancel may undo it. Who claims a shared hold does not know of its
+-- promotion.
+local function is_known(state, claim)
+  return claim ~= '-' or state.mode == 'S'
 end
 
 -- Whether this would be a new exclusive hold, and no fencing token is left for it.

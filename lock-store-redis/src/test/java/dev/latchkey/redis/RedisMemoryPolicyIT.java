@@ -7,6 +7,8 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.testkit.Requests;
 import dev.latchkey.testkit.TimeLimits;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -58,6 +60,21 @@ class RedisMemoryPolicyIT extends OnOneServer {
                     .atMost(TimeLimits.LIMIT)
                     .untilAsserted(
                             () -> assertThat(log()).containsOnlyOnce(WARNING).contains(policy, "noeviction"));
+        }
+    }
+
+    @Test
+    void givenAPolicyThatEvictsLocks_whenConnectedAgain_thenItIsNotWarnedOfAgain() {
+        configure("100mb", "volatile-lru");
+        try (RedisClient client = RedisClient.create(server.dsn())) {
+            Connections connections = MemoryPolicy.WARN.watching(Connections.of(client), "it", TimeLimits.LIMIT);
+            for (int i = 0; i < 3; i++) {
+                var open = (StatefulRedisConnection<?, ?>) connections.commands();
+                // Answers come in order: the policy has been read by then.
+                assertThat(open.sync().ping()).isEqualTo("PONG");
+            }
+
+            assertThat(log()).containsOnlyOnce(WARNING);
         }
     }
 
