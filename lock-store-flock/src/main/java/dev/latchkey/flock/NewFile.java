@@ -55,14 +55,32 @@ final class NewFile {
         Path unnamed = directory.resolve(".new-" + UUID.randomUUID());
         Files.createFile(unnamed, PosixFilePermissions.asFileAttribute(EnumSet.of(OWNER_READ, OWNER_WRITE)));
         try {
-            Set<PosixFilePermission> permissions = permissionsAs(Files.getPosixFilePermissions(directory));
-            if (permissions.contains(GROUP_WRITE) && !permissions.contains(OTHERS_WRITE)) {
-                giveTheDirectorysGroup(unnamed);
-            }
-            Files.setPosixFilePermissions(unnamed, permissions);
+            setRights(unnamed);
             link(unnamed, file);
         } finally {
             Files.deleteIfExists(unnamed);
+        }
+    }
+
+    private void setRights(Path file) throws IOException {
+        Set<PosixFilePermission> permissions = permissionsAs(Files.getPosixFilePermissions(directory));
+        if (permissions.contains(GROUP_WRITE) && !permissions.contains(OTHERS_WRITE)) {
+            giveTheDirectorysGroup(file);
+        }
+        Files.setPosixFilePermissions(file, permissions);
+    }
+
+    /**
+     * Gives a file that may have been created by opening it the rights it would have from {@link #create}. One that is in use
+     * is not empty, and keeps its own.
+     */
+    void giveRights(Path file) throws IOException {
+        try {
+            if (Files.getFileStore(directory).supportsFileAttributeView("posix") && Files.size(file) == 0) {
+                setRights(file);
+            }
+        } catch (FileSystemException e) {
+            // Deleted again; or created by another user, who gives it its rights.
         }
     }
 

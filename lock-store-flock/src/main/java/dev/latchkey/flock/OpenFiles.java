@@ -88,9 +88,15 @@ final class OpenFiles {
                 file = open(path, identity);
             }
         }
-        ResourceFile name = store.add(resource, path, file);
-        file.attach(name);
-        return name;
+        try {
+            ResourceFile name = store.add(resource, path, file);
+            file.attach(name);
+            return name;
+        } catch (IOException e) {
+            // The store was closed meanwhile. Nobody else may ever use the file that was opened for it.
+            settle(file);
+            throw e;
+        }
     }
 
     private @Nullable LockFile open(Path path, Object identity) throws IOException {
@@ -121,7 +127,12 @@ final class OpenFiles {
                 strays.add(file);
             }
         }
-        return isThatOne ? file : null;
+        if (!isThatOne) {
+            // If the expected file was deleted just before, opening has created this one.
+            NewFile.in(path.resolveSibling(".")).giveRights(path);
+            return null;
+        }
+        return file;
     }
 
     private @Nullable RandomAccessFile openForWriting(Path path, Object identity) throws IOException {
