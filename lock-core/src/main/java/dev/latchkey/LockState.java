@@ -57,8 +57,8 @@ final class LockState {
     }
 
     /**
-     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, whatever comes of it, and demotes
-     * what the store has when it comes there: also a hold that is shared now, and was promoted before.
+     * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, whatever comes of it. If an earlier
+     * demotion was not answered, it repeats that, with the claim of the exclusive hold that was given up.
      */
     Step<Claim> claim(LockMode wanted) {
         return step(() -> {
