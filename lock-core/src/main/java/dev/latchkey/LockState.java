@@ -58,7 +58,7 @@ final class LockState {
 
     /**
      * Begins a request for a mode. One for a shared hold gives an exclusive one up at once, and for good unless nothing was
-     * sent. It demotes what the store has when it comes there: also a hold that is shared now, and was promoted before. A
+     * sent. If an earlier demotion was not answered, it repeats that, with the claim of the exclusive hold that was given up. A
      * received key that claims nothing has nothing to give up.
      */
     Step<Claim> claim(LockMode wanted) {

@@ -10,7 +10,7 @@ import java.util.Set;
  * @param answer what the caller is told
  * @param signs to be stored before the item is changed, with their seconds
  * @param state what the item becomes, if it is still the one that was looked at; empty if it stays
- * @param obsolete signs to be deleted after that
+ * @param obsolete signs to be removed after that, if they are still those that were found
  */
 record Decision<T>(T answer, Map<MarkerItem, Integer> signs, Optional<ItemState> state, Set<MarkerItem> obsolete) {
 

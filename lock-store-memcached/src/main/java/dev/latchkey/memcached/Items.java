@@ -52,9 +52,21 @@ record Items(ServerCalls link, String resource, ItemName name) {
                         .allMatch(one -> store(look, one.getKey(), one.getValue(), time))
                 && decision.state().map(state -> change(look, state, time)).orElse(true);
         if (written) {
-            decision.obsolete().forEach(sign -> link.ask(resource, client -> client.delete(name.of(sign))));
+            decision.obsolete().forEach(sign -> remove(look, sign));
         }
         return written;
+    }
+
+    /** Only the sign that was found: a plain delete that comes late would remove one that the same key has stored since. */
+    private void remove(ItemSnapshot look, MarkerItem sign) {
+        ItemSnapshot.Found found = look.signs().get(sign);
+        if (found != null) {
+            boolean unused = replace(
+                    name.of(sign),
+                    found.version(),
+                    TtlSeconds.LONG_AGO,
+                    found.holding().written());
+        }
     }
 
     /** In no case by a set: one that comes late would shorten what a later request stored, and one without memory delete it. */

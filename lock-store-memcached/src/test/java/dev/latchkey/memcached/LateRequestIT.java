@@ -82,6 +82,31 @@ class LateRequestIT {
         }
     }
 
+    /** Two processes use one key, as where one has passed it on to the other. */
+    @Test
+    void givenAReaderLeft_whenTheRestOfItsReleaseComesAfterItsKeyReadsAgain_thenItKeepsWritersOut() throws Exception {
+        try (MemcachedServer server = MemcachedServer.start();
+                LateProxy proxy = new LateProxy(server.address());
+                MemcachedStore store = Stores.patient(proxy.address());
+                LockFactory locks = new LockFactory(store);
+                MemcachedStore direct = Stores.patient(server.address());
+                LockFactory others = new LockFactory(direct)) {
+            Key key = Key.of("r");
+            Lock left = locks.createLock(key, LONG);
+            assertThat(left.tryAcquireShared()).isTrue();
+            proxy.holdBack("(delete|cas) lock:r~r");
+            assertThatThrownBy(left::release).isInstanceOf(LockStorageException.class);
+            Lock reader = others.createLock(key, LONG);
+            assertThat(reader.tryAcquireShared()).isTrue();
+
+            String answer = proxy.deliver();
+
+            assertThat(others.createLock("r", LONG).tryAcquire()).isFalse();
+            assertThat(reader.isAcquired()).isTrue();
+            assertThat(answer).isEqualTo("EXISTS");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void givenADemotion_whenItsFirstStepComesAfterALongerLease_thenTheLeaseIsAsTheReaderBelieves(boolean wasReader)

@@ -6,8 +6,10 @@ import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Response;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +25,12 @@ final class Hold {
     /** Held while a request that does not wait changes the mode. */
     private final ReentrantLock change = new ReentrantLock();
 
+    /** Several if several callers with its key wait to promote it. */
+    private final Set<Waiter> promoters = new HashSet<>();
+
     private LockMode mode;
     private OptionalLong token;
     private @Nullable QueueNode promotion;
-    private @Nullable Waiter promoter;
     private int promotions;
     private boolean inDoubt;
     private boolean ended;
@@ -89,12 +93,12 @@ final class Hold {
 
     /** Registers a waiter that promotes it, which is told when the hold ends; returns false if it has ended. */
     synchronized boolean beginPromotion(Waiter waiter) {
-        promoter = waiter;
+        promoters.add(waiter);
         return !ended;
     }
 
-    synchronized void endPromotion() {
-        promoter = null;
+    synchronized void endPromotion(Waiter waiter) {
+        promoters.remove(waiter);
     }
 
     /** Returns false if it has ended, or was promoted before. */
@@ -153,9 +157,7 @@ final class Hold {
             return false;
         }
         ended = true;
-        if (promoter != null) {
-            promoter.look();
-        }
+        promoters.forEach(Waiter::look);
         return true;
     }
 

@@ -108,8 +108,8 @@ final class PredecessorWatches {
 
         @Override
         public void process(WatchedEvent event) {
-            // Events of the connection come here too; the watch outlasts them.
-            if (event.getType() != EventType.None) {
+            // Events of the connection come here too; the watch outlasts them, unless the client forgets it.
+            if (event.getType() != EventType.None || requests.dropsWatches(event)) {
                 watches.remove(path, this);
                 found.complete(Reply.of(Code.NONODE.intValue(), null));
                 followers.tellLast(WaitSignal.LOOK);

@@ -60,7 +60,7 @@ final class Promotion {
             throw e;
         } finally {
             session.remove(waiter);
-            hold.endPromotion();
+            hold.endPromotion(waiter);
         }
     }
 

@@ -5,8 +5,11 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
@@ -132,6 +135,12 @@ final class Requests {
         CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         client.exists(path, false, (code, asked, context, stat) -> answer.complete(answers.read(code, stat)), null);
         return answer;
+    }
+
+    /** Returns whether the client drops all its watches with an event, as one that is told not to set them again does. */
+    boolean dropsWatches(WatchedEvent event) {
+        return event.getState() != KeeperState.SyncConnected
+                && client.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET);
     }
 
     /** Sets a watch for the next change or the deletion of a node; returns its data. */

@@ -3,13 +3,19 @@ package dev.latchkey.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.testkit.BackgroundCall;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -115,6 +121,60 @@ class FaultsIT extends BesideRivals {
         proxy.heal();
 
         assertThat(waiting.result().isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenAClientThatForgetsItsWatches_whenTheHolderGoesWhileWeAreCutOff_thenGrantedAfterwards() throws Exception {
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        Lock holder = rivals.createLock("forgotten", TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        ZooKeeper client = new ZooKeeper(proxy.address().toString(), 60_000, event -> {}, config);
+        try (ZooKeeperStore forgetful = ZooKeeperStore.builder(client).build()) {
+            BackgroundCall<Lock> waiting = waiting(new LockFactory(forgetful), "forgotten", 2);
+            proxy.refuse();
+            Awaitility.await().atMost(LIMIT).until(() -> proxy.connections() == 0);
+
+            assertThat(holder.release()).isTrue();
+            proxy.heal();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+        } finally {
+            client.close();
+        }
+    }
+
+    @Test
+    void givenHeldOverAClientOfTheCaller_whenItIsClosed_thenTheHolderKnowsAtOnce() throws Exception {
+        ZooKeeper client = Nodes.connect(server.address().toString(), 60_000);
+        try (ZooKeeperStore over = ZooKeeperStore.builder(client).build()) {
+            Lock lock = new LockFactory(over).createLock("closed", TTL);
+            assertThat(lock.tryAcquire()).isTrue();
+
+            client.close();
+
+            assertThat(lock.isExpired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenTwoThreadsWaitToPromoteOneKey_whenOneGivesUpAndItIsReleased_thenTheOtherIsTold() throws Exception {
+        Lock reader = rivals.createLock("promoted", TTL);
+        assertThat(reader.tryAcquireShared()).isTrue();
+        Key key = Key.of("promoted");
+        Lock one = locks.createLock(key, TTL);
+        Lock other = locks.createLock(key, TTL);
+        assertThat(one.tryAcquireShared()).isTrue();
+        assertThat(other.tryAcquireShared()).isTrue();
+        BackgroundCall<Lock> waiting = BackgroundCall.start(other::acquire);
+        awaitLine("promoted", 3);
+        assertThat(one.tryAcquire(Duration.ofMillis(500))).isFalse();
+
+        assertThat(one.release()).isTrue();
+
+        assertThatThrownBy(waiting::result).isInstanceOf(LockLostException.class);
+        assertThat(reader.release()).isTrue();
+        awaitLine("promoted", 0);
     }
 
     @Test
