@@ -71,9 +71,9 @@ final class HeldLock {
     }
 
     /** Right before the commit of a transaction of this thread: throws if it must not be committed. */
-    void checkBeforeCommit() {
+    void checkBeforeCommit(@Nullable Object transaction) {
         checkNotLost();
-        commitCheck.check(this);
+        commitCheck.check(this, transaction);
     }
 
     /**
