@@ -40,7 +40,7 @@ final class HeldLock {
 
     /** Another may have the same resource in another store. */
     boolean is(Acquirer whose, String what) {
-        return acquirer == whose && resource.equals(what);
+        return resource.equals(what) && acquirer.factory() == whose.factory();
     }
 
     LockMode mode() {
