@@ -30,6 +30,11 @@ final class Acquirer {
         this.commitCheck = commitCheck;
     }
 
+    /** What tells the same lock from one elsewhere: templates, and contexts with a parent, may share it. */
+    LockFactory factory() {
+        return factory.get();
+    }
+
     Set<HeldLock> held() {
         return held;
     }

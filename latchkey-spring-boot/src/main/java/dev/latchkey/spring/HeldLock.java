@@ -40,7 +40,7 @@ final class HeldLock {
 
     /** Another may have the same resource in another store. */
     boolean is(Acquirer whose, String what) {
-        return acquirer == whose && resource.equals(what);
+        return resource.equals(what) && acquirer.factory() == whose.factory();
     }
 
     LockMode mode() {
@@ -71,9 +71,9 @@ final class HeldLock {
     }
 
     /** Right before the commit of a transaction of this thread: throws if it must not be committed. */
-    void checkBeforeCommit() {
+    void checkBeforeCommit(@Nullable Object transaction) {
         checkNotLost();
-        commitCheck.check(this);
+        commitCheck.check(this, transaction);
     }
 
     /**

@@ -4,11 +4,14 @@ import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.JdbcStore;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Guards a transaction on the database that has the locks by its rows: a lock that is lost cannot be committed. */
@@ -23,8 +26,8 @@ final class JdbcCommitCheck implements CommitCheck {
     }
 
     @Override
-    public void check(HeldLock held) {
-        Optional<DataSource> inTransaction = inTransaction();
+    public void check(HeldLock held, @Nullable Object transaction) {
+        Optional<DataSource> inTransaction = inTransaction(transaction);
         if (inTransaction.isEmpty() || held.mode() == LockMode.SHARED) {
             held.checkHeld();
             return;
@@ -45,14 +48,28 @@ final class JdbcCommitCheck implements CommitCheck {
     }
 
     /** The transaction may be bound to the same database by another wrapper of it. */
-    private Optional<DataSource> inTransaction() {
-        for (Object resource :
-                TransactionSynchronizationManager.getResourceMap().keySet()) {
-            if (resource instanceof DataSource bound && target(bound) == dataSource) {
+    private Optional<DataSource> inTransaction(@Nullable Object transaction) {
+        for (Map.Entry<Object, Object> resource :
+                TransactionSynchronizationManager.getResourceMap().entrySet()) {
+            if (resource.getKey() instanceof DataSource bound
+                    && target(bound) == dataSource
+                    && isOf(transaction, resource.getValue())) {
                 return Optional.of(bound);
             }
         }
         return Optional.empty();
+    }
+
+    /**
+     * The connection may be that of a transaction around the one to be committed. A guard in it would keep renewals and the
+     * release waiting until that ends.
+     */
+    private static boolean isOf(@Nullable Object transaction, Object connection) {
+        if (transaction instanceof JdbcTransactionObjectSupport jdbc && jdbc.hasConnectionHolder()) {
+            return jdbc.getConnectionHolder() == connection;
+        }
+        return transaction == null
+                || transaction.getClass().getName().startsWith("org.springframework.transaction.jta.");
     }
 
     static DataSource target(DataSource dataSource) {

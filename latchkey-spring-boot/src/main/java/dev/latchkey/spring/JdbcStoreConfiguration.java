@@ -45,10 +45,14 @@ class JdbcStoreConfiguration {
 
     /** A lock must not be taken in a transaction of the application, nor be rolled back with it. */
     private static DataSource outsideOfTransactions(DataSource dataSource) {
-        DataSource target = dataSource;
-        while (target instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-            target = proxy.getTargetDataSource();
+        DataSource outside = dataSource;
+        for (DataSource one = dataSource;
+                one instanceof DelegatingDataSource wrapper && wrapper.getTargetDataSource() != null;
+                one = wrapper.getTargetDataSource()) {
+            if (wrapper instanceof TransactionAwareDataSourceProxy) {
+                outside = wrapper.getTargetDataSource();
+            }
         }
-        return target;
+        return outside;
     }
 }

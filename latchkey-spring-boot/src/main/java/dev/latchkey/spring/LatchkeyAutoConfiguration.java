@@ -8,10 +8,14 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
@@ -91,8 +95,23 @@ class LatchkeyAutoConfiguration {
     }
 
     @Bean
+    @Conditional(OwnLocks.class)
     Acquirer latchkeyAcquirer(ObjectProvider<LockFactory> factory, StoreChoice choice) {
         return new Acquirer(SingletonSupplier.of(factory::getObject), choice::commitCheck);
+    }
+
+    /** A context without a factory of its own locks as its parent does, and checks commits as that. */
+    static final class OwnLocks extends AnyNestedCondition {
+
+        OwnLocks() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnMissingBean(Acquirer.class)
+        static final class NoParent {}
+
+        @ConditionalOnBean(value = LockFactory.class, search = SearchStrategy.CURRENT)
+        static final class OwnFactory {}
     }
 
     @Bean(LatchkeyLifecycle.TEMPLATE)

@@ -1,10 +1,11 @@
 package dev.latchkey.spring;
 
-import dev.latchkey.Capability;
 import dev.latchkey.Key;
+import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.PersistingStore;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
@@ -51,7 +52,9 @@ final class LatchkeyLifecycle implements SmartLifecycle {
         // Refuses a choice that cannot be made, also where nothing is locked yet.
         String unused = description();
         if (isUsed() || (choosesStore() && choice.isDsn())) {
-            checkLeases();
+            checkUnique(LockFactory.class);
+            checkUnique(PersistingStore.class);
+            checkDurations();
             if (properties.failFast()) {
                 context.getBeanProvider(PersistingStore.class).ifUnique(this::look);
             }
@@ -85,17 +88,43 @@ final class LatchkeyLifecycle implements SmartLifecycle {
         }
     }
 
-    private void checkLeases() {
-        methods.all().stream()
-                .filter(locked -> !locked.settings().minHold().isZero())
-                .filter(locked -> !context.getBean(LockFactory.class).supports(Capability.LEASES))
-                .findFirst()
-                .ifPresent(locked -> {
-                    throw LockedMethodParser.wrong(
-                            locked.method(),
-                            "its minHold needs a store with leases, and " + description() + " has none",
-                            "Use a store with leases, such as jdbc, redis or mongodb, or leave out the minHold.");
-                });
+    /** The first call would find out, perhaps at night. The factory of the application may have another store than beans are. */
+    private void checkUnique(Class<?> type) {
+        String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(context, type, true, false);
+        boolean isWanted = type == LockFactory.class || context.containsBeanDefinition(FACTORY);
+        if (isWanted && names.length > 1 && context.getBeanProvider(type).getIfUnique() == null) {
+            throw new LatchkeyConfigurationException(
+                    "The application has several beans of type " + type.getSimpleName() + ", "
+                            + String.join(", ", names) + ", and none of them is primary: locks could be kept in any.",
+                    "Mark one with @Primary.");
+        }
+    }
+
+    private void checkDurations() {
+        LockFactory factory = context.getBean(LockFactory.class);
+        try {
+            Lock unused = LockSettings.waiting(properties.ttl())
+                    .apply(factory.lock(PROBE))
+                    .create();
+        } catch (IllegalArgumentException e) {
+            throw new LatchkeyConfigurationException(
+                    "latchkey.ttl is no TTL of a lock: " + e.getMessage() + ".", "Correct latchkey.ttl, as in 30s.", e);
+        }
+        methods.all().forEach(locked -> checkDurations(locked, factory));
+    }
+
+    private void checkDurations(LockedMethod locked, LockFactory factory) {
+        try {
+            Lock unused = locked.settings().apply(factory.lock(PROBE)).create();
+        } catch (UnsupportedOperationException e) {
+            throw LockedMethodParser.wrong(
+                    locked.method(),
+                    "its minHold needs a store with leases, and " + description() + " has none",
+                    "Use a store with leases, such as jdbc, redis or mongodb, or leave out the minHold.");
+        } catch (IllegalArgumentException e) {
+            throw LockedMethodParser.wrong(
+                    locked.method(), String.valueOf(e.getMessage()), "Correct the ttl, the minHold or the maxHold.");
+        }
     }
 
     /** A context that is only stopped may be started again, with the same factory. */

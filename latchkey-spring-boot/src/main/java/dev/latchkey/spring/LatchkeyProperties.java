@@ -19,4 +19,11 @@ record LatchkeyProperties(
         @Nullable String store,
         @DefaultValue("30s") Duration ttl,
         @DefaultValue("") String prefix,
-        @DefaultValue("true") boolean failFast) {}
+        @DefaultValue("true") boolean failFast) {
+
+    /** Without the store, whose DSN may contain a password. */
+    @Override
+    public String toString() {
+        return "LatchkeyProperties[ttl=" + ttl + ", prefix=" + prefix + ", failFast=" + failFast + "]";
+    }
+}

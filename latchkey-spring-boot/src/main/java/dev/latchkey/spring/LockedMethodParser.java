@@ -5,11 +5,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.expression.Expression;
 import org.springframework.util.ClassUtils;
 
@@ -27,9 +26,10 @@ final class LockedMethodParser {
 
     LockedMethod parse(Method method, Class<?> type, Locked locked) {
         checkProxied(method, type);
-        checkResult(method, locked);
+        Class<?> result = GenericTypeResolver.resolveReturnType(method, type);
+        checkResult(method, result, locked);
         Expression key = expressions.parse(method, locked.value());
-        return new LockedMethod(method, key, settings(method, locked), ResultKind.of(method));
+        return new LockedMethod(method, key, settings(method, locked), ResultKind.of(result));
     }
 
     private static void checkProxied(Method method, Class<?> type) {
@@ -69,8 +69,7 @@ final class LockedMethodParser {
                 && !method.getDeclaringClass().getPackage().equals(type.getPackage());
     }
 
-    private static void checkResult(Method method, Locked locked) {
-        Class<?> result = method.getReturnType();
+    private static void checkResult(Method method, Class<?> result, Locked locked) {
         if (locked.ifHeld() == IfHeld.SKIP && result.isPrimitive() && result != void.class) {
             throw wrong(
                     method,
@@ -78,9 +77,7 @@ final class LockedMethodParser {
                     "Return " + ClassUtils.resolvePrimitiveIfNecessary(result).getSimpleName()
                             + " or an Optional, or do not skip.");
         }
-        boolean isPlainFuture = Future.class.isAssignableFrom(result) && ResultKind.of(method) != ResultKind.STAGE;
-        boolean isOtherPublisher = ResultKind.of(method) == ResultKind.VALUE && isPublisher(result);
-        if (isPlainFuture || isOtherPublisher) {
+        if (ResultKind.of(result) == ResultKind.VALUE && ResultKind.isPending(result)) {
             throw wrong(
                     method,
                     "nobody can tell when a " + result.getSimpleName()
@@ -95,20 +92,6 @@ final class LockedMethodParser {
                     "it is a suspend function, which goes on in other threads after it has returned",
                     "Call a LockTemplate around what blocks, or return a Mono.");
         }
-    }
-
-    private static boolean isPublisher(Class<?> type) {
-        for (Class<?> one = type; one != null; one = one.getSuperclass()) {
-            if (one.getName().equals("org.reactivestreams.Publisher") || one == Flow.Publisher.class) {
-                return true;
-            }
-            for (Class<?> implemented : one.getInterfaces()) {
-                if (isPublisher(implemented)) {
-                    return true;
-                }
-            }
-        }
-        return false;
     }
 
     private LockSettings settings(Method method, Locked locked) {

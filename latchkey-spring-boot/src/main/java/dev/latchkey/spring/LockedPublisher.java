@@ -1,5 +1,6 @@
 package dev.latchkey.spring;
 
+import dev.latchkey.LockFactory;
 import java.util.Optional;
 import org.aopalliance.intercept.MethodInvocation;
 import org.reactivestreams.Publisher;
@@ -12,7 +13,7 @@ import reactor.util.context.ContextView;
 record LockedPublisher(Acquirer acquirer, String resource, LockSettings settings) {
 
     /** In the context of a subscription that works under a lock. */
-    private record UnderLock(Acquirer acquirer, String resource) {}
+    private record UnderLock(LockFactory factory, String resource) {}
 
     Mono<Object> mono(MethodInvocation call) {
         return Mono.deferContextual(context -> {
@@ -37,7 +38,7 @@ record LockedPublisher(Acquirer acquirer, String resource, LockSettings settings
     }
 
     private UnderLock underLock() {
-        return new UnderLock(acquirer, resource);
+        return new UnderLock(acquirer.factory(), resource);
     }
 
     private void checkNotNested(ContextView context) {

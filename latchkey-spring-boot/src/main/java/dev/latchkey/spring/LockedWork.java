@@ -4,12 +4,21 @@ import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockConflictedException.Reason;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Runs work in the current thread under a lock. */
 record LockedWork<T extends @Nullable Object, X extends Throwable>(
         Acquirer acquirer, String resource, LockSettings settings) {
+
+    /** Looked for once per class: every call asks. */
+    private static final ClassValue<Boolean> PENDING = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return ResultKind.isPending(type);
+        }
+    };
 
     /** Runs it under a new hold, or under that which the thread has already. */
     T run(LockTemplate.Call<T, X> work, Supplier<T> skipped) throws X {
@@ -49,6 +58,7 @@ record LockedWork<T extends @Nullable Object, X extends Throwable>(
         T result;
         try {
             result = work.call();
+            checkEnded(result);
         } catch (Throwable e) {
             if (!isLeftToTransaction) {
                 endFailed(held, e);
@@ -61,6 +71,16 @@ record LockedWork<T extends @Nullable Object, X extends Throwable>(
             end(held);
         }
         return result;
+    }
+
+    private void checkEnded(@Nullable Object result) {
+        boolean isDone = result instanceof Future<?> future && future.isDone();
+        if (result != null && !isDone && PENDING.get(result.getClass())) {
+            throw new IllegalStateException("lock \"" + resource + "\": the work has returned a "
+                    + result.getClass().getSimpleName()
+                    + ", which may go on after the release: return it from a method with @Locked that is declared to return a"
+                    + " CompletableFuture, a Mono or a Flux, or wait for it under the lock");
+        }
     }
 
     /** Tells whether the release is left to the end of a transaction that was there before. */

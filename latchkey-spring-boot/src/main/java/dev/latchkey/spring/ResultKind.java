@@ -1,9 +1,11 @@
 package dev.latchkey.spring;
 
-import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** How a method gives its result, and with it the end of its work. */
@@ -19,12 +21,12 @@ enum ResultKind {
     /** By a {@code Flux} of Reactor. */
     FLUX;
 
-    static ResultKind of(Method method) {
-        Class<?> type = method.getReturnType();
+    /** A subclass of a stage is none: what is returned in its place would not be of its type. */
+    static ResultKind of(Class<?> type) {
         if (type == Optional.class) {
             return OPTIONAL;
         }
-        if (CompletionStage.class.isAssignableFrom(type)) {
+        if (type == CompletionStage.class || type == CompletableFuture.class) {
             return STAGE;
         }
         return switch (type.getName()) {
@@ -32,6 +34,20 @@ enum ResultKind {
             case "reactor.core.publisher.Flux" -> FLUX;
             default -> VALUE;
         };
+    }
+
+    /** Whether work may go on after a method has returned such a result. */
+    static boolean isPending(Class<?> type) {
+        return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type) || isPublisher(type);
+    }
+
+    /** By its name: Reactive Streams may not be there. */
+    private static boolean isPublisher(@Nullable Class<?> type) {
+        return type != null
+                && (type == Flow.Publisher.class
+                        || type.getName().equals("org.reactivestreams.Publisher")
+                        || isPublisher(type.getSuperclass())
+                        || Stream.of(type.getInterfaces()).anyMatch(ResultKind::isPublisher));
     }
 
     /** What a call that is skipped returns; a {@code Mono} and a {@code Flux} find out later. */

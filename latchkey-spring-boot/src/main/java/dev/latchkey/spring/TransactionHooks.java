@@ -4,6 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -24,8 +25,14 @@ final class TransactionHooks implements TransactionExecutionListener {
     @Override
     public void beforeCommit(TransactionExecution transaction) {
         if (transaction.isNewTransaction()) {
-            check(transaction.isReadOnly());
+            check(transaction.isReadOnly(), known(transaction));
         }
+    }
+
+    private static @Nullable Object known(TransactionExecution transaction) {
+        return transaction instanceof DefaultTransactionStatus status && status.hasTransaction()
+                ? status.getTransaction()
+                : null;
     }
 
     /** Tells whether there is a transaction, at whose end the given is run then. */
@@ -55,12 +62,12 @@ final class TransactionHooks implements TransactionExecutionListener {
         }
     }
 
-    private static void check(boolean readOnly) {
+    private static void check(boolean readOnly, @Nullable Object transaction) {
         for (HeldLock held : List.copyOf(HeldLocks.all())) {
             if (readOnly) {
                 held.checkNotLost();
             } else {
-                held.checkBeforeCommit();
+                held.checkBeforeCommit(transaction);
             }
         }
     }
@@ -79,7 +86,7 @@ final class TransactionHooks implements TransactionExecutionListener {
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            check(readOnly);
+            check(readOnly, null);
         }
     }
 }

@@ -2,11 +2,14 @@ package dev.latchkey.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.LockLostException;
 import dev.latchkey.spi.PersistingStore;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -22,8 +25,10 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** When a commit is refused, and when it is not, with transaction managers and synchronizations of the application. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CommitCheckTest {
 
     private static final String NO_OTHER_CLIENT =
@@ -75,6 +80,69 @@ class CommitCheckTest {
 
             assertThat(work.written()).isOne();
         }
+    }
+
+    /** A guard in the transaction outside would keep the release inside waiting for it, in the same thread. */
+    @Test
+    void givenATransactionInsideOfOneOnTheDatabaseOfTheLocks_whenALockIsReleasedThere_thenDoesNotWaitForItself() {
+        try (ConfigurableApplicationContext app =
+                Apps.start(TwoManagers.class, NO_OTHER_CLIENT, "latchkey.store=jdbc")) {
+            TransactionTemplate outer = transactions(app, "transactionManager");
+            TransactionTemplate inner = transactions(app, "ofOrdersManager");
+            Work work = app.getBean(Work.class);
+
+            outer.executeWithoutResult(begun -> inner.executeWithoutResult(alsoBegun -> work.write(() -> {})));
+
+            assertThat(work.written()).isOne();
+        }
+    }
+
+    /** As above, it would keep renewals waiting. */
+    @Test
+    void givenATransactionInside_whenItIsCommittedLongBeforeTheOneOutside_thenTheLockIsRenewedMeanwhile() {
+        try (ConfigurableApplicationContext app =
+                Apps.start(TwoManagers.class, NO_OTHER_CLIENT, "latchkey.store=jdbc", "latchkey.ttl=1s")) {
+            TransactionTemplate outer = transactions(app, "transactionManager");
+            TransactionTemplate inner = transactions(app, "ofOrdersManager");
+
+            app.getBean(LockTemplate.class)
+                    .run(
+                            "renewed",
+                            () -> outer.executeWithoutResult(begun -> {
+                                inner.executeWithoutResult(alsoBegun -> {});
+                                long inside = System.nanoTime();
+                                await().pollInSameThread()
+                                        .until(() -> CurrentLock.get().isLost()
+                                                || System.nanoTime() - inside > 3_000_000_000L);
+                                assertThat(CurrentLock.get().isLost()).isFalse();
+                            }));
+        }
+    }
+
+    /** It is too late for a rollback, and the caller learns that the hold has ended. */
+    @Test
+    void givenTheLockIsLostAfterTheCommit_thenCommittedAndTheCallFails() {
+        try (ConfigurableApplicationContext app = Apps.start(
+                Application.class,
+                NO_OTHER_CLIENT,
+                "spring.datasource.url=jdbc:h2:mem:after-commit",
+                "latchkey.store=in-memory")) {
+            Work work = app.getBean(Work.class);
+
+            assertThatThrownBy(() -> work.write(() ->
+                            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                                @Override
+                                public void afterCommit() {
+                                    loseLock(app);
+                                }
+                            })))
+                    .isInstanceOf(LockLostException.class);
+            assertThat(work.written()).isOne();
+        }
+    }
+
+    private static TransactionTemplate transactions(ConfigurableApplicationContext app, String manager) {
+        return new TransactionTemplate(app.getBean(manager, PlatformTransactionManager.class));
     }
 
     private static void assertNotCommitted(ConfigurableApplicationContext app, Runnable inTransaction) {
@@ -133,13 +201,44 @@ class CommitCheckTest {
         }
     }
 
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class TwoManagers {
+        @Bean
+        @Primary
+        DataSource ofLocks() {
+            return new DriverManagerDataSource("jdbc:h2:mem:two-locks;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=60000");
+        }
+
+        @Bean
+        DataSource ofOrders() {
+            return new DriverManagerDataSource("jdbc:h2:mem:two-orders;DB_CLOSE_DELAY=-1");
+        }
+
+        @Bean
+        @Primary
+        PlatformTransactionManager transactionManager(DataSource ofLocks) {
+            return new JdbcTransactionManager(ofLocks);
+        }
+
+        @Bean
+        PlatformTransactionManager ofOrdersManager(@Qualifier("ofOrders") DataSource ofOrders) {
+            return new JdbcTransactionManager(ofOrders);
+        }
+
+        @Bean
+        Work work(@Qualifier("ofOrders") DataSource ofOrders) {
+            return new Work(ofOrders);
+        }
+    }
+
     static class Work {
 
         private final JdbcClient sql;
 
         Work(DataSource dataSource) {
             sql = JdbcClient.create(dataSource);
-            sql.sql("CREATE TABLE written (n int)").update();
+            sql.sql("CREATE TABLE IF NOT EXISTS written (n int)").update();
         }
 
         @Locked("'work'")

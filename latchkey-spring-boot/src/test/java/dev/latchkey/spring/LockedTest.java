@@ -117,6 +117,15 @@ class LockedTest {
     }
 
     @Test
+    void givenAKeyWhoseTextDiffersInEachInstance_thenRefused() {
+        assertThatThrownBy(() -> work.keyed(new long[] {1}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is a long[], whose text differs in each instance");
+        assertThatThrownBy(() -> work.keyed(new Plain())).isInstanceOf(IllegalArgumentException.class);
+        assertThat(work.keyed(Optional.of(1))).isEqualTo("app:Optional[1]");
+    }
+
+    @Test
     void givenItFails_thenReleasedAndThrown() {
         assertThatThrownBy(() -> work.order(7, () -> {
                     throw new UnsupportedOperationException("no");
@@ -379,6 +388,12 @@ class LockedTest {
 
         @Locked("#name")
         void named(@Nullable String name) {}
+
+        @Locked("#one")
+        String keyed(Object one) {
+            assertThat(one).isNotNull();
+            return CurrentLock.get().resource();
+        }
 
         @Locked(value = "'skip'", ifHeld = IfHeld.SKIP)
         @Nullable Integer skipped(AtomicBoolean ran) {

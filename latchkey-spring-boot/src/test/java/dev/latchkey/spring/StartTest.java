@@ -11,6 +11,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.store.InMemoryStore;
 import io.lettuce.core.RedisClient;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -184,6 +185,42 @@ class StartTest {
         assertFails(output, application, "its minHold needs a store with leases", NO_CLIENT);
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {TwoFactories.class, TwoStores.class})
+    void givenSeveralBeansToLockWith_whenNoneIsPrimary_thenSaysSo(Class<?> application, CapturedOutput output) {
+        assertFails(output, application, "one, two, and none of them is primary", NO_CLIENT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {ShortTtl.class, ShortMaxHold.class, LongMinHold.class})
+    void givenADurationThatNoLockMayHave_thenSaysSo(Class<?> application, CapturedOutput output) {
+        assertFails(output, application, "is out of range", NO_CLIENT, "latchkey.store=in-memory");
+    }
+
+    @Test
+    void givenATtlThatNoLockMayHave_thenSaysSo(CapturedOutput output) {
+        assertFails(
+                output,
+                OneLocked.class,
+                "latchkey.ttl is no TTL of a lock",
+                NO_CLIENT,
+                "latchkey.store=in-memory",
+                "latchkey.ttl=0s");
+    }
+
+    @Test
+    void givenAPasswordInTheStore_thenNotShown(CapturedOutput output) {
+        assertFails(
+                output,
+                OneLocked.class,
+                "Correct latchkey.store",
+                NO_CLIENT,
+                "latchkey.store=postgresql://user:hidden@host:none/locks");
+        assertThat(output).doesNotContain("hidden");
+        assertThat(new LatchkeyProperties("redis://:hidden@host", Duration.ofSeconds(1), "", true).toString())
+                .doesNotContain("hidden");
+    }
+
     @Test
     void givenADataSourceThatLeadsToSeveralDatabases_thenSaysSo(CapturedOutput output) {
         assertFails(output, Routed.class, "leads to several databases", NO_CLIENT);
@@ -201,6 +238,7 @@ class StartTest {
                 Arguments.of(UnknownArgument.class, "names #ide, which is no argument"),
                 Arguments.of(SkippedPrimitive.class, "Return Integer or an Optional"),
                 Arguments.of(PlainFuture.class, "nobody can tell when a Future has completed"),
+                Arguments.of(OtherStage.class, "nobody can tell when a Stage has completed"),
                 Arguments.of(OtherPublisher.class, "nobody can tell when a Publisher has completed"),
                 Arguments.of(BadDuration.class, "its ttl \"soon\" is no duration"),
                 Arguments.of(MinOverMax.class, "its minHold is longer than its maxHold"));
@@ -249,8 +287,8 @@ class StartTest {
     static class Proxied {
         @Bean
         DataSource dataSource() {
-            return new TransactionAwareDataSourceProxy(
-                    new DriverManagerDataSource("jdbc:h2:mem:proxied;DB_CLOSE_DELAY=-1"));
+            return new LazyConnectionDataSourceProxy(new TransactionAwareDataSourceProxy(
+                    new DriverManagerDataSource("jdbc:h2:mem:proxied;DB_CLOSE_DELAY=-1")));
         }
     }
 
@@ -270,6 +308,52 @@ class StartTest {
         RedisStore ownStore() {
             return new RedisStore(RedisClient.create("redis://127.0.0.1:1"));
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(OneLocked.class)
+    static class TwoFactories {
+        @Bean
+        LockFactory one() {
+            return LockFactory.connect("in-memory");
+        }
+
+        @Bean
+        LockFactory two() {
+            return LockFactory.connect("in-memory");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(OneLocked.class)
+    static class TwoStores {
+        @Bean
+        InMemoryStore one() {
+            return new InMemoryStore();
+        }
+
+        @Bean
+        InMemoryStore two() {
+            return new InMemoryStore();
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class ShortTtl {
+        @Locked(value = "'a'", ttl = "0s")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class ShortMaxHold {
+        @Locked(value = "'a'", maxHold = "1ms")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class LongMinHold {
+        @Locked(value = "'a'", minHold = "99999d")
+        void work() {}
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -383,6 +467,17 @@ class StartTest {
         @Locked("'a'")
         Future<Integer> work() {
             return CompletableFuture.completedFuture(1);
+        }
+    }
+
+    @EnableAutoConfiguration
+    static class OtherStage {
+
+        static class Stage extends CompletableFuture<Integer> {}
+
+        @Locked("'a'")
+        Stage work() {
+            return new Stage();
         }
     }
 
