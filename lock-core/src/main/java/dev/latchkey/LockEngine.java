@@ -197,8 +197,11 @@ final class LockEngine {
         if (loop.hasLine(request)) {
             return loop.await(request, Duration.ZERO, end, withdrawn);
         }
-        Response first = context.store().save(request.with(end.isOver() ? RetryIntent.ONCE : RetryIntent.AGAIN));
-        return first instanceof Response.Conflicted conflict && !end.isOver()
+        RetryIntent intent = end.isOver() ? RetryIntent.ONCE : RetryIntent.AGAIN;
+        Response first = context.store().save(request.with(intent));
+        // A promoter that said it would ask again does so, also when that has taken its time: else its mark would stay.
+        boolean leavesMark = intent == RetryIntent.AGAIN && request.key().held().isPresent();
+        return first instanceof Response.Conflicted conflict && (leavesMark || !end.isOver())
                 ? loop.await(request, conflict.retryAfter(), end, withdrawn)
                 : Optional.of(first);
     }

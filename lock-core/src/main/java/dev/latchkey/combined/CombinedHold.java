@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 /** One hold of a combined store, from its grant to its end: which members carry it, and as what. Thread-safe. */
 final class CombinedHold {
 
+    /** Who is told by the answer to a request of its own is told nothing before. */
+    private static final CompletableFuture<Void> AT_ONCE = CompletableFuture.completedFuture(null);
+
     private final Quorum quorum;
     private final Key key;
     private final HoldParts parts;
@@ -151,9 +154,18 @@ final class CombinedHold {
     }
 
     private void endWithSessions(LossReason reason) {
-        boolean unused = endByItself();
-        // Last, for who hears of it may take it anew.
-        lost.complete(reason);
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        // What is given back waits until that is told, but comes before what is taken anew by who hears of it.
+        boolean unused = endByItself(told);
+        tell(reason, told);
+    }
+
+    private void tell(LossReason reason, CompletableFuture<Void> told) {
+        try {
+            lost.complete(reason);
+        } finally {
+            told.complete(null);
+        }
     }
 
     /** Whether enough sessions live that nobody can have it otherwise; who has ended it by a request is told by that. */
@@ -204,21 +216,21 @@ final class CombinedHold {
                 return;
             }
         }
-        giveBack(inDoubt);
+        giveBack(inDoubt, AT_ONCE);
     }
 
     /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
     void giveUp(Collection<Member> inDoubt) {
         if (end()) {
-            giveBack(inDoubt);
+            giveBack(inDoubt, AT_ONCE);
         }
     }
 
-    private void giveBack(Collection<Member> inDoubt) {
+    private void giveBack(Collection<Member> inDoubt, CompletableFuture<?> told) {
         if (isSuperseded()) {
             quorum.leave(key, this);
         } else {
-            quorum.giveUp(key, this, inDoubt);
+            quorum.giveUp(key, this, inDoubt, told);
         }
     }
 
@@ -271,6 +283,12 @@ final class CombinedHold {
                 || (request.isDemotion() && parts.wereGivenUp(request.key().held()));
     }
 
+    /** Whether it is known as exclusive, and is claimed as shared: by a second Lock, or after it was demoted elsewhere. */
+    synchronized boolean isMoreThan(Optional<Key.Held> claimed) {
+        return parts.mode().equals(Optional.of(LockMode.EXCLUSIVE))
+                && claimed.filter(held -> held.mode() == LockMode.SHARED).isPresent();
+    }
+
     synchronized Optional<LockMode> mode() {
         return parts.mode();
     }
@@ -307,20 +325,21 @@ final class CombinedHold {
     }
 
     private void endIfOver() {
-        if (wasOverAt(System.nanoTime()) && endByItself()) {
-            lost.complete(LossReason.EXPIRED);
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        if (wasOverAt(System.nanoTime()) && endByItself(told)) {
+            tell(LossReason.EXPIRED, told);
         }
     }
 
     /** Ends it as {@link #giveUp}, for nobody asks; what goes on through another store is left to that. */
-    private boolean endByItself() {
+    private boolean endByItself(CompletableFuture<?> told) {
         if (!end()) {
             return false;
         }
         if (LastGrants.isThroughAnother(quorum, key)) {
             quorum.leave(key, this);
         } else {
-            giveBack(quorum.members());
+            giveBack(quorum.members(), told);
         }
         return true;
     }

@@ -121,9 +121,13 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             // Members that do not count by the claimed token would believe it.
             return new Response.Lost(LossReason.RELEASED_ELSEWHERE);
         }
+        if (SaveRound.changesMode(request)) {
+            forgetIfDemotedElsewhere(request.key());
+        }
         if (SaveRound.changesMode(request) && quorum.hold(request).isEmpty()) {
-            // Taken elsewhere: a member demotes only what is claimed with its own token, which this asks for, and
-            // promotes only what was seen to be shared there.
+            // Taken or changed elsewhere: a member demotes only what is claimed with its own token, which this asks
+            // for,
+            // and promotes only what was seen to be shared there.
             Response known = new RefreshRound(quorum, request, quorum.end()).finish();
             if (!(known instanceof Response.Granted)) {
                 return known;
@@ -138,6 +142,20 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
             long pause = SPLIT_PAUSE_NANOS << split;
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause + 1));
         }
+    }
+
+    /** What is claimed as shared, and known as exclusive, may have been given away and demoted, unless a second Lock asks. */
+    private void forgetIfDemotedElsewhere(Key key) {
+        quorum.hold(key).filter(hold -> hold.isMoreThan(key.held())).ifPresent(hold -> {
+            int saves = hold.savesIfQuiet();
+            boolean isShared = new FindRound(quorum, key)
+                    .finish()
+                    .filter(found -> found.mode() == LockMode.SHARED)
+                    .isPresent();
+            if (isShared && saves >= 0 && saves == hold.savesIfQuiet()) {
+                quorum.supersede(key, hold);
+            }
+        });
     }
 
     @Override

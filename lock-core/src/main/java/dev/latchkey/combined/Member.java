@@ -62,8 +62,8 @@ final class Member {
     /** Those of which something shared was asked: what the same key holds exclusively would be demoted. */
     private final UnansweredReleases demoted = new UnansweredReleases();
 
-    /** The last call for each token. */
-    private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
+    /** The last call of each key. */
+    private final ConcurrentMap<Key, CompletableFuture<?>> last = new ConcurrentHashMap<>();
 
     /** What is still being given up of a resource, whoever held it. */
     private final ConcurrentMap<String, CompletableFuture<?>> releases = new ConcurrentHashMap<>();
@@ -114,6 +114,15 @@ final class Member {
         });
     }
 
+    /** As {@link #saveBefore}, for what asks the store more than once. */
+    CompletableFuture<Response> promoteBefore(long endNanos, Key key, Supplier<Response> promotion) {
+        return inTurn(key, MOST_CALLS, releases.get(key.resource()), () -> {
+            checkInTime(endNanos, key);
+            checkUnspent(key, LockMode.EXCLUSIVE);
+            return onThread(key, promotion);
+        });
+    }
+
     /** Has it save by the thread that calls this, in the turn of the key. */
     Response saveNow(Request request) {
         try {
@@ -139,10 +148,15 @@ final class Member {
 
     /** Has it give up what a key holds. */
     CompletableFuture<Boolean> delete(Key key) {
+        return deleteAfter(CompletableFuture.completedFuture(null), key);
+    }
+
+    /** As {@link #delete}, not before something else is complete. */
+    CompletableFuture<Boolean> deleteAfter(CompletableFuture<?> first, Key key) {
         CompletableFuture<Boolean> answer = inTurn(
                 key,
                 MOST_RELEASES,
-                null,
+                first,
                 () -> noting(
                         failure -> spent.failed(key, failure),
                         () -> async.isPresent()
@@ -238,8 +252,8 @@ final class Member {
             return answer;
         }
         var unusedCount = answer.whenComplete((mine, failure) -> calls.decrementAndGet());
-        CompletableFuture<?> before = last.put(key.token(), answer);
-        var unused = answer.whenComplete((mine, failure) -> last.remove(key.token(), answer));
+        CompletableFuture<?> before = last.put(key, answer);
+        var unused = answer.whenComplete((mine, failure) -> last.remove(key, answer));
         CompletableFuture<?> all =
                 before == null ? first : first == null ? before : CompletableFuture.allOf(before, first);
         if (all == null) {
@@ -276,13 +290,13 @@ final class Member {
                 }
             });
         } catch (RejectedExecutionException e) {
-            answer.completeExceptionally(closed(key.resource()));
+            answer.completeExceptionally(closed(key, Failure.NOT_SENT));
         }
         return answer;
     }
 
-    private static LockStorageException closed(String resource) {
-        return new LockStorageException(resource, "the combined store was closed", null, Failure.NOT_SENT);
+    private static LockStorageException closed(Key key, Failure failure) {
+        return new LockStorageException(key.resource(), "the combined store was closed", null, failure);
     }
 
     /**
@@ -305,7 +319,8 @@ final class Member {
         }
         List<Runnable> left = executor.shutdownNow();
         log.warn("lock.combined_member_hangs {}: interrupted, with {} calls waiting", this, left.size());
-        last.values().forEach(call -> call.completeExceptionally(closed("any")));
+        // Any of them may have come to the store.
+        last.forEach((key, call) -> call.completeExceptionally(closed(key, Failure.IN_DOUBT)));
     }
 
     @Override

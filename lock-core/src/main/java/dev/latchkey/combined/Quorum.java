@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
@@ -154,6 +155,12 @@ final class Quorum {
         });
     }
 
+    /** What the same key holds is something else by now. */
+    void supersede(Key key, CombinedHold hold) {
+        hold.superseded();
+        holds.remove(key.token(), hold);
+    }
+
     boolean isHeldAs(Key key, CombinedHold hold) {
         return holds.get(key.token()) == hold && !hold.hasEnded();
     }
@@ -168,10 +175,11 @@ final class Quorum {
      *
      * @param inDoubt all but those that have just said that they have none: the same key, given to another process, may hold
      *     there anew
+     * @param told complete when the holder has been told: until then nobody else is to have it
      */
-    void giveUp(Key key, CombinedHold ended, Collection<Member> inDoubt) {
+    void giveUp(Key key, CombinedHold ended, Collection<Member> inDoubt, CompletableFuture<?> told) {
         for (Member member : inDoubt) {
-            var unused = member.delete(key.claiming(ended.part(member)));
+            var unused = member.deleteAfter(told, key.claiming(ended.part(member)));
         }
         // Not before: what the same key takes from now on comes after it at each member.
         holds.remove(key.token(), ended);

@@ -44,6 +44,9 @@ final class SaveRound {
     }
 
     private CompletableFuture<Response> ask(Member member, long endNanos) {
+        if (isPromotion() && member.fencing().isEmpty()) {
+            return member.promoteBefore(endNanos, key, () -> promote(member));
+        }
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
         return member.saveBefore(endNanos, key, () -> requestTo(member), wish);
@@ -51,13 +54,35 @@ final class SaveRound {
 
     private Request requestTo(Member member) {
         if (isPromotion() && before.filter(hold -> hold.mayBeDemoted(member)).isPresent()) {
-            throw new LockStorageException(
-                    key.resource(),
-                    "a member of the combined store was not seen to share what is to be promoted, and may still be asked to",
-                    null,
-                    Failure.NOT_SENT);
+            throw mayBeDemoted();
         }
         return request.with(quorum.keyFor(member, key, before));
+    }
+
+    /**
+     * No token tells there what is promoted now from what was exclusive before, elsewhere, where the key was meanwhile: a
+     * demotion of that may still come.
+     */
+    private Response promote(Member member) {
+        Request asked = requestTo(member);
+        boolean isKnown = before.flatMap(CombinedHold::mode).equals(Optional.of(LockMode.EXCLUSIVE));
+        boolean isExclusive = !isKnown
+                && member.store()
+                        .find(asked.key())
+                        .filter(found -> found.mode() == LockMode.EXCLUSIVE)
+                        .isPresent();
+        if (isExclusive) {
+            throw mayBeDemoted();
+        }
+        return member.saveNow(asked);
+    }
+
+    private LockStorageException mayBeDemoted() {
+        return new LockStorageException(
+                key.resource(),
+                "a member of the combined store was not seen to share what is to be promoted, and may still be asked to",
+                null,
+                Failure.NOT_SENT);
     }
 
     static boolean changesMode(Request request) {

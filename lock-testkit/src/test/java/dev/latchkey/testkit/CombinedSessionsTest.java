@@ -44,7 +44,20 @@ class CombinedSessionsTest {
         store.close();
     }
 
-    /** Parts are given back before it is told: whoever looks meanwhile has to see it. */
+    /** Else a rival could have it before the holder knows. */
+    @Test
+    void givenTooFewSessionsAreLeft_whenPartsAreGivenBack_thenItWasToldBefore() {
+        Lease lease = granted(store.save(exclusive(key))).lease();
+        CompletableFuture<Boolean> wasTold = new CompletableFuture<>();
+        members.get(2).whenDeleted = () -> wasTold.complete(isLost(lease));
+
+        members.get(0).end();
+        members.get(1).end();
+
+        assertThat(wasTold).isCompletedWithValue(true);
+    }
+
+    /** Whoever looks meanwhile has to see it. */
     @Test
     void givenTooFewSessionsAreLeft_whenPartsAreGivenBack_thenItIsNotLive() {
         Lease lease = granted(store.save(exclusive(key))).lease();

@@ -39,6 +39,8 @@ class CombinedTwoThreadsTest {
             Stream.generate(InMemoryStore::new).limit(3).toList();
     private final List<FaultyStore> members =
             memories.stream().map(FaultyStore::new).toList();
+    private final List<FaultyStore> others =
+            memories.stream().map(FaultyStore::new).toList();
     private final Stalling first = new Stalling(members.get(0));
     private final CombinedStore stalling =
             new CombinedStore(List.of(first, members.get(1), members.get(2)), new ConsensusStrategy());
@@ -114,30 +116,73 @@ class CombinedTwoThreadsTest {
     /** What the second process promotes may have been exclusive still where the first was not answered. */
     @Test
     void givenTransferredBeforeAMemberDemoted_whenPromotedThere_thenThatMemberIsNotCountedOn() throws Exception {
-        CombinedStore here =
-                new CombinedStore(members.stream().map(Unfenced::new).toList(), new ConsensusStrategy());
+        CombinedStore here = unfenced(members);
         Key writes = holding(key, granted(here.save(exclusive(key))));
         await().until(() -> memories.get(2).find(key).isPresent());
         Pause way = new Pause();
         members.get(2).next(SAVE, Fault.pausedBefore(way));
         Key reads = holding(key, granted(here.save(shared(writes))));
         way.awaitReached();
-        List<FaultyStore> same = memories.stream().map(FaultyStore::new).toList();
-        same.get(0).always(SAVE, Fault.unreachable());
-        try (CombinedStore there =
-                new CombinedStore(same.stream().map(Unfenced::new).toList(), new ConsensusStrategy())) {
+        others.get(0).always(SAVE, Fault.unreachable());
+        try (CombinedStore there = unfenced(others)) {
             assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> there.save(exclusive(reads)));
         }
         way.end();
         here.close();
     }
 
+    /** What was exclusive at the third elsewhere may still be demoted, also now that the key is back. */
+    @Test
+    void givenDemotedElsewhereAndBack_whenPromotedWithoutAnother_thenTheThirdIsNotCountedOn() throws Exception {
+        try (CombinedStore here = unfenced(members);
+                CombinedStore there = unfenced(others)) {
+            Key writes = holding(key, granted(here.save(exclusive(key))));
+            await().until(() -> memories.get(2).find(key).isPresent());
+            granted(there.refresh(exclusive(writes)));
+
+            promotedAfterADemotionOnItsWay(here, there, writes);
+        }
+    }
+
+    /** As before; here the key was known as shared only. */
+    @Test
+    void givenPromotedAndDemotedElsewhereAndBack_whenPromotedWithoutAnother_thenTheThirdIsNotCountedOn()
+            throws Exception {
+        try (CombinedStore here = unfenced(members);
+                CombinedStore there = unfenced(others)) {
+            Key reads = holding(key, granted(here.save(shared(key))));
+            await().until(() -> memories.get(2).find(key).isPresent());
+            Key writes = holding(key, granted(there.save(exclusive(reads))));
+            await().until(() -> memories.get(2).find(key).orElseThrow().mode() == LockMode.EXCLUSIVE);
+
+            promotedAfterADemotionOnItsWay(here, there, writes);
+        }
+    }
+
+    private void promotedAfterADemotionOnItsWay(CombinedStore here, CombinedStore there, Key writes)
+            throws InterruptedException {
+        Pause way = new Pause();
+        others.get(2).next(SAVE, Fault.pausedBefore(way));
+        Key reads = holding(key, granted(there.save(shared(writes))));
+        way.awaitReached();
+        members.get(0).always(SAVE, Fault.unreachable());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> here.save(exclusive(reads)));
+
+        members.get(0).heal();
+        way.end();
+        await().until(() -> here.save(exclusive(reads)) instanceof Response.Granted);
+    }
+
+    private static CombinedStore unfenced(List<FaultyStore> stores) {
+        return new CombinedStore(stores.stream().map(Unfenced::new).toList(), new ConsensusStrategy());
+    }
+
     /** Where the key came from, members count by tokens of their own. */
     @Test
     void givenTransferred_whenDemotedThere_thenReadersGetIn() {
         Key writes = holding(key, granted(store.save(exclusive(key))));
-        try (CombinedStore there =
-                new CombinedStore(members.stream().map(Unfenced::new).toList(), new ConsensusStrategy())) {
+        try (CombinedStore there = unfenced(members)) {
             assertThat(granted(there.save(shared(writes))).mode()).isEqualTo(LockMode.SHARED);
 
             granted(there.save(shared(Key.of("x"))));
@@ -215,29 +260,6 @@ class CombinedTwoThreadsTest {
         @Override
         public Optional<Response.Granted> find(Key key) {
             return store.find(key);
-        }
-    }
-
-    private record Unfenced(FaultyStore member) implements SharedStore, ExpiringStore {
-
-        @Override
-        public Response save(Request request) {
-            return member.save(request);
-        }
-
-        @Override
-        public Response refresh(Request request) {
-            return member.refresh(request);
-        }
-
-        @Override
-        public boolean delete(Key key) {
-            return member.delete(key);
-        }
-
-        @Override
-        public Optional<Response.Granted> find(Key key) {
-            return member.find(key);
         }
     }
 

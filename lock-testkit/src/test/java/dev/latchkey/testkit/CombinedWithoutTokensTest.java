@@ -16,14 +16,10 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.combined.CombinedStore;
 import dev.latchkey.combined.ConsensusStrategy;
-import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -170,28 +166,5 @@ class CombinedWithoutTokensTest {
 
     private LockMode modeAtThird() {
         return memories.get(2).find(key).orElseThrow().mode();
-    }
-
-    private record Unfenced(FaultyStore member) implements SharedStore, ExpiringStore {
-
-        @Override
-        public Response save(Request request) {
-            return member.save(request);
-        }
-
-        @Override
-        public Response refresh(Request request) {
-            return member.refresh(request);
-        }
-
-        @Override
-        public boolean delete(Key key) {
-            return member.delete(key);
-        }
-
-        @Override
-        public Optional<Response.Granted> find(Key key) {
-            return member.find(key);
-        }
     }
 }

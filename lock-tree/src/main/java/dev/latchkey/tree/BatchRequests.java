@@ -107,6 +107,11 @@ final class BatchRequests {
         demotions.settle(batches);
     }
 
+    /** Whether there is nothing for {@link #tidy} to do. */
+    boolean isTidy() {
+        return demotions.isEmpty() && unansweredPromotions.isEmpty();
+    }
+
     /** Demotes what the store may hold exclusively for this editor, which counts it as shared. */
     void tidy(PersistingStore store) {
         settle();

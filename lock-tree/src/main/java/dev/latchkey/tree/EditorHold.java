@@ -65,8 +65,7 @@ final class EditorHold {
     }
 
     void add(List<Request> requests, BatchAttempt.Granted granted) {
-        boolean isFirst = keys.keys().isEmpty();
-        keys.add(requests, granted);
+        boolean isFirst = keys.add(requests, granted);
         // If everything else was lost and released in the meantime, this is not the beginning of a hold.
         if (isFirst && !isLost()) {
             begin();

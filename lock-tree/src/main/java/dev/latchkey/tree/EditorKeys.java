@@ -21,7 +21,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -44,6 +46,7 @@ final class EditorKeys {
     private final BatchRequests requests;
     private final Duration ttl;
     private final ReentrantLock turn;
+    private final Executor tidier;
 
     /** Replaced when everything is released. */
     private volatile Map<String, Key> keys = new ConcurrentHashMap<>();
@@ -54,21 +57,25 @@ final class EditorKeys {
     /** When the request was sent that is acquiring something; empty if there is none. */
     private volatile OptionalLong acquiringSince = OptionalLong.empty();
 
-    private volatile CompletableFuture<LossReason> lost = new CompletableFuture<>();
-
-    /** Whether the sessions live that the holds are bound to: hardly ever more than one. */
-    private Set<BooleanSupplier> sessions = ConcurrentHashMap.newKeySet();
+    /** Replaced with the first of what is held. */
+    private volatile Sessions sessions = new Sessions();
 
     private volatile Lease lease = Lease.endless();
 
     /** The lease that the Lock knows: of the first grant, and then of each renewal. */
     private volatile Lease watched = Lease.endless();
 
-    EditorKeys(PersistingStore store, BatchRequests requests, Duration ttl, ReentrantLock turn) {
+    /**
+     * Creates the keys of an editor, which holds nothing yet.
+     *
+     * @param tidier asks the store for an editor whose thread is not there
+     */
+    EditorKeys(PersistingStore store, BatchRequests requests, Duration ttl, ReentrantLock turn, Executor tidier) {
         this.store = store;
         this.requests = requests;
         this.ttl = ttl;
         this.turn = turn;
+        this.tidier = tidier;
     }
 
     /** Returns the keys by resource, each with its hold. Not a copy, which would cost more than most callers do with it. */
@@ -101,22 +108,27 @@ final class EditorKeys {
         return new Request(key, mode, ttl, RetryIntent.ONCE);
     }
 
-    /** Adds what was granted; in the turn. */
-    void add(List<Request> asked, BatchAttempt.Granted granted) {
-        boolean isFirst = keys.isEmpty();
-        if (isFirst) {
-            lost = new CompletableFuture<>();
-            sessions = ConcurrentHashMap.newKeySet();
-        }
+    /**
+     * Adds what was granted; in the turn.
+     *
+     * @return whether nothing was held before: everything may have been released since the request, as the JVM exits
+     */
+    boolean add(List<Request> asked, BatchAttempt.Granted granted) {
+        List<BatchItem> taken = BatchRequests.taken(asked, granted);
+        boolean isFirst;
         synchronized (this) {
-            BatchRequests.taken(asked, granted)
-                    .forEach(taken -> keys.put(taken.key().resource(), taken.key()));
+            isFirst = keys.isEmpty();
+            if (isFirst) {
+                sessions = new Sessions();
+            }
+            taken.forEach(item -> keys.put(item.key().resource(), item.key()));
             changes++;
         }
         lease = leaseOf(granted.grants());
         if (isFirst) {
             watched = lease;
         }
+        return isFirst;
     }
 
     /**
@@ -146,17 +158,37 @@ final class EditorKeys {
 
     /** Returns a lease that ends with the first of several, and with the first session that is lost. */
     private Lease leaseOf(List<Response.Granted> grants) {
-        CompletableFuture<LossReason> current = lost;
-        Set<BooleanSupplier> all = sessions;
-        grants.forEach(grant -> grant.lease().lost().ifPresent(stage -> stage.thenAccept(current::complete)));
-        Lease first = EarliestLease.sooner(
-                grants.stream().map(Response.Granted::lease).toList());
-        grants.stream()
-                .map(grant -> grant.lease().isLive())
-                .filter(isLive -> isLive != Lease.ALWAYS)
-                .forEach(all::add);
-        return Lease.session(current, () -> all.stream().allMatch(BooleanSupplier::getAsBoolean))
-                .withTime(first.since(), first.ttl());
+        Sessions current = sessions;
+        List<Lease> leases = grants.stream().map(Response.Granted::lease).toList();
+        leases.forEach(current::add);
+        Lease first = EarliestLease.sooner(leases);
+        return Lease.session(current.lost(), current::areLive).withTime(first.since(), first.ttl());
+    }
+
+    /**
+     * The sessions that everything is bound to: hardly ever more than one.
+     *
+     * @param lost completes with the first of them that is lost
+     * @param signals those that are listened to already: each renewal brings them again
+     * @param lives whether each lives
+     */
+    private record Sessions(
+            CompletableFuture<LossReason> lost, Set<CompletionStage<LossReason>> signals, Set<BooleanSupplier> lives) {
+
+        Sessions() {
+            this(new CompletableFuture<>(), ConcurrentHashMap.newKeySet(), ConcurrentHashMap.newKeySet());
+        }
+
+        void add(Lease lease) {
+            lease.lost().filter(signals::add).ifPresent(signal -> signal.thenAccept(lost::complete));
+            if (lease.isLive() != Lease.ALWAYS) {
+                lives.add(lease.isLive());
+            }
+        }
+
+        boolean areLive() {
+            return lives.stream().allMatch(BooleanSupplier::getAsBoolean);
+        }
     }
 
     /** The lease of what was granted last. */
@@ -167,7 +199,7 @@ final class EditorKeys {
     /** Whether the lease or the session is over that the Lock knows, so that no renewal comes any more. */
     boolean isOver() {
         Lease now = watched;
-        return lost.isDone()
+        return sessions.lost().isDone()
                 || (now.since().isPresent()
                         && System.nanoTime() - now.since().getAsLong()
                                 > now.ttl().toNanos());
@@ -205,7 +237,7 @@ final class EditorKeys {
                 throw new LockStorageException(key.resource(), "it was demoted to shared while it was renewed", null);
             }
         }
-        tidy();
+        tidyApart();
         // What is being acquired now has a lease of its own, which starts when that request was sent, and not later.
         Lease acquired = Lease.timed(renewal.since(), renewal.request().ttl());
         watched = grants.isEmpty() ? acquired : EarliestLease.notAfter(acquired, leaseOf(grants));
@@ -219,6 +251,15 @@ final class EditorKeys {
         return ((RefreshResult.Answered) outcome).response();
     }
 
+    /** Not by the thread of the renewals, for those of other editors would wait for this one's store. */
+    private void tidyApart() {
+        if (turn.isHeldByCurrentThread()) {
+            tidy();
+        } else if (!requests.isTidy()) {
+            tidier.execute(this::tidy);
+        }
+    }
+
     /** Does nothing while the editor has its turn: the next renewal tries again. */
     private void tidy() {
         if (!turn.tryLock()) {
@@ -226,7 +267,7 @@ final class EditorKeys {
         }
         try {
             requests.tidy(store);
-        } catch (LockStorageException e) {
+        } catch (RuntimeException e) {
             log.debug("lock.demotion_failed", e);
         } finally {
             turn.unlock();
@@ -261,7 +302,7 @@ final class EditorKeys {
     /** Asks the store for each key: only for stores without leases. */
     boolean areHeldInStore() {
         boolean areHeld = keys.values().stream().allMatch(key -> store.find(key).isPresent());
-        tidy();
+        tidyApart();
         return areHeld;
     }
 }

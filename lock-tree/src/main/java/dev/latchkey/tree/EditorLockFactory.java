@@ -4,6 +4,10 @@ import dev.latchkey.LockBuilder;
 import dev.latchkey.LockFactory;
 import dev.latchkey.spi.PersistingStore;
 import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor.DiscardPolicy;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -24,6 +28,10 @@ final class EditorLockFactory implements AutoCloseable {
     private final LockFactory locks;
     private final AtomicLong editors = new AtomicLong();
 
+    /** Its thread is there while there is something to tidy up. */
+    private final ThreadPoolExecutor tidier = new ThreadPoolExecutor(
+            1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), EditorLockFactory::tidier, new DiscardPolicy());
+
     EditorLockFactory(String tree, PersistingStore store, Duration ttl, RenewalPolicy renewal) {
         this.tree = tree;
         this.store = store;
@@ -31,6 +39,7 @@ final class EditorLockFactory implements AutoCloseable {
         this.renewal = renewal;
         this.holdStore = new EditorHoldStore(store);
         this.locks = new LockFactory(holdStore);
+        tidier.allowCoreThreadTimeOut(true);
         // An invalid TTL is an error here, and not of the first editor.
         LockBuilder unused = builder(tree);
     }
@@ -44,7 +53,7 @@ final class EditorLockFactory implements AutoCloseable {
     EditorHold create(BatchRequests requests, ReentrantLock turn) {
         // The number separates the editors for the factory, and names them in its logs. A tree's name has no such sign.
         String resource = tree + '#' + editors.incrementAndGet();
-        EditorKeys keys = new EditorKeys(store, requests, ttl, turn);
+        EditorKeys keys = new EditorKeys(store, requests, ttl, turn, tidier);
         return new EditorHold(tree, resource, keys, holdStore, builder(resource).create());
     }
 
@@ -56,5 +65,12 @@ final class EditorLockFactory implements AutoCloseable {
     @Override
     public void close() {
         locks.close();
+        tidier.shutdown();
+    }
+
+    private static Thread tidier(Runnable task) {
+        Thread thread = new Thread(task, "latchkey-tree-tidier");
+        thread.setDaemon(true);
+        return thread;
     }
 }

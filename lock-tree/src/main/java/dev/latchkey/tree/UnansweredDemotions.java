@@ -43,6 +43,10 @@ final class UnansweredDemotions {
         return new Request(taken.key(), LockMode.SHARED, taken.request().ttl(), RetryIntent.ONCE);
     }
 
+    boolean isEmpty() {
+        return unanswered.isEmpty();
+    }
+
     /** Everything that was held was released. */
     void forget() {
         unanswered.clear();

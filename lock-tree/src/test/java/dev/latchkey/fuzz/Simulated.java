@@ -242,7 +242,7 @@ public final class Simulated {
 
         Pool(Threads threads) {
             String name = threads.newThread(() -> {}).getName();
-            boolean asksStore = name.endsWith("renewer") || name.endsWith("ender");
+            boolean asksStore = name.endsWith("renewer") || name.endsWith("ender") || name.endsWith("tidier");
             this.fiber = asksStore ? world.addDaemon(name) : null;
         }
 

@@ -1,6 +1,7 @@
 package dev.latchkey.tree;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BatchStore;
 import dev.latchkey.spi.ExpiringStore;
@@ -24,6 +25,8 @@ final class BatchCounter implements SharedStore, ExpiringStore, BatchStore {
 
     private final Map<String, Key> acquired = new ConcurrentHashMap<>();
 
+    private volatile boolean failsNext;
+
     BatchCounter(InMemoryStore store) {
         this.store = store;
     }
@@ -34,6 +37,11 @@ final class BatchCounter implements SharedStore, ExpiringStore, BatchStore {
         if (key == null || !store.delete(key)) {
             throw new IllegalStateException(resource + " was not held");
         }
+    }
+
+    /** The next batch does not come to the store. */
+    void failNext() {
+        failsNext = true;
     }
 
     List<Integer> renewals() {
@@ -58,6 +66,10 @@ final class BatchCounter implements SharedStore, ExpiringStore, BatchStore {
 
     @Override
     public BatchAttempt saveAll(List<Request> requests) {
+        if (failsNext) {
+            failsNext = false;
+            throw new LockStorageException(requests.get(0).key().resource(), "planted", null);
+        }
         requests.forEach(request -> acquired.put(request.key().resource(), request.key()));
         return store.saveAll(requests);
     }

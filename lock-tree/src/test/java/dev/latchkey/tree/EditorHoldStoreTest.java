@@ -1,13 +1,17 @@
 package dev.latchkey.tree;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -15,9 +19,13 @@ import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.StateRule;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,12 +39,14 @@ class EditorHoldStoreTest {
     private final BatchCounter store = new BatchCounter(new InMemoryStore());
     private final ReentrantLock turn = new ReentrantLock();
     private final EditorHoldStore holdStore = new EditorHoldStore(store);
+    private final List<Runnable> apart = new ArrayList<>();
     private final EditorKeys keys = keys();
     private final LockFactory factory = new LockFactory(holdStore);
     private final Lock lock = factory.createLock("tree#1");
 
     private EditorKeys keys() {
-        return new EditorKeys(store, new BatchRequests(store, Optional.empty(), StateRule.BOTH_INDEXES), TTL, turn);
+        return new EditorKeys(
+                store, new BatchRequests(store, Optional.empty(), StateRule.BOTH_INDEXES), TTL, turn, apart::add);
     }
 
     /** This happens when the JVM exits: an editor that releases has its own turn, and waits for that of the Lock. */
@@ -74,6 +84,80 @@ class EditorHoldStoreTest {
         keys.acquiringEnds();
         assertThat(sinceOf(renew()) - begun).isPositive();
         assertThat(store.find(held)).isPresent();
+    }
+
+    /** What the second request takes comes when everything was released: its Lock is held no more, and nothing would end it. */
+    @Test
+    void givenTheJvmExitsBeforeAnAnswer_whenThatIsTakenIn_thenItIsGivenBack() {
+        EditorHold editor = new EditorHold("tree", "tree#1", keys, holdStore, lock);
+        List<Request> first = List.of(keys.request(Key.of("first"), LockMode.EXCLUSIVE));
+        editor.add(first, (BatchAttempt.Granted) store.saveAll(first));
+        Request second = keys.request(Key.of("second"), LockMode.EXCLUSIVE);
+        BatchAttempt.Granted granted = (BatchAttempt.Granted) store.saveAll(List.of(second));
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> editor.add(new Meanwhile(second, factory::close), granted))
+                .withMessageContaining("closed");
+
+        assertThat(store.find(second.key())).isEmpty();
+        assertThat(keys.keys()).isEmpty();
+    }
+
+    /** A stage lasts as long as its session: it kept something for each renewal. */
+    @Test
+    void givenASession_whenRenewedAgainAndAgain_thenItsEndIsListenedToOnce() {
+        Key unused = acquire(keys, "root");
+        CompletableFuture<LossReason> session = new CompletableFuture<>();
+        for (int i = 0; i < 10; i++) {
+            EditorRenewal renewal = keys.renewal(lockRequest("tree#1"));
+            Response unusedToo = renewal.settle(List.of(new RefreshResult.Answered(
+                    new Response.Granted(LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.session(session)))));
+        }
+
+        assertThat(session.getNumberOfDependents()).isEqualTo(1);
+        session.complete(LossReason.SESSION_LOST);
+        assertThat(keys.isOver()).isTrue();
+    }
+
+    /** A store that hangs then would keep the editors after it from being renewed. */
+    @Test
+    void givenADemotionWasNotAnswered_whenRenewedWithoutTheEditor_thenItIsRepeatedApart() {
+        BatchRequests requests = new BatchRequests(store, Optional.empty(), StateRule.BOTH_INDEXES);
+        EditorKeys editor = new EditorKeys(store, requests, TTL, turn, apart::add);
+        Key held = acquire(editor, "root");
+        holdStore.begin("tree#1", editor);
+        store.failNext();
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> editor.returnTo(Map.of("root", LockMode.SHARED)));
+        assertThat(renew()).isInstanceOf(Response.Granted.class);
+        assertThat(store.find(held)).get().extracting(Response.Granted::mode).isEqualTo(LockMode.EXCLUSIVE);
+
+        apart.forEach(Runnable::run);
+
+        assertThat(store.find(held)).get().extracting(Response.Granted::mode).isEqualTo(LockMode.SHARED);
+    }
+
+    /** Something happens when it is looked at. */
+    private static final class Meanwhile extends AbstractList<Request> {
+
+        private final Request request;
+        private final Runnable meanwhile;
+
+        Meanwhile(Request request, Runnable meanwhile) {
+            this.request = request;
+            this.meanwhile = meanwhile;
+        }
+
+        @Override
+        public Request get(int index) {
+            meanwhile.run();
+            return request;
+        }
+
+        @Override
+        public int size() {
+            return 1;
+        }
     }
 
     private Response renew() {
