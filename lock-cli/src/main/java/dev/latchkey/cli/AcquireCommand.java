@@ -3,6 +3,7 @@ package dev.latchkey.cli;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.UnserializableKeyException;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +36,7 @@ import picocli.CommandLine.Parameters;
             "  74          the answer could not be written to stdout; nothing is held",
             HelpText.CONFLICT,
             "  76          the lock was lost while it was held with --hold",
-            "  128+n       signal n ended the waiting",
+            "  128+n       signal n ended the waiting, or came before the key was written",
         })
 final class AcquireCommand implements Callable<Integer> {
 
@@ -77,7 +78,7 @@ final class AcquireCommand implements Callable<Integer> {
             console.explain("acquired " + Text.quoted(name) + " after " + DurationText.format(held.waited()));
             return holding
                     ? new BareHold(held, inbox, console).untilToldToEnd(line(held), untilEof)
-                    : print(held, console);
+                    : print(held, inbox, console);
         }
         if (answer instanceof AcquireAnswer.Failed failed && failed.failure() instanceof UnserializableKeyException e) {
             throw new CommandException(
@@ -92,15 +93,36 @@ final class AcquireCommand implements Callable<Integer> {
         return waiting.explain(answer, want, console);
     }
 
-    private int print(AcquireAnswer.Acquired held, Console console) {
+    private int print(AcquireAnswer.Acquired held, EventQueue inbox, Console console) throws InterruptedException {
         try {
             String key = held.lock().key().serialize();
-            console.answer(json ? description(held.lock()).put("key", key).toString() : key);
+            console.answer(json ? description(held.lock()).put("key", key).toString() : key, inbox);
+            Optional<UnixSignal> signal = awaitPrinted(inbox);
+            if (signal.isPresent()) {
+                console.explain("writing the key ended by " + signal.get() + ": releasing " + Text.quoted(name));
+                return signal.get().exitCode();
+            }
             // Only now: if the key could not be printed, closing the factory releases the lock.
             transferKey(held.lock());
             return ExitCode.OK.number();
         } finally {
             held.locks().close();
+        }
+    }
+
+    /** Returns the signal that came before the key was written; empty if it was written. */
+    private static Optional<UnixSignal> awaitPrinted(EventQueue inbox) throws InterruptedException {
+        while (true) {
+            Event event = inbox.next();
+            if (event instanceof Event.Signalled signalled) {
+                return Optional.of(signalled.signal());
+            }
+            if (event instanceof Event.Printed printed) {
+                if (!printed.isWritten()) {
+                    throw Console.notWritten();
+                }
+                return Optional.empty();
+            }
         }
     }
 

@@ -27,12 +27,12 @@ final class BareHold {
                 console.say("lost the lock " + name + " before this could be reported");
                 return ExitCode.LOST.number();
             }
-            console.answer(line);
-            if (untilEof) {
-                Threads.startDaemon("lock-stdin", () -> awaitEndOfInput(inbox));
-            }
+            console.answer(line, inbox);
             while (true) {
                 Event event = inbox.next();
+                if (event instanceof Event.Printed printed) {
+                    afterAnswer(printed, untilEof);
+                }
                 if (event instanceof Event.Lost lost) {
                     console.say("lost the lock " + name + " (" + lost.reason() + "): somebody else may hold it now");
                     return ExitCode.LOST.number();
@@ -43,6 +43,16 @@ final class BareHold {
             }
         } finally {
             held.locks().close();
+        }
+    }
+
+    /** Follows stdin only now, so that an input that has ended already does not come before the answer. */
+    private void afterAnswer(Event.Printed printed, boolean untilEof) {
+        if (!printed.isWritten()) {
+            throw Console.notWritten();
+        }
+        if (untilEof) {
+            Threads.startDaemon("lock-stdin", () -> awaitEndOfInput(inbox));
         }
     }
 

@@ -17,10 +17,26 @@ final class Console {
 
     /** For the caller, or its script. */
     void answer(String line) {
-        out.println(line);
-        if (out.checkError()) {
-            throw new CommandException(ExitCode.OUTPUT, "the answer could not be written to stdout", null);
+        if (!print(line)) {
+            throw notWritten();
         }
+    }
+
+    /**
+     * As {@link #answer}, on a separate thread: the reader may be stuck, and signals and losses must be handled nevertheless.
+     * The result arrives as {@link Event.Printed}.
+     */
+    void answer(String line, EventQueue inbox) {
+        Threads.startDaemon("lock-answer", () -> inbox.add(new Event.Printed(print(line))));
+    }
+
+    private boolean print(String line) {
+        out.println(line);
+        return !out.checkError();
+    }
+
+    static CommandException notWritten() {
+        return new CommandException(ExitCode.OUTPUT, "the answer could not be written to stdout", null);
     }
 
     /** For people, always. */

@@ -47,7 +47,7 @@ final class DurationText implements ITypeConverter<Duration> {
             for (Matcher part = PART.matcher(text); part.find(); ) {
                 sum = sum.plus(times(part.group(1), UNITS.getOrDefault(part.group(2), Duration.ZERO)));
             }
-            return sum;
+            return sum.compareTo(LockTarget.NO_LIMIT) > 0 ? LockTarget.NO_LIMIT : sum;
         }
         try {
             Duration iso = Duration.parse(text);

@@ -21,6 +21,13 @@ sealed interface Event {
     /** The child process ended, with the code a shell would report. */
     record ChildEnded(int exitCode) implements Event {}
 
+    /**
+     * The answer is no longer on its way to stdout.
+     *
+     * @param isWritten false if it could not be written
+     */
+    record Printed(boolean isWritten) implements Event {}
+
     /** Standard input has ended. */
     record InputEnded() implements Event {}
 }

@@ -38,7 +38,6 @@ public final class Main {
         System.setErr(err);
         QuietDrivers.install();
         int exitCode = execute(args);
-        out.flush();
         reports.drain(LAST_WORDS);
         System.exit(exitCode);
     }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -38,21 +39,23 @@ final class ProcessTree {
         return new ProcessTree(parent.descendants().toList());
     }
 
-    /** Remembers the processes that exist now. */
+    /** Remembers the processes that exist now, or else those recorded last. */
     void look() {
-        for (ProcessHandle known : List.copyOf(seen)) {
-            known.descendants().forEach(seen::add);
+        seen.addAll(descendants().orElse(glimpsed));
+    }
+
+    /** Empty if the limit of open files prevents reading the list, which is not a reason to leave the command alone. */
+    private Optional<Set<ProcessHandle>> descendants() {
+        try {
+            return Optional.of(seen.stream().flatMap(ProcessHandle::descendants).collect(Collectors.toSet()));
+        } catch (RuntimeException e) {
+            return Optional.empty();
         }
     }
 
     /** Records the processes that exist now, instead of those recorded before, without remembering them yet. */
     void glimpse() {
-        try {
-            glimpsed = seen.stream().flatMap(ProcessHandle::descendants).collect(Collectors.toSet());
-        } catch (RuntimeException e) {
-            // The limit of open files prevents reading the list, which is not a reason to end the command. The earlier
-            // record stays.
-        }
+        glimpsed = descendants().orElse(glimpsed);
     }
 
     /**
@@ -122,8 +125,19 @@ final class ProcessTree {
 
     private List<ProcessHandle> living() {
         return seen.stream()
-                .filter(process -> process.isAlive() && !isZombie(process.pid()))
+                .filter(process -> process.isAlive() ? !isZombie(process.pid()) : isUnknown(process.pid()))
                 .toList();
+    }
+
+    /** Java says that a process is not alive also if no file can be opened to find out. */
+    private static boolean isUnknown(long pid) {
+        Path status = statusOf(pid);
+        try {
+            Files.newInputStream(status).close();
+            return false;
+        } catch (IOException e) {
+            return Files.exists(status);
+        }
     }
 
     /**
@@ -132,13 +146,16 @@ final class ProcessTree {
      */
     private static boolean isZombie(long pid) {
         try {
-            String status =
-                    Files.readString(Path.of("/proc", Long.toString(pid), "status"), StandardCharsets.ISO_8859_1);
+            String status = Files.readString(statusOf(pid), StandardCharsets.ISO_8859_1);
             // A process whose main thread has ended looks the same, except for its other threads.
             return status.contains("\nState:\tZ") && status.contains("\nThreads:\t1\n");
         } catch (IOException e) {
             // The process has just ended, or the system has no such files.
             return false;
         }
+    }
+
+    private static Path statusOf(long pid) {
+        return Path.of("/proc", Long.toString(pid), "status");
     }
 }

@@ -25,7 +25,8 @@ class DurationTextTest {
         "PT30S, PT30S",
         "P1D, PT24H",
         "0.000000001, PT0.000000001S",
-        "999999999999d, PT876000H"
+        "999999999999d, PT876000H",
+        "99999999d99999999d99999999d, PT876000H"
     })
     void givenDuration_whenParsed_thenRight(String text, Duration duration) {
         assertThat(DurationText.parse(text)).isEqualTo(duration);

@@ -132,7 +132,7 @@ final class Database {
 
     private <T> @Nullable T tryOnce(Work<T> work) throws SQLException, NoConnectionException {
         Known now = known();
-        try (OwnConnection own = new OwnConnection(connections.get(), now.defaults(), now.dialect())) {
+        try (OwnConnection own = new OwnConnection(connections.get(), now.defaults())) {
             try {
                 return work.on(own.get(), now.statements());
             } catch (RuntimeException | Error e) {
@@ -163,7 +163,7 @@ final class Database {
         if (table.schema().isPresent() && tableOwner == Schema.Owner.APPLICATION) {
             return found;
         }
-        try (OwnConnection own = new OwnConnection(connections.get(), found.defaults(), found.dialect())) {
+        try (OwnConnection own = new OwnConnection(connections.get(), found.defaults())) {
             return Connections.use(own.get(), connection -> {
                 Known asBefore = asBefore(connection, found);
                 if (tableOwner == Schema.Owner.STORE) {
@@ -207,7 +207,7 @@ final class Database {
 
     private Known knownOf(Connection connection) throws SQLException {
         Dialect dialect = Dialects.of(connection);
-        PoolDefaults defaults = PoolDefaults.of(connection);
+        PoolDefaults defaults = PoolDefaults.of(connection, dialect);
         dialect.severalClocks(connection)
                 .ifPresent(which -> log.warn(
                         "lock.several_clocks_found database={} problem={}: two can hold at once if the clocks of its"
@@ -248,7 +248,7 @@ final class Database {
     }
 
     private void createTable(Known database) throws SQLException, NoConnectionException {
-        try (OwnConnection own = new OwnConnection(connections.get(), database.defaults(), database.dialect())) {
+        try (OwnConnection own = new OwnConnection(connections.get(), database.defaults())) {
             known.set(Connections.use(own.get(), connection -> {
                 create(
                         connection,

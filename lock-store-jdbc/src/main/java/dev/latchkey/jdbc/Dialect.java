@@ -144,6 +144,11 @@ interface Dialect {
         return isolation != Connection.TRANSACTION_SERIALIZABLE;
     }
 
+    /** Tells whether what is set on a connection is set for its next statements, and for nobody else's. */
+    default boolean keepsSettings(Connection connection) throws SQLException {
+        return true;
+    }
+
     /** Asks a statement, where names are looked up by more rules than the connection's schema. */
     default boolean finds(Connection connection, TableName name) throws SQLException {
         try (Statement statement = connection.createStatement()) {

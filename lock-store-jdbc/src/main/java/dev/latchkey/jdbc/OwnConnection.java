@@ -12,13 +12,11 @@ final class OwnConnection implements AutoCloseable {
 
     private final Connection connection;
     private final PoolDefaults defaults;
-    private final Dialect dialect;
     private final boolean autoCommit;
 
-    OwnConnection(Connection connection, PoolDefaults defaults, Dialect dialect) throws SQLException {
+    OwnConnection(Connection connection, PoolDefaults defaults) throws SQLException {
         this.connection = connection;
         this.defaults = defaults;
-        this.dialect = dialect;
         try {
             this.autoCommit = connection.getAutoCommit();
             prepare();
@@ -43,7 +41,7 @@ final class OwnConnection implements AutoCloseable {
         if (defaults.readOnly()) {
             connection.setReadOnly(false);
         }
-        if (!dialect.suits(defaults.isolation())) {
+        if (defaults.changedIsolation().isPresent()) {
             connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }
         if (!autoCommit) {
@@ -65,8 +63,8 @@ final class OwnConnection implements AutoCloseable {
         if (!autoCommit) {
             own.setAutoCommit(false);
         }
-        if (!dialect.suits(defaults.isolation())) {
-            own.setTransactionIsolation(defaults.isolation());
+        if (defaults.changedIsolation().isPresent()) {
+            own.setTransactionIsolation(defaults.changedIsolation().getAsInt());
         }
         if (defaults.readOnly()) {
             own.setReadOnly(true);

@@ -159,6 +159,12 @@ final class PostgreSqlDialect implements Dialect {
         return isolation <= Connection.TRANSACTION_READ_COMMITTED;
     }
 
+    /** Not where a pooler gives each transaction another session of the server. */
+    @Override
+    public boolean keepsSettings(Connection connection) throws SQLException {
+        return PostgresSession.isOwn(connection);
+    }
+
     @Override
     public boolean hasTable(Connection connection, TableName name) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement("SELECT to_regclass(?) IS NOT NULL")) {

@@ -1,0 +1,22 @@
+package dev.latchkey.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import org.postgresql.PGConnection;
+
+/** The server's side of a connection. Apart, since it cannot be loaded without the driver. */
+final class PostgresSession {
+
+    private PostgresSession() {}
+
+    /** A pooler between client and server tells the client a process number that is not that of a server process. */
+    static boolean isOwn(Connection connection) throws SQLException {
+        int told = connection.unwrap(PGConnection.class).getBackendPID();
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT pg_backend_pid()")) {
+            return row.next() && row.getInt(1) == told;
+        }
+    }
+}
