@@ -76,8 +76,7 @@ final class Clients {
         }
         return options.replayFilter(ScriptCall::endIfNotRepeatable)
                 // If the driver kept commands until it is connected again, abandoned ones would fill the memory in a
-                // long
-                // outage. The store sends again what a caller still waits for; the driver, what was in flight.
+                // long outage. The store sends again what a caller still waits for; the driver, what was in flight.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(CONNECT_TIMEOUT)

@@ -2,7 +2,7 @@
 --@ takes clock, STATE, QUEUE, BEATS, FOREIGN, read, write_released, seek, forget, waiter, hasten, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 attempt   3 retention in ms   4 and on: what may stand for it in the queue
--- returns 1: it waited     2: a grant was undone, unless other attempts rely on it     0: neither
+-- returns 1: it waited     2: a grant was undone     0: neither, or another attempt relies on the grant
 
 local attempt = ARGV[2]
 local head = redis.call('ZRANGE', QUEUE, 0, 0)[1]
@@ -32,11 +32,11 @@ end
 local state = read(raw, clock())
 local own = seek(state, ARGV[1])
 local found, others, mark = without(own and own.attempt or '')
-if found then
+if found and others[1] then
+  own.attempt, state.changed = table.concat(others, '+') .. mark, true
+elseif found then
   ended, state.changed = 2, true
-  if others[1] then
-    own.attempt = table.concat(others, '+') .. mark
-  elseif mark == '^' then
+  if mark == '^' then
     -- Named anew, so that a second cancel of this attempt does not take the shared hold as well.
     own.attempt, state.mode, state.letter = '0', 'S', 'S'
   else
