@@ -43,21 +43,25 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
             return Decision.leave(lost(own));
         }
         if (own.isEmpty()) {
-            return admits() ? hold(request.mode(), seconds()) : Decision.leave(Response.Conflicted.NO_HINT);
+            return admits()
+                    ? hold(request.mode(), seconds(), othersMark())
+                    : Decision.leave(Response.Conflicted.NO_HINT);
         }
         boolean promotes = own.get().mode() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE;
         if (promotes && !otherReaders().isEmpty()) {
             return promotionRefused();
         }
-        return hold(
-                promotes || request.isDemotion() ? request.mode() : own.get().mode(), seconds(own.get()));
+        LockMode mode =
+                promotes || request.isDemotion() ? request.mode() : own.get().mode();
+        return hold(mode, seconds(own.get()), othersMark());
     }
 
+    /** Says nothing about whether the key waits for promotion: its mark stays. */
     Decision<Response> refresh() {
         Optional<Own> own = own();
         return own.isEmpty() || !isAsClaimed(own)
                 ? Decision.leave(lost(own))
-                : hold(own.get().mode(), seconds(own.get()));
+                : hold(own.get().mode(), seconds(own.get()), live.promoter());
     }
 
     /** A reader that is listed has not been followed by a writer, also when its sign is gone. */
@@ -130,7 +134,11 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
     }
 
     private boolean anotherPromotes() {
-        return live.promoter().filter(one -> !one.equals(owner())).isPresent();
+        return othersMark().isPresent();
+    }
+
+    private Optional<OwnerHash> othersMark() {
+        return live.promoter().filter(one -> !one.equals(owner()));
     }
 
     private List<ItemState.Reader> otherReaders() {
@@ -141,7 +149,7 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
         return readers.stream().filter(one -> !one.owner().equals(owner)).toList();
     }
 
-    private Decision<Response> hold(LockMode mode, int seconds) {
+    private Decision<Response> hold(LockMode mode, int seconds, Optional<OwnerHash> promoter) {
         Response granted = new Response.Granted(mode, OptionalLong.empty(), Lease.timed(sinceNanos, request.ttl()));
         if (mode == LockMode.EXCLUSIVE) {
             // The sign of a reader that promotes ends by itself: deleted late, it would be missing after a demotion.
@@ -150,7 +158,6 @@ record Rules(ItemState live, Request request, long sinceNanos, ServerTime time) 
         }
         List<ItemState.Reader> readers = new ArrayList<>(otherReaders());
         readers.add(new ItemState.Reader(owner(), seconds));
-        Optional<OwnerHash> promoter = live.promoter().filter(one -> !one.equals(owner()));
         return Decision.write(granted, new ItemState(Optional.empty(), readers, promoter))
                 .with(new MarkerItem(MarkerItem.Kind.READS, owner()), seconds);
     }

@@ -83,11 +83,19 @@ final class Changes {
         return withReaders(Conditions.NONE, end(change, OWN_END), Conditions.NOBODY);
     }
 
+    /** A key that asks to share does not wait for promotion any more. */
     static BsonValue renewReader(LeaseChange change) {
-        BsonValue othersMark = cond(Conditions.anotherPromotes(), field(Fields.PROMOTER), Conditions.NOBODY);
-        BsonValue renewed = withReaders(
-                Conditions.otherReaders(), end(change, greatestOf(variable("own." + Fields.EXPIRES_AT))), othersMark);
-        return let("own", Conditions.ownReaders(), renewed);
+        return renewReader(change, cond(Conditions.anotherPromotes(), field(Fields.PROMOTER), Conditions.NOBODY));
+    }
+
+    /** A refresh says nothing about whether the key waits for promotion. */
+    static BsonValue refreshReader(LeaseChange change) {
+        return renewReader(change, orElse(field(Fields.PROMOTER), Conditions.NOBODY));
+    }
+
+    private static BsonValue renewReader(LeaseChange change, BsonValue mark) {
+        BsonValue end = end(change, greatestOf(variable("own." + Fields.EXPIRES_AT)));
+        return let("own", Conditions.ownReaders(), withReaders(Conditions.otherReaders(), end, mark));
     }
 
     private static BsonValue withReaders(BsonValue others, BsonValue until, BsonValue mark) {

@@ -116,7 +116,7 @@ final class Rules {
     }
 
     private BsonValue renewed() {
-        BsonValue reader = cond(reads(), Changes.renewReader(leaseChange), UNCHANGED);
+        BsonValue reader = cond(reads(), Changes.refreshReader(leaseChange), UNCHANGED);
         return cond(writes(), Changes.renewWriter(leaseChange), reader);
     }
 

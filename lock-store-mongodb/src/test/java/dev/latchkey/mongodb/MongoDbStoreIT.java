@@ -1,7 +1,17 @@
 package dev.latchkey.mongodb;
 
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
@@ -85,6 +95,23 @@ class MongoDbStoreIT
     @Override
     public Duration editorTtl() {
         return Duration.ofSeconds(20);
+    }
+
+    /** A holder that waits to promote renews its shared hold in the meantime. */
+    @Test
+    void givenOneWaitsToPromote_whenItsSharedHoldIsRefreshed_thenNewReadersAreKeptOutStill() {
+        Key reader = Key.of("promoting");
+        Key key = Key.of("promoting");
+        Key promoter = holding(key, store.save(shared(key)));
+        granted(store.save(shared(reader)));
+        assertThat(store.save(exclusive(promoter).with(RetryIntent.AGAIN))).isInstanceOf(Response.Conflicted.class);
+
+        granted(store.refresh(shared(promoter)));
+
+        assertThat(store.save(shared(Key.of("promoting")))).isInstanceOf(Response.Conflicted.class);
+        assertThat(store.delete(reader)).isTrue();
+        assertThat(granted(store.save(exclusive(promoter))).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(store.delete(key)).isTrue();
     }
 
     @Test
