@@ -89,7 +89,7 @@ final class HeldLock {
     }
 
     /**
-     * Releases it; a failing store is logged, since the work is done, and the lease ends by itself.
+     * Releases it; whatever fails is logged, since the work is done or has failed itself, and the lease ends by itself.
      *
      * @return whether it was held until now, as far as is known
      */
@@ -97,7 +97,7 @@ final class HeldLock {
         boolean isLost = isLost();
         try {
             return lock.release() && !isLost;
-        } catch (LockStorageException e) {
+        } catch (RuntimeException e) {
             log.warn("lock.release_failed resource={}: it ends with its TTL", resource, e);
             return !isLost;
         }

@@ -40,7 +40,7 @@ class JdbcStoreConfiguration {
         }
         DataSource pool = outsideOfTransactions(dataSource);
         JdbcStore store = new JdbcStore(pool);
-        return new OpenStore(store, new JdbcCommitCheck(store, pool));
+        return new OpenStore(store, new JdbcCommitCheck(store, pool), () -> {});
     }
 
     /** A lock must not be taken in a transaction of the application, nor be rolled back with it. */

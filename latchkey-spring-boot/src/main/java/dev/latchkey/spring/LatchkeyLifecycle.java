@@ -132,16 +132,9 @@ final class LatchkeyLifecycle implements SmartLifecycle {
     public void stop() {
         if (context.isClosed()) {
             factories.close();
-            closeStore();
+            choice.close();
         }
         running = false;
-    }
-
-    private void closeStore() {
-        ConfigurableListableBeanFactory beans = context.getBeanFactory();
-        if (beans.containsSingleton(STORE) && beans.getSingleton(STORE) instanceof PersistingStore store) {
-            store.close();
-        }
     }
 
     @Override

@@ -25,7 +25,8 @@ public final class LockTemplate {
     private final LockSettings settings;
 
     /**
-     * Creates a template over a factory that the caller owns.
+     * Creates a template over a factory that the caller owns. Before a commit, the store of the factory is asked whether the
+     * lock is still held.
      *
      * @param factory the factory that creates the locks
      * @param prefix the prefix of each key, which is followed by a colon; empty for no prefix
@@ -74,6 +75,8 @@ public final class LockTemplate {
      * @return the result of the work
      * @throws X if the work throws it
      * @throws LockConflictedException if the thread was interrupted while it waited; its interrupt flag stays set
+     * @throws IllegalStateException if the result may go on after the release, such as a {@code CompletableFuture} that is
+     *     not done, or if this thread holds the lock in shared mode
      * @throws dev.latchkey.LockLostException if the lock was lost before the work had ended
      * @throws dev.latchkey.LockStorageException if the store failed; the work was not started
      */

@@ -1,7 +1,6 @@
 package dev.latchkey.spring;
 
 import dev.latchkey.LockLostException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -46,16 +45,18 @@ record LockedStage(Acquirer acquirer, String resource, LockSettings settings) {
         return result;
     }
 
-    /** Others see the end of the work no sooner than the lock is free. */
+    /**
+     * Others see the end of the work no sooner than the lock is free. What they get is another stage than that which releases:
+     * one that they have cancelled would not.
+     */
     private CompletionStage<?> releasing(CompletionStage<?> stage, HeldLock held) {
-        CompletionStage<?> released = stage.whenComplete((result, failure) -> {
-            boolean wasHeld = acquirer.release(held);
-            if (!wasHeld && failure == null) {
-                throw held.lost("it was lost before the work under it had ended");
-            }
-        });
-        // A stage of the method's own type, which a caller may expect.
-        return stage instanceof CompletableFuture<?> && !(released instanceof CompletableFuture<?>) ? stage : released;
+        return stage.whenComplete((result, failure) -> {
+                    boolean wasHeld = acquirer.release(held);
+                    if (!wasHeld && failure == null) {
+                        throw held.lost("it was lost before the work under it had ended");
+                    }
+                })
+                .thenApply(result -> result);
     }
 
     private void checkReleased(HeldLock held) {

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Decides which store it is, and opens it. */
-final class StoreChoice {
+final class StoreChoice implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(StoreChoice.class);
 
@@ -23,7 +23,7 @@ final class StoreChoice {
 
     private final @Nullable String wanted;
     private final List<StoreSource> sources;
-    private volatile CommitCheck commitCheck = CommitCheck.BY_THE_STORE;
+    private volatile @Nullable OpenStore opened;
 
     StoreChoice(@Nullable String wanted, List<StoreSource> sources) {
         this.wanted = wanted == null || wanted.isBlank() ? null : wanted.strip();
@@ -76,14 +76,25 @@ final class StoreChoice {
     }
 
     PersistingStore open() {
-        OpenStore opened = source().map(source -> source.open().get()).orElseGet(this::connect);
-        commitCheck = opened.commitCheck();
-        return opened.store();
+        OpenStore one = source().map(source -> source.open().get()).orElseGet(this::connect);
+        opened = one;
+        return one.store();
     }
 
     /** How transactions make sure of the locks of what was opened. */
     CommitCheck commitCheck() {
-        return commitCheck;
+        OpenStore one = opened;
+        return one == null ? CommitCheck.BY_THE_STORE : one.commitCheck();
+    }
+
+    /** Closes what was opened; nothing happens to it after that. */
+    @Override
+    public void close() {
+        OpenStore one = opened;
+        if (one != null) {
+            one.store().close();
+            one.end().run();
+        }
     }
 
     private OpenStore connect() {

@@ -66,6 +66,7 @@ class LostLockIT {
         }
     }
 
+    /** As a release by force, which is not supported yet: the key is removed, and another acquires the lock. */
     @Test
     void givenRedis_whenAnotherHasTheLockByForce_thenNotCommitted() {
         try (ConfigurableApplicationContext app = onRedis("30s");

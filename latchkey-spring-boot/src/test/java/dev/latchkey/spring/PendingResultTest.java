@@ -42,6 +42,18 @@ class PendingResultTest {
         assertThat(holders("inherited")).isZero();
     }
 
+    /** The work still goes on. A stage that has completed by other means does not run what was to follow its work. */
+    @Test
+    void givenAStage_whenItsCallerCancelsIt_thenReleasedWhenTheWorkHasCompleted() {
+        CompletableFuture<Integer> inner = new CompletableFuture<>();
+        CompletableFuture<Integer> outer = work.inherited(inner);
+
+        outer.cancel(true);
+        assertThat(holders("inherited")).isEqualTo(1);
+        inner.complete(1);
+        assertThat(holders("inherited")).isZero();
+    }
+
     @Test
     void givenAnObject_whenItIsPending_thenRefusedInsteadOfReleasedTooSoon() {
         assertThatThrownBy(() -> work.any(new CompletableFuture<>()))

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -76,6 +77,23 @@ class ProxiesTest {
             store.answered.await();
 
             await().untilAsserted(() -> assertThat(store.locks.holders("mono")).isEmpty());
+        }
+    }
+
+    @Test
+    void givenTheWorkFails_whenTheReleaseFailsAsWell_thenTheFailureOfTheWorkIsThrown() {
+        try (ConfigurableApplicationContext app = Apps.start(SlowlyGranted.class, NO_CLIENT)) {
+            SlowStore store = app.getBean(SlowStore.class);
+            store.mayAnswer.countDown();
+            store.failure = new IllegalStateException("of a driver");
+            LockTemplate locks = app.getBean(LockTemplate.class);
+
+            assertThatThrownBy(() -> locks.run("a", () -> {
+                        throw new UnsupportedOperationException("of the work");
+                    }))
+                    .isInstanceOf(UnsupportedOperationException.class);
+            assertThat(locks.tryRun("b", () -> {})).isTrue();
+            assertThat(CurrentLock.find()).isEmpty();
         }
     }
 
@@ -143,6 +161,7 @@ class ProxiesTest {
         final CountDownLatch asked = new CountDownLatch(1);
         final CountDownLatch mayAnswer = new CountDownLatch(1);
         final CountDownLatch answered = new CountDownLatch(1);
+        volatile @Nullable RuntimeException failure;
 
         @Override
         public Response save(Request request) {
@@ -170,7 +189,12 @@ class ProxiesTest {
 
         @Override
         public boolean delete(Key key) {
-            return locks.delete(key);
+            boolean isDeleted = locks.delete(key);
+            RuntimeException of = failure;
+            if (of != null) {
+                throw of;
+            }
+            return isDeleted;
         }
 
         @Override

@@ -1,6 +1,8 @@
 package dev.latchkey.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.LockFactory;
 import dev.latchkey.mongodb.MongoDbStore;
@@ -13,7 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** An address in the properties is all that an application needs, besides the starter. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -41,6 +47,53 @@ class StoresIT {
         }
     }
 
+    /** Spring ends the client of the application then, and Spring's tests pause their contexts in the same way. */
+    @Test
+    void givenRedis_whenTheContextIsStoppedAndStarted_thenItLocksAgain() {
+        try (RedisServer redis = RedisServer.start();
+                ConfigurableApplicationContext app = Apps.start(
+                        Application.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn())) {
+            LockTemplate locks = app.getBean(LockTemplate.class);
+            locks.run("a", () -> {
+                app.stop();
+                assertThat(CurrentLock.get().isLost()).isFalse();
+            });
+            app.start();
+
+            assertThat(locks.tryRun("a", () -> {})).isTrue();
+        }
+    }
+
+    /** Nothing that the store was opened with is left. */
+    @Test
+    void givenRedis_whenTheContextIsClosed_thenItsConnectionsAre() {
+        try (RedisServer redis = RedisServer.start()) {
+            try (ConfigurableApplicationContext app = Apps.start(
+                    Application.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn())) {
+                app.getBean(LockTemplate.class).run("a", () -> {});
+                assertThat(clients(redis)).isGreaterThan(1);
+            }
+            await().untilAsserted(() -> assertThat(clients(redis)).isEqualTo(1));
+        }
+    }
+
+    @Test
+    void givenAFixedListOfMastersAndReplicas_thenRefused() {
+        assertThatThrownBy(
+                        () -> Apps.start(MasterReplica.class, EXCLUDE + JDBC + "," + MONGO, "latchkey.fail-fast=false"))
+                .rootCause()
+                .isInstanceOf(LatchkeyConfigurationException.class)
+                .hasMessageContaining("a fixed list of a master and its replicas");
+    }
+
+    /** That which asks is one of them. */
+    private static long clients(RedisServer redis) {
+        return redis.text("CLIENT", "LIST")
+                .lines()
+                .filter(line -> line.contains("id="))
+                .count();
+    }
+
     private static void assertExclusion(Class<?> store, String... properties) {
         try (ConfigurableApplicationContext one = Apps.start(Application.class, properties);
                 ConfigurableApplicationContext other = Apps.start(Application.class, properties)) {
@@ -59,4 +112,23 @@ class StoresIT {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {}
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Application.class)
+    static class MasterReplica {
+        @Bean
+        LettuceConnectionFactory redisConnectionFactory() {
+            return new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration("127.0.0.1"));
+        }
+
+        @Bean
+        Work work() {
+            return new Work();
+        }
+    }
+
+    static class Work {
+        @Locked("'a'")
+        void work() {}
+    }
 }
