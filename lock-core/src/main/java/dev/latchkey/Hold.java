@@ -135,6 +135,11 @@ record Hold(
                     .isPresent();
         }
 
+        /** The answer, but not exclusive if the claim is shared. */
+        Hold atMost(Hold answered) {
+            return holds(LockMode.SHARED) && !holds(LockMode.EXCLUSIVE) ? answered.demoted() : answered;
+        }
+
         boolean isInOtherModeThan(Hold hold) {
             return key.held().filter(held -> held.mode() != hold.mode()).isPresent();
         }
@@ -184,6 +189,16 @@ record Hold(
         /** Whether a demotion is among them: no exclusive hold is safe from it. */
         boolean mayDemote() {
             return isAny() && claims.stream().anyMatch(Claim::demotes);
+        }
+
+        /** A demotion without an answer may come to the store after the promotion. */
+        void check(String resource, LockMode wanted) {
+            if (wanted == LockMode.EXCLUSIVE && mayDemote()) {
+                throw new LockStorageException(
+                        resource,
+                        "an earlier request for a shared hold was not answered and may still demote this hold: release it, then acquire it again",
+                        null);
+            }
         }
 
         /** The key as the first demotion among them claimed its exclusive hold. */

@@ -109,6 +109,13 @@ final class LastLoss {
         return reasonOf(claim);
     }
 
+    /** A loss that nobody was told of is told before anything is taken in its place. */
+    void check(String resource) {
+        tell().ifPresent(why -> {
+            throw new LockLostException(resource, "it was lost before it was acquired again", why);
+        });
+    }
+
     /** The reason of a loss that nobody was told of, once. */
     Optional<LossReason> tell() {
         return reason == null ? Optional.empty() : tellOnce();

@@ -242,8 +242,8 @@ final class LockEngine {
     /** What is held may end meanwhile: that, too, is told, and ended in the store, before anything is taken in its place. */
     private Claim claim(LockMode mode) {
         boolean wasHeld = monitor.run(state.look());
-        checkNews();
-        checkDemoted(mode);
+        state.lastLoss().check(state.resource());
+        state.unanswered().check(state.resource(), mode);
         if (state.lastLoss().isOverdue()) {
             releaser.endOverdueBeforeAcquire();
         }
@@ -256,23 +256,6 @@ final class LockEngine {
         }
         state.renewKey();
         return monitor.run(state.claim(mode));
-    }
-
-    /** A loss that nobody was told of is told before anything is taken in its place. */
-    private void checkNews() {
-        state.lastLoss().tell().ifPresent(reason -> {
-            throw new LockLostException(state.resource(), "it was lost before it was acquired again", reason);
-        });
-    }
-
-    /** A demotion without an answer may come to the store after the promotion. */
-    private void checkDemoted(LockMode mode) {
-        if (mode == LockMode.EXCLUSIVE && state.unanswered().mayDemote()) {
-            throw new LockStorageException(
-                    state.resource(),
-                    "an earlier request for a shared hold was not answered and may still demote this hold: release it, then acquire it again",
-                    null);
-        }
     }
 
     /** What the request may take yet is given back; what it gives up stays given up. */

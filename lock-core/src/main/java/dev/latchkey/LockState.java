@@ -123,11 +123,8 @@ final class LockState {
     /** Nothing was sent: what a demotion was to give up is held still. */
     synchronized void undone(Claim claim) {
         unanswered.answered(claim);
-        if (claim.demotes()
-                && hold != null
-                && isCurrent(claim)
-                && claim.revision() == revision
-                && !unanswered.mayDemote()) {
+        boolean isUnchanged = isCurrent(claim) && claim.revision() == revision && !unanswered.mayDemote();
+        if (claim.demotes() && isUnchanged && hold != null) {
             hold = hold.claimedBy(claim);
         }
     }
@@ -159,14 +156,14 @@ final class LockState {
 
     /**
      * Takes over what the store answered to a request that changes nothing but the end. What is held may have been promoted
-     * meanwhile, or a demotion be on its way, so that the answer is no word on these.
+     * meanwhile, or a demotion be on its way, so that the answer is no word on these; nor is it on a hold that was received as
+     * shared, whose promotion by another may yet be undone.
      */
     Step<Optional<HoldTracker>> confirmed(Claim claim, Hold answered) {
         return step(() -> {
             Hold before = hold;
-            return isCurrent(claim)
-                    ? take(claim, before == null ? answered : answered.as(before))
-                    : Step.of(Optional.empty());
+            Hold confirmed = before == null ? claim.atMost(answered) : answered.as(before);
+            return isCurrent(claim) ? take(claim, confirmed) : Step.of(Optional.empty());
         });
     }
 

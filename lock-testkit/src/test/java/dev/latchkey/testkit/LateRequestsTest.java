@@ -368,6 +368,18 @@ class LateRequestsTest {
         assertThat(warnings).hasSize(1);
     }
 
+    /** The promotion may be undone yet, and others share the lock then: who was given a shared hold counts on no more. */
+    @Test
+    void givenAKeyReceivedAsShared_whenPromotedByTheOtherOwner_thenNotBelievedToBeExclusive() throws Exception {
+        Lock reader = lock.acquireShared();
+        Lock received = locks.createLock(Key.deserialize(reader.key().serialize()), TTL);
+        assertThat(reader.tryAcquire()).isTrue();
+
+        assertThat(received.isAcquired()).isTrue();
+
+        assertThat(received.fencingToken()).isEmpty();
+    }
+
     /** Such a wait gives nothing up: the key held nothing. */
     @Test
     void givenAReceivedKeyThatHoldsNothing_whenAWaitToShareIsInterrupted_thenItMayBeTakenExclusively()
