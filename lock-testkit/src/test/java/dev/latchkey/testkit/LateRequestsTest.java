@@ -372,7 +372,7 @@ class LateRequestsTest {
     @Test
     void givenAKeyReceivedAsShared_whenPromotedByTheOtherOwner_thenNotBelievedToBeExclusive() throws Exception {
         Lock reader = lock.acquireShared();
-        Lock received = locks.createLock(Key.deserialize(reader.key().serialize()), TTL);
+        Lock received = locks.createLock(reader.key(), TTL);
         assertThat(reader.tryAcquire()).isTrue();
 
         assertThat(received.isAcquired()).isTrue();
