@@ -162,7 +162,12 @@ final class PostgreSqlDialect implements Dialect {
     /** Not where a pooler gives each transaction another session of the server. */
     @Override
     public boolean keepsSettings(Connection connection) throws SQLException {
-        return PostgresSession.isOwn(connection);
+        try {
+            return PostgresSession.isOwn(connection);
+        } catch (NoClassDefFoundError e) {
+            // Another driver, or one that only the pool can load.
+            return false;
+        }
     }
 
     @Override

@@ -13,6 +13,8 @@ import dev.latchkey.testkit.Reply;
 import dev.latchkey.testkit.SecondProcess;
 import dev.latchkey.testkit.ServerAddress;
 import dev.latchkey.testkit.TimeLimits;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TimeZone;
 import java.util.concurrent.ExecutionException;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -157,6 +160,49 @@ class PostgreSqlFaultIT implements DatabaseFaults {
                     .isEqualTo(1);
             assertThat(lock.release()).isTrue();
             assertThat(server.log()).noneMatch(line -> line.contains("ERROR:"));
+        }
+    }
+
+    /** The store asked the driver's connection who it is, and failed where it is hidden. */
+    @Test
+    void givenASerializablePoolThatHidesTheDriver_whenUsed_thenItWorksAndIsolationStays() throws Exception {
+        try (PostgresServer server = PostgresServer.start();
+                HikariDataSource pool = oddPool(server);
+                LockFactory locks = new LockFactory(new JdbcStore(new Hiding(pool)))) {
+            Lock lock = locks.createLock("hidden", LONG).acquire();
+
+            assertThat(locks.createLock("hidden", LONG).tryAcquire()).isFalse();
+            assertThat(lock.release()).isTrue();
+            try (Connection connection = pool.getConnection()) {
+                assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+            }
+        }
+    }
+
+    /** As an application server or a tracing proxy may wrap connections. */
+    private static final class Hiding extends DelegatingSource {
+
+        Hiding(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            return (Connection) Proxy.newProxyInstance(
+                    Hiding.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, values) -> {
+                        if (method.getName().equals("isWrapperFor")) {
+                            return false;
+                        }
+                        if (method.getName().equals("unwrap")) {
+                            throw new SQLException("hidden");
+                        }
+                        try {
+                            return method.invoke(connection, values);
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    });
         }
     }
 

@@ -163,8 +163,9 @@ if not waits then
   return { -1, patience(state) }
 end
 
--- Whoever has a ticket may be in the queue, with others before it, although the flag was lost with the state.
-if ticket == '0' and state.flag == '0' and fits() then
+-- Whoever has a ticket may be in the queue, with others before it, although the flag was lost with the state. Whoever has none
+-- and comes here without a state has found a queue.
+if ticket == '0' and RAW and state.flag == '0' and fits() then
   grant(state, nil, token, attempt, want, ttl)
   return settle(tonumber(state.fence))
 end

@@ -1,5 +1,6 @@
 -- The short way of acquire.lua, which describes KEYS and ARGV: nobody holds the lock, and nobody waits. Not for those with a
--- ticket: the queue, in which they stand, may be there even if the state is lost.
+-- ticket: the queue, in which they stand, may be there even if the state is lost. Without a ticket, a waiter may stand in it as
+-- well, if this is a copy of its first request.
 --@ takes clock, LAST_FENCE, USED_UP
 --@ gives RAW, NOW, LEAST_FENCE
 
@@ -13,6 +14,9 @@ end
 do
   local want = string.sub(ARGV[5], 1, 1)
   local is_new = (want == 'x' or want == 's') and (not ARGV[6] or string.find(ARGV[6], '^%S+ %S+ 0 '))
+  if is_new and not RAW then
+    is_new = not (ARGV[6] and redis.call('ZRANGE', KEYS[1] .. ':q', 0, 0)[1])
+  end
   if is_new and (not RAW or string.sub(RAW, 1, 5) == 'L1F0 ') then
     local number = RAW and string.sub(RAW, 6, 21) or LEAST_FENCE
     if want == 'x' and RAW then

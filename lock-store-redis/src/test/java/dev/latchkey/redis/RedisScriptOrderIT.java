@@ -44,6 +44,31 @@ class RedisScriptOrderIT extends WithAStore {
         assertThat(keys.held()).isEmpty();
     }
 
+    /** The answer to the first request is lost, so it is sent again, without a ticket. */
+    @Test
+    void givenTheStateIsLostAndTheQueueIsNot_whenTheFirstRequestIsRepeated_thenItLeavesTheQueue() {
+        granted(store.save(exclusive(Key.of(resource))));
+        long unused = queued(exclusive(key), "a.1");
+        server.call("DEL", state);
+
+        assertThat(wait(exclusive(key), "a.1", 0).get(0)).isPositive();
+
+        assertThat(keys.waiting()).isEmpty();
+        assertThat(store.delete(key)).isTrue();
+        assertThat(keys.held()).isEmpty();
+    }
+
+    @Test
+    void givenTheStateIsLostAndTheQueueIsNot_whenANewWaiterComes_thenTheFirstIsServedFirst() {
+        granted(store.save(exclusive(Key.of(resource))));
+        long ticket = queued(exclusive(key), "a.1");
+        server.call("DEL", state);
+
+        assertThat(wait(exclusive(Key.of(resource)), "a.2", 0).get(0)).isZero();
+
+        assertThat(wait(exclusive(key), "a.1", ticket).get(0)).isPositive();
+    }
+
     @Test
     void givenTheStateIsLostAndAnotherCameSince_whenAWaiterAsksAgain_thenItLeavesTheQueue() {
         granted(store.save(exclusive(Key.of(resource))));
