@@ -26,7 +26,7 @@ record ConnectionSettings(
 
     static final Set<String> SCHEMES = Set.of("mysql+getlock", "mariadb+getlock");
 
-    /** In force until a session has limits of its own. In the URL the first of two counts, so the user's. */
+    /** In force until a session has limits of its own. In the URL the last of two counts, so the user's. */
     private static final String LIMITS = "connectTimeout=10000&socketTimeout=10000";
 
     private static final String HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,/?@\\s\\[\\]]+)(?::[0-9]{1,5})?";
@@ -52,7 +52,7 @@ record ConnectionSettings(
             check(address, options);
         }
         return new ConnectionSettings(
-                address + "?" + (hasOptions ? options + "&" : "") + LIMITS,
+                address + "?" + LIMITS + (hasOptions ? "&" + options : ""),
                 decoded(matcher.group("user")),
                 decoded(matcher.group("password")));
     }

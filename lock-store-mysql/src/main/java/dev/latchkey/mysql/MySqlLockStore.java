@@ -161,6 +161,11 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
         entries.removeDead();
     }
 
+    /** The connections, for tests. */
+    Sessions sessions() {
+        return sessions;
+    }
+
     /** How many resources are held or waited for. */
     int resources() {
         return entries.size();

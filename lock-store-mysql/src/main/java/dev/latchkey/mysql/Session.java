@@ -28,6 +28,7 @@ final class Session {
     private static final long BELIEVED_NANOS = (SILENCE_SECONDS - 1) * 1_000_000_000L;
 
     private static final long PING_NANOS = 250_000_000;
+    private static final long TRUSTED_NANOS = 50_000_000;
     private static final long PING_AFTER_WAIT_NANOS = 5_000_000_000L;
     private static final long WAIT_PROBE_NANOS = 15_000_000_000L;
 
@@ -101,6 +102,11 @@ final class Session {
             end(LossReason.SESSION_LOST);
         }
         return !isEnded();
+    }
+
+    /** Whether one that carried nothing, and was not watched, is still there; asks it unless it was heard just now. */
+    boolean isThere() {
+        return isUsable() && (System.nanoTime() - aliveNanos < TRUSTED_NANOS || ping());
     }
 
     boolean yes(String sql, Object... arguments) throws SQLException {

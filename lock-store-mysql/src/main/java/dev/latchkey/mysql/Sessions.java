@@ -72,7 +72,7 @@ final class Sessions {
     /** One that carries nothing, for one who waits. */
     Session own() throws SQLException {
         Session found = takeSpare();
-        while (found != null && !found.isUsable()) {
+        while (found != null && !found.isThere()) {
             discard(found);
             found = takeSpare();
         }
