@@ -279,7 +279,15 @@ class FaultIT {
         }
     }
 
-    /** The server counts what a session takes twice: a foreign client on our connection is none of ours. */
+    /** To the server they are the same. */
+    @Test
+    void givenNamesThatDifferInCase_whenOneIsHeld_thenTheOtherIsFree() {
+        held("report");
+
+        assertThat(locks.createLock("REPORT").tryAcquire()).isTrue();
+        assertThat(locks.createLock("report").tryAcquire()).isFalse();
+    }
+
     @Test
     void givenAForeignClientHolds_whenTried_thenItsConnectionIsNamed() throws Exception {
         try (Connection foreign = Raw.connect(server)) {
