@@ -2,6 +2,7 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.PostgresServer;
@@ -35,6 +36,7 @@ class PairsOfStoresIT {
             "lock-store-jdbc",
             "lock-store-memcached",
             "lock-store-mongodb",
+            "lock-store-mysql",
             "lock-store-postgres-advisory",
             "lock-store-redis",
             "lock-store-zookeeper");
@@ -147,6 +149,7 @@ class PairsOfStoresIT {
                 "jdbc:h2:" + directory.resolve(pair.toString()).resolve("database");
             case "lock-store-memcached" -> MemcachedServer.sharedDsn();
             case "lock-store-mongodb" -> MongoDbServer.sharedDsn("locks");
+            case "lock-store-mysql" -> MariaDbServer.sharedDsn().replace("mariadb://", "mariadb+getlock://");
             case "lock-store-postgres-advisory" ->
                 PostgresServer.sharedDsn().replace("postgresql://", "postgresql+advisory://");
             case "lock-store-redis" -> RedisServer.sharedDsn();

@@ -5,6 +5,7 @@ import dev.latchkey.chaos.Guarantees.Effect;
 import dev.latchkey.chaos.Guarantees.Fencing;
 import dev.latchkey.chaos.Guarantees.Order;
 import dev.latchkey.chaos.Guarantees.Servers;
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.PostgresServer;
@@ -12,6 +13,7 @@ import dev.latchkey.servers.ZooKeeperEnsemble;
 import dev.latchkey.servers.ZooKeeperServer;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -63,6 +65,7 @@ final class Stores {
         all.put("redis", unused -> RedisStores.redis());
         all.put("jdbc", unused -> jdbc());
         all.put("postgres-advisory", unused -> postgresAdvisory());
+        all.put("mysql", unused -> getLock());
         all.put("zookeeper", unused -> zooKeeper());
         all.put("zookeeper-ensemble", unused -> zooKeeperEnsemble());
         all.put("memcached", unused -> memcached());
@@ -112,7 +115,7 @@ final class Stores {
                 Map.of(),
                 List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)),
-                () -> count(server, "rows that are held", held));
+                () -> count(server::connect, "rows that are held", held));
     }
 
     private static StoreUnderTest postgresAdvisory() {
@@ -141,17 +144,60 @@ final class Stores {
                 Map.of(),
                 List.of(server),
                 addresses -> PostgresServer.dsn(addresses.get(0)).replace("postgresql:", "postgresql+advisory:"),
-                () -> count(server, "advisory locks", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+                () -> count(
+                        server::connect,
+                        "advisory locks",
+                        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
     }
 
-    private static List<String> count(PostgresServer server, String what, String sql) {
+    private static StoreUnderTest getLock() {
+        Guarantees promise = new Guarantees(
+                Bound.SESSION,
+                Fencing.NONE,
+                Map.of(
+                        FaultKind.CUT,
+                        Effect.ENDS_HOLDS,
+                        FaultKind.REFUSE,
+                        Effect.ENDS_HOLDS,
+                        FaultKind.LOST_REPLY,
+                        Effect.ENDS_HOLDS,
+                        FaultKind.RESTART,
+                        Effect.ENDS_HOLDS),
+                Servers.ONE,
+                TOLD,
+                Order.NONE,
+                PATIENCE,
+                "a hold ends with its connection, before the holder can know: it is judged until then; there are no"
+                        + " fencing tokens: writes of holders whose connection is gone are not refused");
+        MariaDbServer server = MariaDbServer.start("--plugin-load-add=metadata_lock_info");
+        String held = "SELECT count(*) FROM information_schema.metadata_lock_info WHERE lock_type = 'User lock'";
+        return new StoreUnderTest(
+                promise,
+                allFaults(FaultKind.RESTART),
+                Map.of(),
+                List.of(server),
+                addresses -> "mariadb+getlock://root@" + addresses.get(0) + "/test?sslMode=disable",
+                () -> count(
+                        () -> DriverManager.getConnection(
+                                "jdbc:mariadb://" + server.address() + "/test?user=root&sslMode=disable"),
+                        "locks of GET_LOCK",
+                        held));
+    }
+
+    /** What opens a connection to look for what is left. */
+    @FunctionalInterface
+    private interface Connecting {
+        Connection connect() throws SQLException;
+    }
+
+    private static List<String> count(Connecting server, String what, String sql) {
         try (Connection connection = server.connect();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {
             row.next();
             return row.getLong(1) == 0 ? List.of() : List.of(row.getLong(1) + " " + what);
         } catch (SQLException e) {
-            throw new IllegalStateException("cannot look for what is left in PostgreSQL", e);
+            throw new IllegalStateException("cannot look for what is left in the database", e);
         }
     }
 

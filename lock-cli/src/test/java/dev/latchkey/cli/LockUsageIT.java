@@ -128,6 +128,7 @@ class LockUsageIT extends CliFixture {
                 "redis://127.0.0.1:1",
                 "postgresql://127.0.0.1:1/db",
                 "postgresql+advisory://127.0.0.1:1/db",
+                "mysql+getlock://127.0.0.1:1/db",
                 "mariadb://127.0.0.1:1/db"
             })
     void givenStoreThatIsAway_whenRun_then69AndOneLine(String store) {
