@@ -1,0 +1,28 @@
+package dev.latchkey.etcd;
+
+import java.time.Duration;
+
+/**
+ * A lease for all holds that this store acquires within a short time with about the same TTL. It is never renewed.
+ *
+ * @param id of the server
+ * @param sinceNanos before it was asked for
+ * @param length how long the server keeps it at least, from then on
+ */
+record ClassLease(long id, long sinceNanos, Duration length) {
+
+    boolean lasts(long fromNanos, Duration ttl) {
+        return endNanos() - fromNanos >= ttl.toNanos();
+    }
+
+    long endNanos() {
+        return sinceNanos + length.toNanos();
+    }
+
+    /** What to store with a hold that begins now. */
+    HoldValue value(long beforeNanos, Duration ttl) {
+        return new HoldValue(
+                Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl),
+                java.util.Optional.of(dev.latchkey.spi.LocalProcess.description()));
+    }
+}
