@@ -15,6 +15,11 @@ record ClassLease(long id, long sinceNanos, Duration length) {
         return endNanos() - fromNanos >= ttl.toNanos();
     }
 
+    /** A TTL, or what is left of the lease if that is less. */
+    Duration within(long fromNanos, Duration ttl) {
+        return lasts(fromNanos, ttl) ? ttl : Duration.ofNanos(Math.max(0, endNanos() - fromNanos));
+    }
+
     long endNanos() {
         return sinceNanos + length.toNanos();
     }

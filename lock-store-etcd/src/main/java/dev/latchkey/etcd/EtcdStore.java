@@ -1,6 +1,7 @@
 package dev.latchkey.etcd;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
@@ -79,18 +80,17 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        Holds.Outcome first = holds.attempt(request);
-        if (!(first.response() instanceof Response.Conflicted)) {
-            return first.response();
-        }
         WaitEnd end = WaitEnd.of(endNanos, withdrawn, closed);
-        if (end.isOver()) {
-            return first.response();
-        }
         LockKeys keys = transactions.keys(request.key());
-        return first.isHolder()
-                ? new PromotionWait(request, keys, services).await(end)
-                : new QueueWait(request, keys, services).await(end);
+        Optional<LockMode> claim = request.key().held().map(Key.Held::mode);
+        if (claim.isPresent()) {
+            return claim.get() == LockMode.SHARED && request.mode() == LockMode.EXCLUSIVE
+                    ? new PromotionWait(request, keys, services).await(end)
+                    : holds.save(request);
+        }
+        Holds.Outcome outcome = new QueueWait(request, keys, services).await(end);
+        boolean isReader = outcome.isHolder() && outcome.response() instanceof Response.Conflicted;
+        return isReader ? new PromotionWait(request, keys, services).await(end) : outcome.response();
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import io.etcd.jetcd.api.Compare;
+import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
 import java.time.Duration;
@@ -65,21 +66,28 @@ final class Holds {
         LockMode mode = request.mode();
         return withLease(resource, request.ttl(), lease -> {
             long beforeNanos = System.nanoTime();
+            Duration ttl = lease.within(beforeNanos, request.ttl());
             TxnResponse answer = transactions.write(
                     resource,
-                    TxnRequest.newBuilder()
-                            .addAllCompare(isFree(mode, keys))
-                            .addSuccess(Ops.put(
-                                    keys.hold(mode),
-                                    lease.value(beforeNanos, request.ttl()).bytes(),
-                                    lease.id()))
+                    acquiring(
+                                    mode,
+                                    keys,
+                                    Ops.put(
+                                            keys.hold(mode),
+                                            lease.value(beforeNanos, ttl).bytes(),
+                                            lease.id()))
                             .addAllFailure(Transactions.holds(keys)));
             return answer.getSucceeded()
                     ? new Acquired(
-                            Optional.of(granted(mode, answer.getHeader().getRevision(), beforeNanos, request.ttl())),
+                            Optional.of(granted(mode, answer.getHeader().getRevision(), beforeNanos, ttl)),
                             Optional.empty())
                     : new Acquired(Optional.empty(), Transactions.found(keys, answer));
         });
+    }
+
+    /** Acquires what is free; what else to do is up to the caller. */
+    static TxnRequest.Builder acquiring(LockMode mode, LockKeys keys, RequestOp hold) {
+        return TxnRequest.newBuilder().addAllCompare(isFree(mode, keys)).addSuccess(hold);
     }
 
     /** Who waits has precedence. */
@@ -269,7 +277,9 @@ final class Holds {
             long oldEndNanos = old.get().endNanos() + (leases.isOwn(own.lease()) ? 0 : ROUNDING.toNanos());
             boolean keeps = request.leaseChange() == LeaseChange.EXTEND && fresh.endNanos() - oldEndNanos < 0;
             ClassLease lease = keeps ? old.get() : fresh;
-            Duration ttl = keeps ? longer(request.ttl(), old.get(), own, beforeNanos) : request.ttl();
+            Duration ttl = keeps
+                    ? longer(request.ttl(), old.get(), own, beforeNanos)
+                    : fresh.within(beforeNanos, request.ttl());
             OptionalLong revision = keeps
                     ? orNothing(() -> change.with(lease, lease.value(beforeNanos, ttl)))
                     : change.with(lease, lease.value(beforeNanos, ttl));

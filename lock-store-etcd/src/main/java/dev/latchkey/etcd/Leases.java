@@ -15,13 +15,14 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The leases of all holds of this store. One lease serves all holds with the same TTL in seconds that begin or are renewed
  * within a tenth of it, at least one second: then another one is asked for. No lease is ever renewed. A hold is renewed by
- * giving it a younger lease, in a transaction, because etcd before 3.6 confirms renewals of a lease without asking its quorum:
+ * giving it a younger lease, in a transaction, because etcd before 3.4.31 and 3.5.13 confirms renewals of a lease without asking its quorum:
  * a leader that was replaced and does not know it yet renews leases that its successor lets end, and has its successor end
  * leases that were renewed there.
  */
 final class Leases {
 
     private static final int PARTS = 10;
+    private static final int ATTEMPTS = 2;
 
     private final Calls calls;
 
@@ -38,15 +39,16 @@ final class Leases {
         this.calls = calls;
     }
 
-    /** Returns a lease that lasts at least the TTL from now on. */
+    /** Returns a lease that lasts at least the TTL from now on, unless the servers are slow. */
     ClassLease lasting(String resource, Duration ttl) {
         long seconds = ttl.plusNanos(999_999_999).toSeconds();
         ClassLease lease = youngest.get(seconds);
-        // One that others have waited for may be too old already when this thread goes on: then it asks for its own.
-        while (lease == null || !lease.lasts(System.nanoTime(), ttl)) {
+        // One that others have asked for may be too old already. If its own answer takes that long, the hold is
+        // shorter.
+        for (int i = 0; i < ATTEMPTS && (lease == null || !lease.lasts(System.nanoTime(), ttl)); i++) {
             lease = shared(resource, seconds);
         }
-        return lease;
+        return Objects.requireNonNull(lease);
     }
 
     /** All who need one at the same time wait for one request. */

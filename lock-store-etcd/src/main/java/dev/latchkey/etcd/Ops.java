@@ -8,6 +8,7 @@ import io.etcd.jetcd.api.DeleteRangeRequest;
 import io.etcd.jetcd.api.PutRequest;
 import io.etcd.jetcd.api.RangeRequest;
 import io.etcd.jetcd.api.RequestOp;
+import io.etcd.jetcd.api.TxnRequest;
 
 /** The parts of transactions. A comparison of a range holds if it holds for each of its keys; of none, if it holds for zero. */
 final class Ops {
@@ -65,6 +66,11 @@ final class Ops {
                 .setRequestPut(
                         PutRequest.newBuilder().setKey(key).setValue(value).setLease(lease))
                 .build();
+    }
+
+    /** A transaction within one. */
+    static RequestOp nested(TxnRequest.Builder transaction) {
+        return RequestOp.newBuilder().setRequestTxn(transaction).build();
     }
 
     static RequestOp delete(ByteString key) {

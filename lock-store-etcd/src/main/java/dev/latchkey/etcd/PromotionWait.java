@@ -23,11 +23,13 @@ final class PromotionWait {
 
     Response await(WaitEnd end) throws InterruptedException {
         if (!mark()) {
-            return new Response.Refused();
+            Response response = services.holds().save(request);
+            return response instanceof Response.Conflicted ? new Response.Refused() : response;
         }
         try {
             return awaitPromotion(end);
         } finally {
+            // The promotion has deleted it. But the key may hold the resource exclusively already.
             boolean unused = services.leave(resource(), keys.promoter(), marked);
         }
     }

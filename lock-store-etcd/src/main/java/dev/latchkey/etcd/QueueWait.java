@@ -9,8 +9,10 @@ import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -47,13 +49,24 @@ final class QueueWait {
         this.place = keys.waiter(request.mode());
     }
 
-    /** What a transaction has found: a grant, or whose end to wait for and since when, or that the place is lost. */
-    private record Look(Optional<Response> granted, boolean isPlaceLost, Optional<KeyRange> obstacle, long revision) {}
+    /** What a transaction has found: the end, or whose end to wait for and since when, or that the place is lost. */
+    private record Look(
+            Optional<Holds.Outcome> outcome, boolean isPlaceLost, Optional<KeyRange> obstacle, long revision) {}
 
-    Response await(WaitEnd end) throws InterruptedException {
+    /** Tries, and waits if others are before. An owner that reads already does not wait here. */
+    Holds.Outcome await(WaitEnd end) throws InterruptedException {
+        Look first = enter();
+        if (first.outcome().isPresent()) {
+            return first.outcome().get();
+        }
+        Response response = awaitTurn(first, end);
+        return new Holds.Outcome(response, response instanceof Response.Granted);
+    }
+
+    private Response awaitTurn(Look first, WaitEnd end) throws InterruptedException {
         Response response;
         try {
-            response = awaitGrant(end);
+            response = awaitGrant(first, end);
         } catch (LockStorageException e) {
             boolean unused = services.leave(resource(), place, created);
             throw e;
@@ -67,9 +80,9 @@ final class QueueWait {
         return response;
     }
 
-    private Response awaitGrant(WaitEnd end) throws InterruptedException {
-        Look look = join();
-        while (look.granted().isEmpty()) {
+    private Response awaitGrant(Look first, WaitEnd end) throws InterruptedException {
+        Look look = first;
+        while (look.outcome().isEmpty()) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
@@ -82,7 +95,7 @@ final class QueueWait {
             }
             look = look.isPlaceLost() ? join() : look();
         }
-        return look.granted().get();
+        return look.outcome().get().response();
     }
 
     /** Leaves the line. Nobody else grants anything, but a request of this wait without an answer may have. */
@@ -99,6 +112,65 @@ final class QueueWait {
 
     private String resource() {
         return request.key().resource();
+    }
+
+    private static Look ended(Holds.Outcome outcome) {
+        return new Look(Optional.of(outcome), false, Optional.empty(), 0);
+    }
+
+    /** Tries, and steps into the line by the same request: so the order of requests is that of the line. */
+    private Look enter() {
+        OptionalLong placeLease = services.waiterLease().known(resource());
+        if (placeLease.isPresent()) {
+            Optional<Look> entered = services.holds()
+                    .withLease(resource(), request.ttl(), lease -> enter(lease, placeLease.getAsLong()));
+            if (entered.isPresent()) {
+                return entered.get();
+            }
+        }
+        Holds.Outcome outcome = services.holds().attempt(request);
+        return outcome.response() instanceof Response.Conflicted && !outcome.isHolder() ? join() : ended(outcome);
+    }
+
+    /** Nothing if the owner holds something, or the lease of the place is lost. */
+    private Optional<Look> enter(ClassLease lease, long placeLease) {
+        long beforeNanos = System.nanoTime();
+        Duration ttl = lease.within(beforeNanos, request.ttl());
+        TxnRequest.Builder join = TxnRequest.newBuilder()
+                .addCompare(Ops.absent(keys.hold(LockMode.EXCLUSIVE)))
+                .addCompare(Ops.absent(keys.hold(LockMode.SHARED)))
+                .addCompare(Ops.absent(place))
+                .addAllSuccess(obstacles(Long.MAX_VALUE))
+                .addSuccess(Ops.put(place, ByteString.EMPTY, placeLease));
+        TxnResponse answer;
+        try {
+            answer = services.transactions()
+                    .write(
+                            resource(),
+                            Holds.acquiring(request.mode(), keys, hold(lease, beforeNanos, ttl))
+                                    .addFailure(Ops.nested(join)));
+        } catch (LeaseGoneException e) {
+            services.waiterLease().forget(placeLease);
+            return Optional.empty();
+        } catch (LockStorageException e) {
+            // The place may come later, when nobody knows of it: its lease must end.
+            services.waiterLease().forget(placeLease);
+            throw e;
+        }
+        long revision = answer.getHeader().getRevision();
+        if (answer.getSucceeded()) {
+            return Optional.of(granted(Holds.granted(request.mode(), revision, beforeNanos, ttl)));
+        }
+        TxnResponse joined = answer.getResponses(0).getResponseTxn();
+        if (!joined.getSucceeded()) {
+            return Optional.empty();
+        }
+        created = revision;
+        return Optional.of(new Look(Optional.empty(), false, obstacle(joined, 0), revision + 1));
+    }
+
+    private RequestOp hold(ClassLease lease, long beforeNanos, Duration ttl) {
+        return Ops.put(keys.hold(request.mode()), lease.value(beforeNanos, ttl).bytes(), lease.id());
     }
 
     /** Steps into the line, and sees who is before it. */
@@ -124,19 +196,14 @@ final class QueueWait {
 
     private Look look(ClassLease lease) {
         long beforeNanos = System.nanoTime();
-        TxnResponse answer = services.transactions()
-                .write(
-                        resource(),
-                        grant(Ops.put(
-                                keys.hold(request.mode()),
-                                lease.value(beforeNanos, request.ttl()).bytes(),
-                                lease.id())));
+        Duration ttl = lease.within(beforeNanos, request.ttl());
+        TxnResponse answer = services.transactions().write(resource(), grant(hold(lease, beforeNanos, ttl)));
         long revision = answer.getHeader().getRevision();
         if (answer.getSucceeded()) {
-            return granted(Holds.granted(request.mode(), revision, beforeNanos, request.ttl()), revision);
+            return granted(Holds.granted(request.mode(), revision, beforeNanos, ttl));
         }
         if (Transactions.found(keys, answer).isPresent()) {
-            return granted(services.holds().save(request), revision);
+            return granted(services.holds().save(request));
         }
         boolean isInLine = Transactions.first(answer, 2)
                 .filter(found -> found.getCreateRevision() == created)
@@ -148,8 +215,8 @@ final class QueueWait {
         return new Look(Optional.empty(), !isInLine, obstacle, revision + 1);
     }
 
-    private static Look granted(Response response, long revision) {
-        return new Look(Optional.of(response), false, Optional.empty(), revision);
+    private static Look granted(Response response) {
+        return ended(new Holds.Outcome(response, true));
     }
 
     private TxnRequest.Builder grant(RequestOp put) {

@@ -3,14 +3,12 @@ package dev.latchkey.servers;
 import dev.latchkey.testkit.ServerAddress;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * An etcd server of a test's own, to be killed, frozen and started again; and the one that all tests share.
@@ -108,10 +106,18 @@ public final class EtcdServer extends TestServer {
     }
 
     private static String get(ServerAddress address, String path) throws IOException {
+        return answer(open(address, path));
+    }
+
+    private static HttpURLConnection open(ServerAddress address, String path) throws IOException {
         HttpURLConnection connection = (HttpURLConnection)
                 URI.create("http://" + address + path).toURL().openConnection();
         connection.setConnectTimeout(ANSWER_MILLIS);
         connection.setReadTimeout(ANSWER_MILLIS);
+        return connection;
+    }
+
+    private static String answer(HttpURLConnection connection) throws IOException {
         try (InputStream in = connection.getInputStream()) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } finally {
@@ -144,23 +150,59 @@ public final class EtcdServer extends TestServer {
      */
     public boolean leads() {
         try {
-            return metric("etcd_server_is_leader").orElse(0) == 1;
-        } catch (IOException e) {
+            return metric("etcd_server_is_leader") == 1;
+        } catch (UncheckedIOException e) {
             return false;
         }
     }
 
     /**
-     * Reads one of the counters that it shows for monitoring.
+     * Counts what clients have sent, also over streams.
      *
-     * @param name of the metric, with its labels as they are shown
-     * @return its value; empty if there is none yet
-     * @throws IOException if it does not answer
+     * @return requests since it was started
      */
-    public OptionalLong metric(String name) throws IOException {
-        Matcher line = Pattern.compile("^" + Pattern.quote(name) + " (\\S+)$", Pattern.MULTILINE)
-                .matcher(get(address(), "/metrics"));
-        return line.find() ? OptionalLong.of((long) Double.parseDouble(line.group(1))) : OptionalLong.empty();
+    public long requests() {
+        return metric("grpc_server_msg_received_total");
+    }
+
+    /**
+     * Counts those who watch keys.
+     *
+     * @return watches over all streams
+     */
+    public long watchers() {
+        return metric("etcd_debugging_mvcc_watcher_total");
+    }
+
+    /** The sum of a metric over all its labels. */
+    private long metric(String name) {
+        try {
+            return get(address(), "/metrics")
+                    .lines()
+                    .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+                    .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                    .sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot ask " + server, e);
+        }
+    }
+
+    /**
+     * Has it run one request of the protocol, by its gateway.
+     *
+     * @param path such as {@code kv/compaction}
+     * @param json the request
+     * @return its answer
+     */
+    public String call(String path, String json) {
+        try {
+            HttpURLConnection connection = open(address(), "/v3/" + path);
+            connection.setDoOutput(true);
+            connection.getOutputStream().write(json.getBytes(StandardCharsets.UTF_8));
+            return answer(connection);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot ask " + server, e);
+        }
     }
 
     private static final class Shared {
