@@ -1,6 +1,9 @@
 package dev.latchkey.etcd;
 
 import dev.latchkey.etcd.Attempts.Attempt;
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.AuthenticateResponse;
 import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -55,16 +58,18 @@ final class Calls {
             if (status.isOk()) {
                 return attempt.answer();
             }
-            checkOpen(resource);
+            if (!attempt.isSent()) {
+                checkOpen(resource);
+            }
             if (Failures.isLeaseGone(status)) {
                 throw new LeaseGoneException(resource);
             }
             boolean isTokenOld = Failures.isTokenOld(status) && token.discard(headers);
             boolean mayRepeat = isTokenOld || Failures.mayRepeat(status, attempt.isSent(), repeat);
-            if (!isTokenOld) {
+            if (Failures.isOfServer(status)) {
                 channels.moveFrom(move);
             }
-            if (!mayRepeat || endNanos - System.nanoTime() < TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS)) {
+            if (!mayRepeat || isClosed || endNanos - System.nanoTime() < TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS)) {
                 throw Failures.of(resource, status, attempt.isSent());
             }
             if (failures % channels.size() == 0) {
@@ -85,12 +90,11 @@ final class Calls {
                 .join();
     }
 
-    private io.etcd.jetcd.api.AuthenticateResponse authenticate(
-            String resource, io.etcd.jetcd.api.AuthenticateRequest request) {
+    private AuthenticateResponse authenticate(String resource, AuthenticateRequest request) {
         int move = channels.moves();
-        Attempt<io.etcd.jetcd.api.AuthenticateResponse> attempt = Attempts.send(
+        Attempt<AuthenticateResponse> attempt = Attempts.send(
                         channels.at(move),
-                        io.etcd.jetcd.api.AuthGrpc.getAuthenticateMethod(),
+                        AuthGrpc.getAuthenticateMethod(),
                         request,
                         new Metadata(),
                         attemptLimit.toNanos())
@@ -111,6 +115,10 @@ final class Calls {
                 Attempts.with(channels.at(move), token.streamHeaders(this::authenticate, resource))
                         .newCall(method, CallOptions.DEFAULT),
                 answers);
+    }
+
+    Duration limit() {
+        return limit;
     }
 
     /** Changes with the server that is used. */

@@ -1,6 +1,8 @@
 package dev.latchkey.etcd;
 
+import dev.latchkey.spi.LocalProcess;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * A lease for all holds that this store acquires within a short time with about the same TTL. It is never renewed.
@@ -27,7 +29,6 @@ record ClassLease(long id, long sinceNanos, Duration length) {
     /** What to store with a hold that begins now. */
     HoldValue value(long beforeNanos, Duration ttl) {
         return new HoldValue(
-                Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl),
-                java.util.Optional.of(dev.latchkey.spi.LocalProcess.description()));
+                Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl), Optional.of(LocalProcess.description()));
     }
 }

@@ -50,7 +50,8 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
         this.transactions = new Transactions(calls, builder.root);
         this.leases = new Leases(calls);
         this.holds = new Holds(transactions, leases);
-        this.services = new Services(calls, transactions, holds, new WaiterLease(calls), new Watches(calls));
+        this.services = new Services(
+                calls, transactions, leases, holds, new WaiterLease(calls), new Watches(calls), new ResourceMutexes());
     }
 
     /**

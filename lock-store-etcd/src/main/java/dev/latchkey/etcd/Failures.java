@@ -11,9 +11,13 @@ final class Failures {
 
     /** Whether to send a request again. */
     static boolean mayRepeat(Status status, boolean isSent, Calls.Repeat repeat) {
+        return isOfServer(status) && (!isSent || repeat == Calls.Repeat.HARMLESS || isRefused(status));
+    }
+
+    /** Whether another server may be able to answer. */
+    static boolean isOfServer(Status status) {
         return switch (status.getCode()) {
-            case UNAVAILABLE, DEADLINE_EXCEEDED, UNKNOWN, INTERNAL, CANCELLED ->
-                !isSent || repeat == Calls.Repeat.HARMLESS || isRefused(status);
+            case UNAVAILABLE, DEADLINE_EXCEEDED, UNKNOWN, INTERNAL, CANCELLED -> true;
             default -> false;
         };
     }
@@ -58,7 +62,7 @@ final class Failures {
 
     static boolean isTokenOld(Status status) {
         return status.getCode() == Status.Code.UNAUTHENTICATED
-                || (status.getCode() == Status.Code.INVALID_ARGUMENT && has(status, "old token"));
+                || (status.getCode() == Status.Code.INVALID_ARGUMENT && has(status, "auth store is old"));
     }
 
     private static boolean has(Status status, String words) {

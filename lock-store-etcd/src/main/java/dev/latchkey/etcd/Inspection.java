@@ -8,6 +8,7 @@ import io.etcd.jetcd.api.TxnResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Looks who holds a resource. */
 record Inspection(Transactions transactions, Leases leases) {
@@ -35,7 +36,7 @@ record Inspection(Transactions transactions, Leases leases) {
         return new Holder(
                 hold.mode(),
                 hold.fencingToken(),
-                java.util.Optional.of(left),
+                Optional.of(left),
                 hold.value().holder());
     }
 }

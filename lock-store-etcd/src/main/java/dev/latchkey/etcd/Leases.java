@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * The leases of all holds of this store. One lease serves all holds with the same TTL in seconds that begin or are renewed
@@ -39,8 +40,23 @@ final class Leases {
         this.calls = calls;
     }
 
+    /** Does something with a lease, and once more with another one if the servers have lost the first. */
+    <T> T use(String resource, Duration ttl, Function<ClassLease, T> action) {
+        ClassLease lease = lasting(resource, ttl);
+        try {
+            return action.apply(lease);
+        } catch (LeaseGoneException e) {
+            forget(lease);
+        }
+        try {
+            return action.apply(lasting(resource, ttl));
+        } catch (LeaseGoneException e) {
+            throw Failures.ofLease(resource, e);
+        }
+    }
+
     /** Returns a lease that lasts at least the TTL from now on, unless the servers are slow. */
-    ClassLease lasting(String resource, Duration ttl) {
+    private ClassLease lasting(String resource, Duration ttl) {
         long seconds = ttl.plusNanos(999_999_999).toSeconds();
         ClassLease lease = youngest.get(seconds);
         // One that others have asked for may be too old already. If its own answer takes that long, the hold is
@@ -96,7 +112,7 @@ final class Leases {
     }
 
     /** A server does not know it any more, for instance because it has lost its data. */
-    void forget(ClassLease lease) {
+    private void forget(ClassLease lease) {
         youngest.values().remove(lease);
         known.remove(lease.id());
     }

@@ -55,7 +55,9 @@ final class QueueWait {
 
     /** Tries, and waits if others are before. An owner that reads already does not wait here. */
     Holds.Outcome await(WaitEnd end) throws InterruptedException {
-        Look first = enter();
+        long maxWaitNanos =
+                Math.min(services.calls().limit().toNanos(), Math.max(0, end.endNanos() - System.nanoTime()));
+        Look first = services.entrances().inOrder(resource(), maxWaitNanos, this::enter);
         if (first.outcome().isPresent()) {
             return first.outcome().get();
         }
@@ -118,12 +120,12 @@ final class QueueWait {
         return new Look(Optional.of(outcome), false, Optional.empty(), 0);
     }
 
-    /** Tries, and steps into the line by the same request: so the order of requests is that of the line. */
+    /** Tries, and steps into the line by the same request if this store waits for something already. */
     private Look enter() {
         OptionalLong placeLease = services.waiterLease().known(resource());
         if (placeLease.isPresent()) {
-            Optional<Look> entered = services.holds()
-                    .withLease(resource(), request.ttl(), lease -> enter(lease, placeLease.getAsLong()));
+            Optional<Look> entered =
+                    services.leases().use(resource(), request.ttl(), lease -> enter(lease, placeLease.getAsLong()));
             if (entered.isPresent()) {
                 return entered.get();
             }
@@ -184,7 +186,7 @@ final class QueueWait {
     private Look look() {
         services.waiterLease().id(resource());
         try {
-            return services.holds().withLease(resource(), request.ttl(), this::look);
+            return services.leases().use(resource(), request.ttl(), this::look);
         } catch (LockStorageException e) {
             if (e.failure() != LockStorageException.Failure.IN_DOUBT || doubt != null) {
                 throw e;

@@ -13,7 +13,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** What those who wait need of the store. */
-record Services(Calls calls, Transactions transactions, Holds holds, WaiterLease waiterLease, Watches watches) {
+record Services(
+        Calls calls,
+        Transactions transactions,
+        Leases leases,
+        Holds holds,
+        WaiterLease waiterLease,
+        Watches watches,
+        ResourceMutexes entrances) {
 
     private static final int LEAVING_ATTEMPTS = 60;
     private static final int MARK_ATTEMPTS = 2;

@@ -5,6 +5,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.ResponseOp;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
@@ -46,7 +47,7 @@ final class Transactions {
     }
 
     /** The reads of what an owner holds, which a transaction may have in a branch, as the first ones. */
-    static List<io.etcd.jetcd.api.RequestOp> holds(LockKeys keys) {
+    static List<RequestOp> holds(LockKeys keys) {
         return List.of(Ops.get(keys.hold(LockMode.EXCLUSIVE)), Ops.get(keys.hold(LockMode.SHARED)));
     }
 

@@ -1,6 +1,5 @@
 package dev.latchkey.etcd;
 
-import dev.latchkey.LockStorageException;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseKeepAliveRequest;
@@ -8,7 +7,6 @@ import io.etcd.jetcd.api.LeaseKeepAliveResponse;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
 import io.grpc.stub.StreamObserver;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +30,7 @@ final class WaiterLease {
         this.calls = calls;
     }
 
-    /** Returns one that is kept; empty before the first wait, and after the process stood still. */
+    /** Returns one that is kept; empty if nobody has waited for a while. */
     OptionalLong known(String resource) {
         Current known = current;
         return known == null || isOld(known) ? OptionalLong.empty() : OptionalLong.of(id(resource));
@@ -75,26 +73,10 @@ final class WaiterLease {
                 return now.id();
             }
             current = new Current(id, beforeNanos);
-            renewLater(id);
             return id;
         } finally {
             guard.unlock();
         }
-    }
-
-    /** As long as the store is open, so that the next one who waits can be in line by its first request. */
-    private void renewLater(long id) {
-        CompletableFuture.delayedExecutor(RENEWAL_NANOS, TimeUnit.NANOSECONDS).execute(() -> {
-            Current known = current;
-            if (known != null && known.id() == id && !isOld(known) && !calls.isClosed()) {
-                try {
-                    id("");
-                    renewLater(id);
-                } catch (LockStorageException e) {
-                    // Who waits renews it, or asks for another one.
-                }
-            }
-        });
     }
 
     /** Does not wait for the answer: a place that was lost is noticed by its waiter. */

@@ -130,6 +130,10 @@ final class Watches {
             if (watch != null && (response.getCanceled() || response.getEventsCount() > 0)) {
                 watch.done.complete(!response.getCanceled());
             }
+            if (watch != null && response.getCanceled() && response.getCompactRevision() == 0) {
+                // For instance since its token has ended: another stream has another one.
+                end();
+            }
         }
 
         private @Nullable Watch watch(WatchResponse response) {

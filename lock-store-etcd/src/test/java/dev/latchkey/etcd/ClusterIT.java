@@ -10,10 +10,14 @@ import dev.latchkey.servers.EtcdCluster;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -158,11 +162,11 @@ class ClusterIT {
     }
 
     /** While a leader is missing, a request may fail. */
-    private static boolean answered(java.util.function.BooleanSupplier request) {
+    private static boolean answered(BooleanSupplier request) {
         return Awaitility.await()
                 .atMost(LIMIT)
                 .ignoreException(LockStorageException.class)
-                .until(() -> java.util.Optional.of(request.getAsBoolean()), java.util.Optional::isPresent)
+                .until(() -> Optional.of(request.getAsBoolean()), Optional::isPresent)
                 .orElseThrow();
     }
 
@@ -175,7 +179,7 @@ class ClusterIT {
     }
 
     private static String base64(String text) {
-        return java.util.Base64.getEncoder().encodeToString(text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private static void awaitThatATtlIsOver(LockFactory locks, Duration ttl) throws InterruptedException {

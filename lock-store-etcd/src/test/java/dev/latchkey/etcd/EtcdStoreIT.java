@@ -1,8 +1,5 @@
 package dev.latchkey.etcd;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.latchkey.LockFactory;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
@@ -44,18 +41,6 @@ class EtcdStoreIT
     @BeforeAll
     static void open() {
         store = Stores.open(EtcdServer.sharedDsn());
-        waitOnce();
-    }
-
-    /** The first wait of a store asks for a lease before it is in line: others that come with it may be before it. */
-    private static void waitOnce() {
-        try (LockFactory locks = new LockFactory(store)) {
-            assertThat(locks.createLock("first").tryAcquire()).isTrue();
-            assertThat(locks.createLock("first").tryAcquire(Duration.ofMillis(10)))
-                    .isFalse();
-        } catch (InterruptedException e) {
-            throw new AssertionError("interrupted in a wait", e);
-        }
     }
 
     @AfterAll
