@@ -3,6 +3,7 @@ package dev.latchkey.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.PostgresServer;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PairsOfStoresIT {
 
     private static final List<String> STORES = List.of(
+            "lock-store-etcd",
             "lock-store-flock",
             "lock-store-jdbc",
             "lock-store-memcached",
@@ -144,6 +146,7 @@ class PairsOfStoresIT {
 
     private static String dsn(String store, Pair pair) {
         return switch (store) {
+            case "lock-store-etcd" -> EtcdServer.sharedDsn();
             case "lock-store-flock" -> "flock://" + directory.resolve("locks");
             case "lock-store-jdbc" ->
                 "jdbc:h2:" + directory.resolve(pair.toString()).resolve("database");

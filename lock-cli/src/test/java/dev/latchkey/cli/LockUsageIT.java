@@ -124,6 +124,7 @@ class LockUsageIT extends CliFixture {
             strings = {
                 "mongodb://127.0.0.1:1/db?collection=locks&serverSelectionTimeoutMS=500",
                 "zookeeper://127.0.0.1:1",
+                "etcd://127.0.0.1:1",
                 "memcached://127.0.0.1:1",
                 "redis://127.0.0.1:1",
                 "postgresql://127.0.0.1:1/db",

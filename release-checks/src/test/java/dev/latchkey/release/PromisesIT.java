@@ -30,6 +30,7 @@ class PromisesIT {
             "sql", "dev\\.latchkey\\.jdbc\\..*",
             "advisory", "dev\\.latchkey\\.postgres\\..*",
             "zookeeper", "dev\\.latchkey\\.zookeeper\\..*",
+            "etcd", "dev\\.latchkey\\.etcd\\..*",
             "memcached", "dev\\.latchkey\\.memcached\\..*",
             "mongodb", "dev\\.latchkey\\.mongodb\\..*",
             "combined", COMBINED);

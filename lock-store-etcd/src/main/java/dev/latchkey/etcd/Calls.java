@@ -1,0 +1,143 @@
+package dev.latchkey.etcd;
+
+import dev.latchkey.etcd.Attempts.Attempt;
+import io.etcd.jetcd.api.AuthGrpc;
+import io.etcd.jetcd.api.AuthenticateRequest;
+import io.etcd.jetcd.api.AuthenticateResponse;
+import io.grpc.CallOptions;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sends requests and waits for their answers: never longer than the time limit, and through interrupts, whose flag is kept. A
+ * request is sent again, to the next server, if none has tried to serve it, or if it does no harm when it is served twice.
+ */
+final class Calls {
+
+    private static final long PAUSE_MILLIS = 50;
+
+    /** With several servers, one that hangs must leave time to ask another one. */
+    private static final int ATTEMPTS = 3;
+
+    private final Channels channels;
+    private final AuthToken token;
+    private final Duration limit;
+    private final Duration attemptLimit;
+    private volatile boolean isClosed;
+
+    Calls(Endpoints endpoints, Duration limit) {
+        this.channels = new Channels(endpoints.channels());
+        this.token = new AuthToken(endpoints.credentials());
+        this.limit = limit;
+        this.attemptLimit = channels.size() > 1 ? limit.dividedBy(ATTEMPTS) : limit;
+    }
+
+    /** What may be done if it is not known whether a server has served a request. */
+    enum Repeat {
+        /** Ask again: it reads, or writes what nobody uses unless its answer came. */
+        HARMLESS,
+        /** Leave that to the caller. */
+        NEVER
+    }
+
+    /** Sends a request until it is answered. */
+    <Q, A> A ask(String resource, MethodDescriptor<Q, A> method, Q request, Repeat repeat) {
+        long endNanos = System.nanoTime() + limit.toNanos();
+        for (int failures = 1; ; failures++) {
+            checkOpen(resource);
+            Metadata headers = token.headers(this::authenticate, resource);
+            int move = channels.moves();
+            Attempt<A> attempt = send(move, method, request, headers, endNanos);
+            Status status = attempt.status();
+            if (status.isOk()) {
+                return attempt.answer();
+            }
+            if (!attempt.isSent()) {
+                checkOpen(resource);
+            }
+            if (Failures.isLeaseGone(status)) {
+                throw new LeaseGoneException(resource);
+            }
+            boolean isTokenOld = Failures.isTokenOld(status) && token.discard(headers);
+            boolean mayRepeat = isTokenOld || Failures.mayRepeat(status, attempt.isSent(), repeat);
+            if (Failures.isOfServer(status)) {
+                channels.moveFrom(move);
+            }
+            if (!mayRepeat || isClosed || endNanos - System.nanoTime() < TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS)) {
+                throw Failures.of(resource, status, attempt.isSent());
+            }
+            if (failures % channels.size() == 0) {
+                pause();
+            }
+        }
+    }
+
+    private <Q, A> Attempt<A> send(
+            int move, MethodDescriptor<Q, A> method, Q request, Metadata headers, long endNanos) {
+        long nanos = Math.max(1, Math.min(endNanos - System.nanoTime(), attemptLimit.toNanos()));
+        return Attempts.send(channels.at(move), method, request, headers, nanos).join();
+    }
+
+    private static void pause() {
+        new CompletableFuture<Void>()
+                .completeOnTimeout(null, PAUSE_MILLIS, TimeUnit.MILLISECONDS)
+                .join();
+    }
+
+    private AuthenticateResponse authenticate(String resource, AuthenticateRequest request) {
+        int move = channels.moves();
+        Attempt<AuthenticateResponse> attempt = Attempts.send(
+                        channels.at(move),
+                        AuthGrpc.getAuthenticateMethod(),
+                        request,
+                        new Metadata(),
+                        attemptLimit.toNanos())
+                .join();
+        if (!attempt.status().isOk()) {
+            channels.moveFrom(move);
+            // Whatever was asked for has not been sent.
+            throw Failures.of(resource, attempt.status(), false);
+        }
+        return attempt.answer();
+    }
+
+    /** Opens a stream, which has no time limit and fails when its server has lost the others. */
+    <Q, A> StreamObserver<Q> stream(
+            String resource, MethodDescriptor<Q, A> method, StreamObserver<A> answers, int move) {
+        checkOpen(resource);
+        return ClientCalls.asyncBidiStreamingCall(
+                Attempts.with(channels.at(move), token.streamHeaders(this::authenticate, resource))
+                        .newCall(method, CallOptions.DEFAULT),
+                answers);
+    }
+
+    Duration limit() {
+        return limit;
+    }
+
+    /** Changes with the server that is used. */
+    int server() {
+        return channels.moves();
+    }
+
+    void checkOpen(String resource) {
+        if (isClosed) {
+            throw Failures.closed(resource);
+        }
+    }
+
+    boolean isClosed() {
+        return isClosed;
+    }
+
+    void close() {
+        isClosed = true;
+        channels.close();
+    }
+}

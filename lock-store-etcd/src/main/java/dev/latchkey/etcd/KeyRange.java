@@ -1,0 +1,17 @@
+package dev.latchkey.etcd;
+
+import com.google.protobuf.ByteString;
+
+/** All keys from the first one to the one before the last. */
+record KeyRange(ByteString from, ByteString to) {
+
+    /** All keys that begin with a text that ends with a slash. */
+    static KeyRange below(String prefix) {
+        String next = prefix.substring(0, prefix.length() - 1) + (char) ('/' + 1);
+        return new KeyRange(ByteString.copyFromUtf8(prefix), ByteString.copyFromUtf8(next));
+    }
+
+    static KeyRange only(ByteString key) {
+        return new KeyRange(key, key.concat(ByteString.copyFrom(new byte[1])));
+    }
+}

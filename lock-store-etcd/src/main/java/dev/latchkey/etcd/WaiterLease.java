@@ -1,0 +1,126 @@
+package dev.latchkey.etcd;
+
+import io.etcd.jetcd.api.LeaseGrantRequest;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseKeepAliveRequest;
+import io.etcd.jetcd.api.LeaseKeepAliveResponse;
+import io.etcd.jetcd.api.LeaseRevokeRequest;
+import io.grpc.stub.StreamObserver;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lease of all places in lines that this store has: they are lost when this process dies. It is renewed by those who wait,
+ * and no hold depends on it.
+ */
+final class WaiterLease {
+
+    private static final long SECONDS = 10;
+    private static final long RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(SECONDS) / 4;
+
+    private final Calls calls;
+    private final ReentrantLock guard = new ReentrantLock();
+    private volatile @Nullable Current current;
+
+    private record Current(long id, long renewedNanos) {}
+
+    WaiterLease(Calls calls) {
+        this.calls = calls;
+    }
+
+    /** Returns one that is kept; empty if nobody has waited for a while. */
+    OptionalLong known(String resource) {
+        Current known = current;
+        return known == null || isOld(known) ? OptionalLong.empty() : OptionalLong.of(id(resource));
+    }
+
+    private static boolean isOld(Current lease) {
+        return System.nanoTime() - lease.renewedNanos() > TimeUnit.SECONDS.toNanos(SECONDS);
+    }
+
+    /** Returns one that has just been renewed, or need not be yet. */
+    long id(String resource) {
+        Current known = current;
+        if (known == null || isOld(known)) {
+            return granted(resource, known);
+        }
+        if (System.nanoTime() - known.renewedNanos() > RENEWAL_NANOS && guard.tryLock()) {
+            try {
+                current = new Current(known.id(), System.nanoTime());
+                renew(resource, known.id());
+            } finally {
+                guard.unlock();
+            }
+        }
+        return known.id();
+    }
+
+    /** A waiter that finds another's new lease takes it; several at once may make several, all of which serve. */
+    private long granted(String resource, @Nullable Current old) {
+        long beforeNanos = System.nanoTime();
+        long id = calls.ask(
+                        resource,
+                        LeaseGrpc.getLeaseGrantMethod(),
+                        LeaseGrantRequest.newBuilder().setTTL(SECONDS).build(),
+                        Calls.Repeat.HARMLESS)
+                .getID();
+        guard.lock();
+        try {
+            Current now = current;
+            if (now != null && !now.equals(old)) {
+                return now.id();
+            }
+            current = new Current(id, beforeNanos);
+            return id;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Does not wait for the answer: a place that was lost is noticed by its waiter. */
+    private void renew(String resource, long id) {
+        StreamObserver<LeaseKeepAliveRequest> requests = calls.stream(
+                resource,
+                LeaseGrpc.getLeaseKeepAliveMethod(),
+                new StreamObserver<LeaseKeepAliveResponse>() {
+                    @Override
+                    public void onNext(LeaseKeepAliveResponse answer) {
+                        if (answer.getTTL() <= 0) {
+                            forget(id);
+                        }
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {}
+
+                    @Override
+                    public void onCompleted() {}
+                },
+                calls.server());
+        requests.onNext(LeaseKeepAliveRequest.newBuilder().setID(id).build());
+        requests.onCompleted();
+    }
+
+    /** The servers do not know it any more. */
+    void forget(long id) {
+        Current known = current;
+        if (known != null && known.id() == id) {
+            current = null;
+        }
+    }
+
+    /** Gives up all places; called when the store is closed. */
+    void revoke() {
+        Current known = current;
+        current = null;
+        if (known != null) {
+            calls.ask(
+                    "",
+                    LeaseGrpc.getLeaseRevokeMethod(),
+                    LeaseRevokeRequest.newBuilder().setID(known.id()).build(),
+                    Calls.Repeat.NEVER);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+package dev.latchkey.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.servers.EtcdCluster;
+import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Three servers of which one fails: the others hold what was granted, and nobody holds it twice. */
+class ClusterIT {
+
+    private static final Duration TTL = Duration.ofSeconds(6);
+    private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
+
+    private EtcdCluster cluster;
+    private EtcdServer leader;
+
+    @BeforeEach
+    void start() {
+        cluster = EtcdCluster.start();
+        leader = cluster.leader();
+    }
+
+    @AfterEach
+    void stop() {
+        cluster.close();
+    }
+
+    /** A store that asks the leader first. */
+    private LockFactory atLeader() {
+        List<EtcdServer> order = new ArrayList<>(List.of(leader));
+        order.addAll(others());
+        return LockFactory.connect(EtcdCluster.dsn(order));
+    }
+
+    private LockFactory atOthers() {
+        return LockFactory.connect(EtcdCluster.dsn(others()));
+    }
+
+    private List<EtcdServer> others() {
+        return cluster.servers().stream()
+                .filter(server -> !server.address().equals(leader.address()))
+                .toList();
+    }
+
+    @Test
+    void givenHeldAndWaitedFor_whenTheLeaderIsKilled_thenBothGoOnAndTokensGrow() throws Exception {
+        try (LockFactory locks = atLeader();
+                LockFactory rivals = atLeader()) {
+            Lock holder = locks.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            Lock waiter = rivals.createLock("report", LONG_TTL);
+            BackgroundCall<Lock> waiting = BackgroundCall.start(waiter::acquire);
+            Awaitility.await().atMost(LIMIT).until(() -> isWaitedFor("report"));
+
+            leader.kill();
+            EtcdCluster.leaderAmong(others());
+
+            assertThat(answered(holder::isAcquired)).isTrue();
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(answered(holder::release)).isTrue();
+            assertThat(waiting.result().fencingToken().orElseThrow()).isGreaterThan(token);
+        }
+    }
+
+    /**
+     * When it goes on, it takes itself for the leader for a moment, and all leases that it knows for over. Before 3.4.31 it has
+     * the new leader end them, so a lease that was renewed there would end, too.
+     */
+    @Test
+    void givenRenewed_whenTheLeaderIsFrozenForLongerThanTheTtlAndGoesOn_thenTheHolderHoldsStill() throws Exception {
+        List<LossReason> losses = new CopyOnWriteArrayList<>();
+        try (LockFactory locks = atLeader();
+                LockFactory rivals = atOthers()) {
+            Lock holder = locks.lock("report")
+                    .ttl(TTL)
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create();
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+
+            leader.freeze();
+            EtcdCluster.leaderAmong(others());
+            awaitThatATtlIsOver(rivals, TTL.multipliedBy(2));
+            leader.thaw();
+            cluster.awaitAll();
+            awaitThatATtlIsOver(rivals, Duration.ofSeconds(2));
+
+            assertThat(losses).isEmpty();
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(holder.fencingToken()).hasValue(token);
+            assertThat(rivals.createLock("report", TTL).tryAcquire()).isFalse();
+        }
+    }
+
+    @Test
+    void givenNotRenewed_whenTheLeaderIsFrozenAndARivalHolds_thenTheHolderKnewBefore() throws Exception {
+        try (LockFactory locks = atLeader();
+                LockFactory rivals = atOthers()) {
+            Lock holder = locks.createLock("report", TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Long> rival = BackgroundCall.start(() -> {
+                Lock lock = rivals.createLock("report", TTL).acquire();
+                assertThat(holder.isExpired()).as("the holder knows").isTrue();
+                return lock.fencingToken().orElseThrow();
+            });
+            Awaitility.await().atMost(LIMIT).until(() -> isWaitedFor("report"));
+
+            leader.freeze();
+
+            assertThat(rival.result()).isGreaterThan(token);
+            leader.thaw();
+            assertThat(answered(holder::release)).isFalse();
+        }
+    }
+
+    @Test
+    void givenTwoOfThreeAreFrozen_whenAsked_thenItFailsAndThenTheSameHolderHolds() {
+        try (LockFactory locks = atLeader()) {
+            Lock holder = locks.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            others().forEach(EtcdServer::freeze);
+
+            LockStorageException failure = failure(locks.createLock("other", LONG_TTL));
+
+            others().forEach(EtcdServer::thaw);
+            assertThat(failure).isNotNull();
+            cluster.awaitAll();
+            assertThat(answered(holder::isAcquired)).isTrue();
+            assertThat(answered(holder::release)).isTrue();
+        }
+    }
+
+    private static LockStorageException failure(Lock lock) {
+        try {
+            assertThat(lock.tryAcquire()).isFalse();
+        } catch (LockStorageException e) {
+            return e;
+        }
+        throw new AssertionError("granted without a quorum");
+    }
+
+    /** While a leader is missing, a request may fail. */
+    private static boolean answered(BooleanSupplier request) {
+        return Awaitility.await()
+                .atMost(LIMIT)
+                .ignoreException(LockStorageException.class)
+                .until(() -> Optional.of(request.getAsBoolean()), Optional::isPresent)
+                .orElseThrow();
+    }
+
+    private boolean isWaitedFor(String resource) {
+        String from = base64("latchkey/" + resource + "/q/");
+        String to = base64("latchkey/" + resource + "/q0");
+        return others().get(0)
+                .call("kv/range", "{\"key\":\"" + from + "\",\"range_end\":\"" + to + "\",\"count_only\":true}")
+                .contains("\"count\"");
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void awaitThatATtlIsOver(LockFactory locks, Duration ttl) throws InterruptedException {
+        Lock sentinel = locks.createLock("sentinel", ttl);
+        sentinel.acquire();
+        Awaitility.await("a TTL of " + ttl + " to be over").atMost(LIMIT).until(sentinel::isExpired);
+        sentinel.release();
+    }
+}

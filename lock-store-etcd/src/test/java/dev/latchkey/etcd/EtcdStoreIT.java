@@ -1,0 +1,86 @@
+package dev.latchkey.etcd;
+
+import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.CutOffContract;
+import dev.latchkey.testkit.DurableServerContract;
+import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SharedBlockingContract;
+import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.StoreRules;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class EtcdStoreIT
+        implements PersistingStoreContract,
+                SharedLeaseContract,
+                SharedBlockingContract,
+                SharedFencingContract,
+                ExpiringFencingContract,
+                FairStoreContract,
+                InspectableStoreContract,
+                HandoverContract,
+                LeaseCrashContract,
+                CutOffContract,
+                DurableServerContract,
+                ProcessContentionContract {
+
+    private static EtcdStore store;
+
+    @BeforeAll
+    static void open() {
+        store = Stores.open(EtcdServer.sharedDsn());
+    }
+
+    @AfterAll
+    static void close() {
+        store.close();
+    }
+
+    @Override
+    public PersistingStore store() {
+        return store;
+    }
+
+    @Override
+    public PersistingStore separateStore() {
+        return Stores.open(EtcdServer.sharedDsn() + "/others-" + UUID.randomUUID());
+    }
+
+    @Override
+    public String dsn() {
+        return EtcdServer.sharedDsn();
+    }
+
+    /** The server counts seconds. */
+    @Override
+    public Duration shortTtl() {
+        return Duration.ofSeconds(1);
+    }
+
+    @Override
+    public boolean remembersExpiredHolds() {
+        return false;
+    }
+
+    @Override
+    public List<EtcdServer> startServers() {
+        return List.of(EtcdServer.start());
+    }
+
+    @Test
+    void keepsTheRules() {
+        StoreRules.of(EtcdStore.class).testedBy(EtcdStoreIT.class).check();
+    }
+}

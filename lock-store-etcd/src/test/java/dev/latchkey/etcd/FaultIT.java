@@ -1,0 +1,214 @@
+package dev.latchkey.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What can go wrong between a store and one server. */
+class FaultIT {
+
+    private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
+
+    private EtcdServer server;
+    private FaultProxy proxy;
+
+    @BeforeEach
+    void start() {
+        server = EtcdServer.start();
+        proxy = FaultProxy.to(server.address());
+    }
+
+    @AfterEach
+    void stop() {
+        proxy.close();
+        server.close();
+    }
+
+    private LockFactory direct() {
+        return LockFactory.connect(server.dsn());
+    }
+
+    private LockFactory byProxy(String options) {
+        return LockFactory.connect("etcd://" + proxy.address() + options);
+    }
+
+    /** Jepsen on etcd 3.4.3: a lease that was granted late was over before it was used, and its user did not know. */
+    @Test
+    void givenTheLeaseIsGrantedLate_whenARivalHolds_thenTheHolderKnewBefore() throws Exception {
+        Duration ttl = Duration.ofSeconds(5);
+        try (LockFactory locks = byProxy("?timeout=20000");
+                LockFactory rivals = direct()) {
+            // Connects.
+            assertThat(locks.createLock("other", LONG_TTL).tryAcquire()).isTrue();
+            Lock holder = locks.createLock("report", ttl);
+            proxy.delay(Duration.ofMillis(700));
+
+            assertThat(holder.tryAcquire()).isTrue();
+
+            assertThat(holder.remainingLifetime().orElseThrow()).isLessThan(ttl.minusMillis(1_400));
+            Lock rival = rivals.createLock("report", ttl).acquire();
+            assertThat(holder.isExpired()).as("the holder knows").isTrue();
+            assertThat(rival.isAcquired()).isTrue();
+        }
+    }
+
+    /** It takes longer than the lease lasts, and ends as what it is: not held. */
+    @Test
+    void givenTheLeaseIsGrantedAfterItsEnd_whenTried_thenNotHeldAndNobodyIsKeptOut() {
+        try (LockFactory locks = byProxy("?timeout=20000");
+                LockFactory rivals = direct()) {
+            assertThat(locks.createLock("other", LONG_TTL).tryAcquire()).isTrue();
+            Lock holder = locks.createLock("report", Duration.ofSeconds(1));
+            proxy.delay(Duration.ofMillis(1_500));
+
+            boolean acquired = isAcquired(holder);
+
+            assertThat(acquired && !holder.isExpired()).isFalse();
+            proxy.heal();
+            assertThat(rivals.createLock("report", LONG_TTL).tryAcquire() || isFreeSoon(rivals))
+                    .isTrue();
+        }
+    }
+
+    private static boolean isAcquired(Lock lock) {
+        try {
+            return lock.tryAcquire();
+        } catch (LockStorageException e) {
+            return false;
+        }
+    }
+
+    private static boolean isFreeSoon(LockFactory locks) {
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> locks.createLock("report", LONG_TTL).tryAcquire());
+        return true;
+    }
+
+    @Test
+    void givenNothingListens_whenTried_thenNotSent() {
+        proxy.close();
+        try (LockFactory locks = byProxy("?timeout=300")) {
+            Lock lock = locks.createLock("report", LONG_TTL);
+
+            assertThatThrownBy(lock::tryAcquire)
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT));
+        }
+    }
+
+    @Test
+    void givenSilence_whenReleased_thenInDoubtWithinTheTimeLimitAndFreeAtTheEndOfTheLease() throws Exception {
+        try (LockFactory locks = byProxy("?timeout=1000");
+                LockFactory rivals = direct()) {
+            Lock holder = locks.createLock("report", Duration.ofSeconds(5));
+            assertThat(holder.tryAcquire()).isTrue();
+            proxy.silence();
+            long began = System.nanoTime();
+
+            assertThatThrownBy(holder::release)
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
+
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(5));
+            assertThat(rivals.createLock("report", LONG_TTL).tryAcquire(LIMIT)).isTrue();
+        }
+    }
+
+    @Test
+    void givenWaiting_whenTheConnectionBreaks_thenItWaitsOnAndGetsIt() throws Exception {
+        try (LockFactory locks = byProxy("");
+                LockFactory holders = direct()) {
+            Lock holder = holders.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting = BackgroundCall.start(locks.createLock("report", LONG_TTL)::acquire);
+            awaitWatcher();
+
+            proxy.cut();
+            awaitWatcher();
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenWaiting_whenTheHistoryIsCompacted_thenItGetsItAtTheRelease() throws Exception {
+        try (LockFactory locks = byProxy("");
+                LockFactory holders = direct()) {
+            Lock holder = holders.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting = BackgroundCall.start(locks.createLock("report", LONG_TTL)::acquire);
+            awaitWatcher();
+            proxy.cut();
+            for (int i = 0; i < 10; i++) {
+                Lock other = holders.createLock("other", LONG_TTL);
+                assertThat(other.tryAcquire()).isTrue();
+                assertThat(other.release()).isTrue();
+            }
+            compact();
+
+            assertThat(holder.release()).isTrue();
+
+            assertThat(waiting.result().isAcquired()).isTrue();
+        }
+    }
+
+    /** What a waiter is told that begins to watch after that: to look again. */
+    @Test
+    void givenTheHistoryIsCompacted_whenWatchedFromBefore_thenItEndsWithoutAnEvent() throws Exception {
+        try (LockFactory locks = direct()) {
+            Lock lock = locks.createLock("report", LONG_TTL);
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.release()).isTrue();
+            compact();
+        }
+        Calls calls = new Calls(Dsn.parse(server.dsn()).endpoints(), Duration.ofSeconds(5));
+        try {
+            Watches watches = new Watches(calls);
+
+            Watches.Watch watch = watches.start("report", KeyRange.below("latchkey/report/"), 1);
+
+            assertThat(watch.done().get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isFalse();
+        } finally {
+            calls.close();
+        }
+    }
+
+    private void compact() {
+        server.call("kv/compaction", "{\"revision\":\"" + revision() + "\",\"physical\":true}");
+    }
+
+    private long revision() {
+        Matcher revision =
+                Pattern.compile("\"revision\":\"([0-9]+)\"").matcher(server.call("kv/range", "{\"key\":\"eA==\"}"));
+        return Optional.of(revision)
+                .filter(Matcher::find)
+                .map(found -> Long.parseLong(found.group(1)))
+                .orElseThrow();
+    }
+
+    private void awaitWatcher() {
+        Awaitility.await().atMost(LIMIT).until(() -> server.watchers() == 1);
+    }
+}
