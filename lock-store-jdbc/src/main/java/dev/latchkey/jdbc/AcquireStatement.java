@@ -1,5 +1,11 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -7,9 +13,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** The one statement of an exclusive acquire, and the answers it has on the databases. */
-record AcquireStatement(Sql statement, Dialect.Answer answer) {
+record AcquireStatement(Request request) implements Database.Work<Response> {
 
     /** Fencing tokens are microseconds since 1970, and larger than any number of milliseconds in a TTL. */
     static final long SMALLEST_TOKEN = 1_000_000_000_000_000L;
@@ -21,7 +29,7 @@ record AcquireStatement(Sql statement, Dialect.Answer answer) {
      * @param remainingMicros until all leases have ended
      * @param readers the column
      */
-    record Seen(Optional<String> token, long fencingToken, long remainingMicros, String readers) {
+    private record Seen(Optional<String> token, long fencingToken, long remainingMicros, String readers) {
 
         boolean isHeldBy(String key) {
             return token.filter(key::equals).isPresent();
@@ -33,18 +41,39 @@ record AcquireStatement(Sql statement, Dialect.Answer answer) {
         }
     }
 
-    /** Runs it. Empty: nothing was granted, and a read has to tell why. */
-    Optional<Seen> run(Connection connection, Map<String, ?> values) throws SQLException {
-        return switch (answer) {
-            case ROW -> row(connection, values);
-            case TOKEN -> token(connection, values);
-            case CHANGED_COLUMN -> changedColumn(connection, values);
-            case GENERATED_NUMBER -> generatedNumber(connection, values);
+    @Override
+    public @Nullable Response on(Connection connection, Statements statements) throws SQLException {
+        String token = request.key().token();
+        Map<String, Object> values = Map.of(
+                "resource", ResourceName.of(request.key().resource()),
+                "token", token,
+                "holder", LocalProcess.description(),
+                "ttl", Rules.micros(request.ttl()));
+        long since = System.nanoTime();
+        Optional<Seen> seen = switch (statements.dialect().answer()) {
+            case ROW -> row(connection, statements.acquire(), values);
+            case TOKEN -> token(connection, statements.acquire(), values);
+            case CHANGED_COLUMN -> changedColumn(connection, statements.acquire(), values);
+            case GENERATED_NUMBER -> generatedNumber(connection, statements.acquire(), values);
         };
+        if (seen.isEmpty() || seen.get().isSharedBy(token)) {
+            return markOrChange(connection, statements);
+        }
+        return seen.get().isHeldBy(token)
+                ? granted(seen.get().fencingToken(), since, request)
+                : conflicted(seen.get().remainingMicros());
     }
 
-    private Optional<Seen> row(Connection connection, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement prepared = statement.prepare(connection, values);
+    /** Nothing was granted, and a read has to tell why. */
+    private @Nullable Response markOrChange(Connection connection, Statements statements) throws SQLException {
+        OptionalLong rest = request.retryIntent() == RetryIntent.AGAIN
+                ? statements.mark(connection, ResourceName.of(request.key().resource()))
+                : OptionalLong.empty();
+        return rest.isPresent() ? conflicted(rest.getAsLong()) : statements.change(connection, request, Rules::save);
+    }
+
+    private static Optional<Seen> row(Connection connection, Sql acquire, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement prepared = acquire.prepare(connection, values);
                 ResultSet row = prepared.executeQuery()) {
             return row.next()
                     ? Optional.of(
@@ -54,36 +83,38 @@ record AcquireStatement(Sql statement, Dialect.Answer answer) {
     }
 
     /** SQLite gives the row before it commits, and says only at the end of the rows whether it could. */
-    private Optional<Seen> token(Connection connection, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement prepared = statement.prepare(connection, values);
+    private static Optional<Seen> token(Connection connection, Sql acquire, Map<String, ?> values) throws SQLException {
+        try (PreparedStatement prepared = acquire.prepare(connection, values);
                 ResultSet rows = prepared.executeQuery()) {
             Optional<Seen> seen = Optional.empty();
             while (rows.next()) {
-                seen = Optional.of(granted(rows.getLong(1), values));
+                seen = Optional.of(taken(rows.getLong(1), values));
             }
             return seen;
         }
     }
 
-    private Optional<Seen> changedColumn(Connection connection, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement prepared = statement.prepare(connection, values, "FENCING_TOKEN")) {
+    private static Optional<Seen> changedColumn(Connection connection, Sql acquire, Map<String, ?> values)
+            throws SQLException {
+        try (PreparedStatement prepared = acquire.prepare(connection, values, "FENCING_TOKEN")) {
             if (prepared.executeUpdate() == 0) {
                 return Optional.empty();
             }
             try (ResultSet column = prepared.getGeneratedKeys()) {
                 column.next();
-                return Optional.of(granted(column.getLong(1), values));
+                return Optional.of(taken(column.getLong(1), values));
             }
         }
     }
 
-    private Optional<Seen> generatedNumber(Connection connection, Map<String, ?> values) throws SQLException {
-        try (PreparedStatement prepared = statement.prepare(connection, values, Statement.RETURN_GENERATED_KEYS)) {
+    private static Optional<Seen> generatedNumber(Connection connection, Sql acquire, Map<String, ?> values)
+            throws SQLException {
+        try (PreparedStatement prepared = acquire.prepare(connection, values, Statement.RETURN_GENERATED_KEYS)) {
             prepared.executeUpdate();
             try (ResultSet column = prepared.getGeneratedKeys()) {
                 long number = column.next() ? column.getLong(1) : 0;
                 if (number >= SMALLEST_TOKEN) {
-                    return Optional.of(granted(number, values));
+                    return Optional.of(taken(number, values));
                 }
                 Seen refused = new Seen(Optional.empty(), 0, number * 1_000, Row.NOBODY);
                 return number > 0 ? Optional.of(refused) : Optional.empty();
@@ -91,7 +122,17 @@ record AcquireStatement(Sql statement, Dialect.Answer answer) {
         }
     }
 
-    private static Seen granted(long fencingToken, Map<String, ?> values) {
+    private static Seen taken(long fencingToken, Map<String, ?> values) {
         return new Seen(Optional.of(String.valueOf(values.get("token"))), fencingToken, 0, Row.NOBODY);
+    }
+
+    private static Response conflicted(long remainingMicros) {
+        return new Response.Conflicted(Rules.micros(Math.max(0, remainingMicros)));
+    }
+
+    /** What a statement has granted, or renewed, for which no row was read. */
+    static Response.Granted granted(long fencingToken, long sinceNanos, Request request) {
+        return new Response.Granted(
+                LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), Lease.timed(sinceNanos, request.ttl()));
     }
 }

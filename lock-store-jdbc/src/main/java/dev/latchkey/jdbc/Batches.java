@@ -41,7 +41,7 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
         }
         // A demotion done twice finds what it did, and takes it for the work of others.
         boolean repeats = requests.stream()
-                .allMatch(request -> Holds.exclusiveClaim(request.key()).isEmpty());
+                .allMatch(request -> HoldWork.exclusiveClaim(request.key()).isEmpty());
         return database.call(
                 requests.get(0).key().resource(),
                 repeats ? Repeat.HARMLESS : Repeat.NEVER,

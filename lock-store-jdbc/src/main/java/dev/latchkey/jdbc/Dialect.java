@@ -25,7 +25,7 @@ interface Dialect {
         /** The column {@code fencing_token} of the row that was changed, if any. */
         CHANGED_COLUMN,
         /**
-         * A number in place of a generated key: at least {@value Acquire#SMALLEST_TOKEN}, the fencing token; else the
+         * A number in place of a generated key: at least {@value AcquireStatement#SMALLEST_TOKEN}, the fencing token; else the
          * milliseconds until the lease ends; 0, not known.
          */
         GENERATED_NUMBER

@@ -3,6 +3,7 @@ package dev.latchkey.jdbc;
 import dev.latchkey.Key;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.HandoffStore;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
@@ -52,7 +54,7 @@ public final class JdbcStore
         implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, HandoffStore, IndexedBatchStore {
 
     private final Database database;
-    private final Holds holds;
+    private final Pruning pruning;
     private final Batches batches;
     private final StateIndexes indexes;
     private final NotificationListener listener;
@@ -73,9 +75,8 @@ public final class JdbcStore
 
     private JdbcStore(Builder builder) {
         TableName table = new TableName(builder.schema, builder.table);
-        Pruning pruning = new Pruning(builder.retention);
+        this.pruning = new Pruning(builder.retention);
         this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
-        this.holds = new Holds(database, pruning);
         this.indexes = new StateIndexes(database, builder.owner);
         this.batches = new Batches(database, indexes, pruning);
         this.listener = new NotificationListener(database.connections(), builder.table);
@@ -107,12 +108,14 @@ public final class JdbcStore
 
     @Override
     public Response save(Request request) {
-        return holds.save(request);
+        // A demotion done twice finds what it did, and takes it for the work of others.
+        Repeat repeat = request.isDemotion() ? Repeat.NEVER : Repeat.HARMLESS;
+        return database.call(request.key().resource(), repeat, HoldWork.save(request));
     }
 
     @Override
     public Response refresh(Request request) {
-        return holds.refresh(request);
+        return database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.refresh(request));
     }
 
     /**
@@ -122,13 +125,14 @@ public final class JdbcStore
     @Override
     public List<RefreshResult> refreshAll(List<Request> requests, Duration within) {
         return requests.stream()
-                .map(request -> RefreshResult.of(() -> holds.renewAmongOthers(request)))
+                .map(request -> RefreshResult.of(() ->
+                        database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.refreshAmongOthers(request))))
                 .toList();
     }
 
     @Override
     public boolean delete(Key key) {
-        return holds.delete(key);
+        return database.call(key.resource(), Repeat.NEVER, HoldWork.delete(key, pruning));
     }
 
     /** {@inheritDoc} Only on PostgreSQL. */
@@ -139,18 +143,21 @@ public final class JdbcStore
 
     @Override
     public Optional<Response.Granted> handOff(Key from, Request next) {
-        return holds.handOff(from, next);
+        OptionalLong claim = HoldWork.exclusiveClaim(from);
+        return claim.isPresent()
+                ? database.call(from.resource(), Repeat.NEVER, HoldWork.handOff(from, claim.getAsLong(), next, pruning))
+                : Optional.empty();
     }
 
     @Override
     public Optional<Response.Granted> find(Key key) {
-        return holds.find(key);
+        return database.call(key.resource(), Repeat.HARMLESS, HoldWork.find(key));
     }
 
     /** {@inheritDoc} Each holder is described as {@code 4711@host}, the process that acquired the lock. */
     @Override
     public List<Holder> holders(String resource) {
-        return holds.look(resource).holders();
+        return database.call(resource, Repeat.HARMLESS, HoldWork.look(resource)).holders();
     }
 
     /** {@inheritDoc} All rows are written in one transaction, after everything was decided. */

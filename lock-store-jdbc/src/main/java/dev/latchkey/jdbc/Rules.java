@@ -210,7 +210,7 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
     }
 
     private long newEnd() {
-        return row.now() + request.ttl().toNanos() / 1_000;
+        return row.now() + micros(request.ttl());
     }
 
     /** When the lease of a hold that is there ends: not sooner than it would, unless that is asked for. */
@@ -220,5 +220,9 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
 
     static Duration micros(long micros) {
         return Duration.ofNanos(micros * 1_000);
+    }
+
+    static long micros(Duration duration) {
+        return duration.toNanos() / 1_000;
     }
 }

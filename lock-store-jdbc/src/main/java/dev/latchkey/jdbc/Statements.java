@@ -1,5 +1,8 @@
 package dev.latchkey.jdbc;
 
+import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +44,7 @@ final class Statements {
 
     private final Dialect dialect;
     private final TableName table;
-    private final AcquireStatement acquire;
+    private final Sql acquire;
     private final Sql read;
     private final Sql renew;
     private final Sql insert;
@@ -55,7 +60,7 @@ final class Statements {
     Statements(Dialect dialect, TableName table, ReleaseCommit releases) {
         this.dialect = dialect;
         this.table = table;
-        this.acquire = new AcquireStatement(Sql.of(dialect.acquire(), dialect, table), dialect.answer());
+        this.acquire = Sql.of(dialect.acquire(), dialect, table);
         this.read = Sql.of(dialect.read(), dialect, table);
         this.renew = Sql.of(dialect.renew(), dialect, table);
         this.insert = Sql.of(dialect.insert(), dialect, table);
@@ -77,7 +82,7 @@ final class Statements {
         return table;
     }
 
-    AcquireStatement acquire() {
+    Sql acquire() {
         return acquire;
     }
 
@@ -109,6 +114,22 @@ final class Statements {
             }
         }
         return rows;
+    }
+
+    /** Reads the row that a request is for, decides by the rule, and writes it; null if somebody else did meanwhile. */
+    @Nullable Response change(Connection connection, Request request, Function<Rules, Decision<Response>> rule)
+            throws SQLException {
+        long since = System.nanoTime();
+        return change(
+                connection,
+                ResourceName.of(request.key().resource()),
+                row -> rule.apply(new Rules(row, request, since, LocalProcess.description())));
+    }
+
+    <T> @Nullable T change(Connection connection, String resource, Function<Row, Decision<T>> rule)
+            throws SQLException {
+        Decision<T> decision = rule.apply(read(connection, resource));
+        return write(connection, resource, decision) ? decision.answer() : null;
     }
 
     /** Writes what was decided; false if the row is no longer the one that was read. */

@@ -12,7 +12,7 @@ record TransactionGuard(Database database) {
 
     void check(Connection connection, Key key) {
         String resource = key.resource();
-        long fencingToken = Holds.exclusiveClaim(key)
+        long fencingToken = HoldWork.exclusiveClaim(key)
                 .orElseThrow(() -> new IllegalArgumentException(
                         "the key claims no exclusive hold: take it from the lock that holds, with key()"));
         try {

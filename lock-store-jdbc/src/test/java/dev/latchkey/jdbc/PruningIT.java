@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
+import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -31,25 +33,25 @@ class PruningIT {
         try (HikariDataSource pool = pool(name)) {
             Database database = new Database(
                     pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
-            Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
-            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            Pruning lasting = new Pruning(Duration.ofHours(1));
+            Pruning pruning = new Pruning(Duration.ofMillis(1));
             Key held = Key.of("held");
             Key read = Key.of("read");
-            granted(lasting.save(exclusive(held)));
-            granted(lasting.save(shared(read)));
-            long oldToken = cycle(lasting, "old");
+            granted(save(database, exclusive(held)));
+            granted(save(database, shared(read)));
+            long oldToken = cycle(database, lasting, "old");
             assertThat(rows(pool)).containsExactly("held", "old", "read");
 
             while (rows(pool).contains("old")) {
-                cycle(pruning, "pruner");
+                cycle(database, pruning, "pruner");
             }
 
             assertThat(rows(pool)).contains("held", "read");
-            assertThat(lasting.find(held)).isPresent();
-            assertThat(lasting.find(read)).isPresent();
-            assertThat(cycle(lasting, "old")).isGreaterThan(oldToken);
-            assertThat(lasting.delete(held)).isTrue();
-            assertThat(lasting.delete(read)).isTrue();
+            assertThat(find(database, held)).isPresent();
+            assertThat(find(database, read)).isPresent();
+            assertThat(cycle(database, lasting, "old")).isGreaterThan(oldToken);
+            assertThat(delete(database, lasting, held)).isTrue();
+            assertThat(delete(database, lasting, read)).isTrue();
         }
     }
 
@@ -60,13 +62,13 @@ class PruningIT {
         try (HikariDataSource pool = pool(name)) {
             Database database = new Database(
                     pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
-            Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
-            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            Pruning lasting = new Pruning(Duration.ofHours(1));
+            Pruning pruning = new Pruning(Duration.ofMillis(1));
             for (int i = 0; i < 3; i++) {
-                cycle(lasting, "old-" + i);
+                cycle(database, lasting, "old-" + i);
             }
-            cycle(lasting, "locked");
-            granted(lasting.save(exclusive(Key.of("held"))));
+            cycle(database, lasting, "locked");
+            granted(save(database, exclusive(Key.of("held"))));
             try (Connection guard = pool.getConnection();
                     Statement statement = guard.createStatement()) {
                 guard.setAutoCommit(false);
@@ -74,7 +76,7 @@ class PruningIT {
                 long start = System.nanoTime();
 
                 while (!Set.of("locked", "held", "pruner").containsAll(rows(pool))) {
-                    cycle(pruning, "pruner");
+                    cycle(database, pruning, "pruner");
                 }
 
                 assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(25));
@@ -91,11 +93,11 @@ class PruningIT {
             pool.setMaximumPoolSize(1);
             Database database = new Database(
                     pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
-            cycle(new Holds(database, new Pruning(Duration.ofHours(1))), "old");
-            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            cycle(database, new Pruning(Duration.ofHours(1)), "old");
+            Pruning pruning = new Pruning(Duration.ofMillis(1));
 
             while (rows(pool).contains("old")) {
-                cycle(pruning, "pruner");
+                cycle(database, pruning, "pruner");
             }
 
             try (Connection connection = pool.getConnection();
@@ -112,13 +114,13 @@ class PruningIT {
         try (HikariDataSource pool = pool(name)) {
             Database database = new Database(
                     pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
-            Holds lasting = new Holds(database, new Pruning(Duration.ofHours(1)));
+            Pruning lasting = new Pruning(Duration.ofHours(1));
             for (int i = 0; i < 120; i++) {
-                cycle(lasting, "old-" + i);
+                cycle(database, lasting, "old-" + i);
             }
-            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
+            Pruning pruning = new Pruning(Duration.ofMillis(1));
             while (rows(pool).stream().anyMatch(row -> row.startsWith("old"))) {
-                cycle(pruning, "pruner");
+                cycle(database, pruning, "pruner");
             }
             assertThat(rows(pool)).isSubsetOf("pruner");
         }
@@ -131,17 +133,17 @@ class PruningIT {
         try (HikariDataSource pool = pool(name)) {
             Database database = new Database(
                     pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
-            Holds pruning = new Holds(database, new Pruning(Duration.ofMillis(1)));
-            long token = cycle(new Holds(database, new Pruning(Duration.ofHours(1))), "ahead");
+            Pruning pruning = new Pruning(Duration.ofMillis(1));
+            long token = cycle(database, new Pruning(Duration.ofHours(1)), "ahead");
             execute(pool, "UPDATE pruned SET fencing_token = fencing_token + 3600000000 WHERE resource = 'ahead'");
-            cycle(pruning, "other");
+            cycle(database, pruning, "other");
             while (rows(pool).contains("other")) {
-                cycle(pruning, "pruner");
+                cycle(database, pruning, "pruner");
             }
 
             assertThat(rows(pool)).contains("ahead");
 
-            assertThat(cycle(pruning, "ahead")).isGreaterThan(token + 3_600_000_000L);
+            assertThat(cycle(database, pruning, "ahead")).isGreaterThan(token + 3_600_000_000L);
         }
     }
 
@@ -152,28 +154,39 @@ class PruningIT {
         try (HikariDataSource pool = pool(name)) {
             Database database = new Database(
                     pool, new TableName(Optional.empty(), "pruned"), Schema.Owner.STORE, ReleaseCommit.ASYNCHRONOUS);
-            Holds holds = new Holds(database, new Pruning(Duration.ofHours(1)));
-            Response first = holds.save(exclusive(Key.of("report")));
-            Row read = holds.look("report");
+            Response first = save(database, exclusive(Key.of("report")));
+            Row read = database.call("report", Repeat.HARMLESS, HoldWork.look("report"));
             execute(pool, "DELETE FROM pruned");
             Key rival = Key.of("report");
-            granted(holds.save(exclusive(rival)));
+            granted(save(database, exclusive(rival)));
 
             boolean written = database.call(
                     "report",
-                    Database.Repeat.NEVER,
+                    Repeat.NEVER,
                     (connection, statements) -> statements.write(connection, "report", Decision.write(first, read)));
 
             assertThat(written).isFalse();
-            assertThat(holds.find(rival)).isPresent();
+            assertThat(find(database, rival)).isPresent();
         }
     }
 
-    private static long cycle(Holds holds, String resource) {
+    private static long cycle(Database database, Pruning pruning, String resource) {
         Key key = Key.of(resource);
-        long token = granted(holds.save(exclusive(key))).fencingToken().orElseThrow();
-        assertThat(holds.delete(key)).isTrue();
+        long token = granted(save(database, exclusive(key))).fencingToken().orElseThrow();
+        assertThat(delete(database, pruning, key)).isTrue();
         return token;
+    }
+
+    private static Response save(Database database, Request request) {
+        return database.call(request.key().resource(), Repeat.HARMLESS, HoldWork.save(request));
+    }
+
+    private static boolean delete(Database database, Pruning pruning, Key key) {
+        return database.call(key.resource(), Repeat.NEVER, HoldWork.delete(key, pruning));
+    }
+
+    private static Optional<Response.Granted> find(Database database, Key key) {
+        return database.call(key.resource(), Repeat.HARMLESS, HoldWork.find(key));
     }
 
     private static HikariDataSource pool(String name) throws SQLException {
