@@ -40,6 +40,8 @@ class ConnectTest {
         "jdbc:postgresql://h/db,lock-store-jdbc",
         "postgresql+advisory://h/db,lock-store-postgres-advisory",
         "zookeeper://h:2181,lock-store-zookeeper",
+        "etcd://h:2379,lock-store-etcd",
+        "mysql+getlock://h/d,lock-store-mysql",
         "memcached://h,lock-store-memcached"
     })
     void givenKnownStoreWhoseModuleIsMissing_whenConnected_thenNamesTheArtifact(String dsn, String artifact) {

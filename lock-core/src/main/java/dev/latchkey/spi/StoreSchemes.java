@@ -26,7 +26,10 @@ final class StoreSchemes {
             Map.entry("mysql", "lock-store-jdbc"),
             Map.entry("mariadb", "lock-store-jdbc"),
             Map.entry("postgresql+advisory", "lock-store-postgres-advisory"),
+            Map.entry("mysql+getlock", "lock-store-mysql"),
+            Map.entry("mariadb+getlock", "lock-store-mysql"),
             Map.entry("zookeeper", "lock-store-zookeeper"),
+            Map.entry("etcd", "lock-store-etcd"),
             Map.entry("memcached", "lock-store-memcached"));
 
     /** What other libraries and drivers call it, and what is meant. */
