@@ -125,16 +125,16 @@ final class ProcessTree {
 
     private List<ProcessHandle> living() {
         return seen.stream()
-                .filter(process -> process.isAlive() ? !isZombie(process.pid()) : isUnknown(process.pid()))
+                .filter(process -> process.isAlive() ? !isZombie(process.pid()) : mayLive(process))
                 .toList();
     }
 
-    /** Java says that a process is not alive also if no file can be opened to find out. */
-    private static boolean isUnknown(long pid) {
-        Path status = statusOf(pid);
+    /** Java says that a process is not alive also if no file can be opened to find out, so it is asked again when one can. */
+    private static boolean mayLive(ProcessHandle process) {
+        Path status = statusOf(process.pid());
         try {
             Files.newInputStream(status).close();
-            return false;
+            return process.isAlive() && !isZombie(process.pid());
         } catch (IOException e) {
             return Files.exists(status);
         }
