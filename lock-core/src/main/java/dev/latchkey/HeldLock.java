@@ -59,6 +59,19 @@ final class HeldLock implements ActiveLocks.Holder {
 
     /** Believes what the store granted to a thread that is going to work under it; false if it has ended meanwhile. */
     boolean begins(Claim claim, Hold hold) {
+        try {
+            return adopt(claim, hold);
+        } catch (RuntimeException | Error e) {
+            // The caller believes that nothing was acquired: nothing is to be held, and renewed, for ever.
+            if (claim.isFresh()) {
+                Object unused = monitor.run(state.letGo());
+                releaser.giveBack(claim.key(), e);
+            }
+            throw e;
+        }
+    }
+
+    private boolean adopt(Claim claim, Hold hold) {
         Optional<HoldTracker> tracker = monitor.run(state.granted(claim, hold));
         tracker.ifPresent(current -> {
             refresher.renewInTime(current, hold.deadline());
@@ -74,6 +87,15 @@ final class HeldLock implements ActiveLocks.Holder {
         state.lastLoss().thrown(monitor.run(state.claim())).ifPresent(reason -> {
             throw new LockLostException(resource(), "it was lost while it waited for promotion", reason);
         });
+    }
+
+    /** Who counts on what was held before the wait is told of its loss instead, and stays interrupted. */
+    InterruptedException brokenOff(InterruptedException interruption) {
+        state.lastLoss().tell().ifPresent(reason -> {
+            Thread.currentThread().interrupt();
+            throw new LockLostException(resource(), "it was lost while it waited for promotion", reason);
+        });
+        return interruption;
     }
 
     void refresh(Duration ttl) {
@@ -131,6 +153,12 @@ final class HeldLock implements ActiveLocks.Holder {
         monitor.asks();
         try {
             return context.store().find(claim.key());
+        } catch (RuntimeException e) {
+            if (isHeld() || state.isCurrent(claim)) {
+                throw e;
+            }
+            // It is known to be lost, which the thread may be told by this call alone.
+            return Optional.empty();
         } finally {
             monitor.hasAsked();
         }

@@ -355,7 +355,7 @@ public final class Lock implements AutoCloseable {
      *
      * @return false if it does not, whether or not another key does. Also false, without asking, if the lease is over on
      *     this side
-     * @throws LockStorageException if the store failed or did not answer
+     * @throws LockStorageException if the store failed or did not answer, and the hold is not known to be lost
      */
     public boolean isAcquired() {
         return engine.held().isAcquired();

@@ -99,6 +99,8 @@ final class LockEngine {
         }
         try {
             return acquireInTurn(mode, end, withdrawn);
+        } catch (InterruptedException e) {
+            throw held.brokenOff(e);
         } finally {
             mutex.end();
             releaser.endOverdue();
@@ -233,6 +235,8 @@ final class LockEngine {
         if (claim.holds(mode)) {
             throw monitor.lost(claim, LossReason.TAKEN_OVER, "another key held it when it was acquired again");
         }
+        // What others hold does not say that this is gone, as this thread may just have found out.
+        state.lastLoss().check(state.resource());
         if (log.isDebugEnabled()) {
             log.debug("lock.conflicted resource={} mode={}", LockException.shown(state.resource()), mode);
         }
@@ -281,7 +285,7 @@ final class LockEngine {
             boolean unused = monitor.run(state.look());
             throw monitor.lost(claim, hold.whyOver(), "its lease ended before the store answered");
         }
-        if (!adopt(claim, hold)) {
+        if (!held.begins(claim, hold)) {
             releaser.giveBack(claim.key(), null);
             throw monitor.lost(claim, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
         }
@@ -298,19 +302,6 @@ final class LockEngine {
                     (System.nanoTime() - start) / 1_000_000);
         }
         return Outcome.GRANTED;
-    }
-
-    /** The caller of what fails here believes that nothing was acquired: nothing is to be held, and renewed, for ever. */
-    private boolean adopt(Claim claim, Hold hold) {
-        try {
-            return held.begins(claim, hold);
-        } catch (RuntimeException | Error e) {
-            if (claim.isFresh()) {
-                Object unused = monitor.run(state.letGo());
-                releaser.giveBack(claim.key(), e);
-            }
-            throw e;
-        }
     }
 
     /** The factory may have been closed while the store was asked: it did not know of this hold then. */

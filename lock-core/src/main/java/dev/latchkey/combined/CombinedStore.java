@@ -126,8 +126,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         }
         if (SaveRound.changesMode(request) && quorum.hold(request).isEmpty()) {
             // Taken or changed elsewhere: a member demotes only what is claimed with its own token, which this asks
-            // for,
-            // and promotes only what was seen to be shared there.
+            // for, and promotes only what was seen to be shared there.
             Response known = new RefreshRound(quorum, request, quorum.end()).finish();
             if (!(known instanceof Response.Granted)) {
                 return known;
@@ -144,14 +143,14 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         }
     }
 
-    /** What is claimed as shared, and known as exclusive, may have been given away and demoted, unless a second Lock asks. */
+    /**
+     * What is claimed as shared, and known as exclusive, may have been given away and demoted, unless a second Lock asks. If
+     * too few members answer to tell, none is asked to promote: what they have would be demoted if that fails.
+     */
     private void forgetIfDemotedElsewhere(Key key) {
         quorum.hold(key).filter(hold -> hold.isMoreThan(key.held())).ifPresent(hold -> {
             int saves = hold.savesIfQuiet();
-            boolean isShared = new FindRound(quorum, key)
-                    .finish()
-                    .filter(found -> found.mode() == LockMode.SHARED)
-                    .isPresent();
+            boolean isShared = new FindRound(quorum, key).isSharedForCertain();
             if (isShared && saves >= 0 && saves == hold.savesIfQuiet()) {
                 quorum.supersede(key, hold);
             }

@@ -60,6 +60,28 @@ final class FindRound {
         };
     }
 
+    /** Whether it is held, and not exclusively, whatever members have that do not answer. */
+    boolean isSharedForCertain() {
+        VoteCount.Verdict verdict =
+                round.await(answers -> quorum.isExclusive(key, Round.granted(answers)) || isShared(answers));
+        round.onLate(answer -> {});
+        boolean isHeld = verdict == VoteCount.Verdict.GRANTED;
+        boolean isShared = isHeld && isShared(round.answers());
+        boolean isExclusive = isHeld && quorum.isExclusive(key, round.granted());
+        if (!isShared && !isExclusive && verdict != VoteCount.Verdict.LOST) {
+            throw round.failure();
+        }
+        return isShared;
+    }
+
+    private boolean isShared(List<Answer<Response>> answers) {
+        long others = answers.stream()
+                .filter(answer -> answer.value() instanceof Response.Lost
+                        || (answer.value() instanceof Response.Granted part && part.mode() == LockMode.SHARED))
+                .count();
+        return !quorum.canBeMetWithout((int) others);
+    }
+
     private Response.Granted found() {
         Response.Granted found = found(round.granted());
         round.answers().forEach(this::dropIfLost);

@@ -66,6 +66,11 @@ final class Quorum {
         return strategy.isMet(successes, members.size());
     }
 
+    /** Whether all but so many members are enough. */
+    boolean canBeMetWithout(int others) {
+        return strategy.canBeMet(others, members.size());
+    }
+
     /** How long a member may take to answer. */
     long patienceNanos() {
         return patienceNanos;

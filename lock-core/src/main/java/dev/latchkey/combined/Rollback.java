@@ -43,9 +43,11 @@ final class Rollback {
     /** The argument is what this store knew the key to hold, which a second Lock over it does not claim. */
     void undo(Optional<CombinedHold> before) {
         round.onLate(answer -> {});
-        Optional<LockMode> had = key.held()
-                .map(Key.Held::mode)
-                .or(() -> before.filter(Rollback::isHeld).flatMap(CombinedHold::mode));
+        Optional<LockMode> known = before.filter(Rollback::isHeld).flatMap(CombinedHold::mode);
+        // Also what a second Lock was granted that this one does not know of, and claims as shared.
+        boolean wasExclusive = known.equals(Optional.of(LockMode.EXCLUSIVE));
+        Optional<LockMode> had =
+                wasExclusive ? known : key.held().map(Key.Held::mode).or(() -> known);
         boolean isFresh = had.isEmpty();
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
         if (!isFresh && !isPromotion) {

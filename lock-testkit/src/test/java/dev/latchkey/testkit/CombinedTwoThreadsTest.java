@@ -174,6 +174,45 @@ class CombinedTwoThreadsTest {
         await().until(() -> here.save(exclusive(reads)) instanceof Response.Granted);
     }
 
+    /** That the third has no more than its shared part says nothing of the first, which does not answer. */
+    @Test
+    void givenPromotedWithoutTheThird_whenPromotedByASecondLockWithoutTheFirst_thenNoReaderGetsIn() throws Exception {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).always(SAVE, Fault.unreachable());
+        Key writes = holding(key, granted(store.save(exclusive(reads))));
+        members.get(2).heal();
+        for (FaultyStore.Operation operation : FaultyStore.Operation.values()) {
+            members.get(0).always(operation, Fault.unreachable());
+        }
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+
+        try (CombinedStore there = new CombinedStore(others, new ConsensusStrategy())) {
+            assertThat(there.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+        }
+        members.get(0).heal();
+        assertThat(granted(store.refresh(exclusive(writes))).mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    /** A promotion that another thread of the same owner has been granted is not taken back with this one. */
+    @Test
+    void givenPromoted_whenASecondLockIsNotAnswered_thenNoReaderGetsIn() throws Exception {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        Key writes = holding(key, granted(store.save(exclusive(reads))));
+        await().until(
+                        () -> memories.get(2).find(key).map(Response.Granted::mode),
+                        Optional.of(LockMode.EXCLUSIVE)::equals);
+        members.get(0).next(SAVE, Fault.replyLost());
+        members.get(1).next(SAVE, Fault.replyLost());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+
+        assertThat(stalling.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+        granted(store.refresh(exclusive(writes)));
+    }
+
     private static CombinedStore unfenced(List<FaultyStore> stores) {
         return new CombinedStore(stores.stream().map(Unfenced::new).toList(), new ConsensusStrategy());
     }

@@ -328,6 +328,51 @@ class LateRequestsTest {
                 .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
     }
 
+    /** As before: to look for the hold is such a call as well. */
+    @Test
+    void givenInterruptOnLoss_whenTheLossIsFoundInALookThatFails_thenThatCallTellsIt() {
+        Lock interrupting = locks.lock("x").ttl(TTL).interruptOnLoss().create();
+        assertThat(interrupting.tryAcquire()).isTrue();
+        store.next(FIND, Fault.meanwhile(() -> {
+            assertThat(store.lose(interrupting.key(), LossReason.SESSION_LOST)).isTrue();
+            throw new LockStorageException("x", "the session has ended (a planted fault)", null);
+        }));
+
+        assertThat(interrupting.isAcquired()).isFalse();
+    }
+
+    /** That another reader is in the way does not say that the shared hold is gone. */
+    @Test
+    void givenInterruptOnLoss_whenTheLossIsFoundInAPromotionThatIsRefused_thenThatCallTellsIt() {
+        Lock interrupting = locks.lock("x").ttl(TTL).interruptOnLoss().create();
+        assertThat(interrupting.tryAcquireShared()).isTrue();
+        assertThat(locks.createLock("x", TTL).tryAcquireShared()).isTrue();
+        store.next(SAVE, Fault.meanwhile(() -> store.lose(interrupting.key(), LossReason.SESSION_LOST)));
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(interrupting::tryAcquire)
+                .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
+    }
+
+    /** The caller of an interrupted wait may count on what was held before it. */
+    @Test
+    void givenInterruptOnLoss_whenTheLossIsFoundInAWaitThatIsInterrupted_thenToldOfBoth() {
+        try (LockFactory polling = new LockFactory(new PollingStore(store))) {
+            Lock interrupting = polling.lock("x").ttl(TTL).interruptOnLoss().create();
+            assertThat(interrupting.tryAcquireShared()).isTrue();
+            assertThat(locks.createLock("x", TTL).tryAcquireShared()).isTrue();
+            store.next(SAVE, Fault.meanwhile(() -> {
+                Thread.currentThread().interrupt();
+                return store.lose(interrupting.key(), LossReason.SESSION_LOST);
+            }));
+
+            assertThatExceptionOfType(LockLostException.class)
+                    .isThrownBy(() -> interrupting.acquire(TTL))
+                    .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
     /** Each grant is given back, and asked for again: that must end when its caller is interrupted. */
     @Test
     void givenAGrantThatCameTooLate_whenInterruptedMeanwhile_thenThrownAndNotAskedAgain() {
