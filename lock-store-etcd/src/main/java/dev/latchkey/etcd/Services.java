@@ -29,8 +29,8 @@ record Services(
     void close() {
         try {
             waiterLease.revoke();
-        } catch (LockStorageException e) {
-            // It ends by itself.
+        } catch (LockStorageException | LeaseGoneException e) {
+            // It ends by itself, or has ended.
         }
         watches.close();
         calls.close();
