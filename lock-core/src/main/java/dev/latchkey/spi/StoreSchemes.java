@@ -30,6 +30,7 @@ final class StoreSchemes {
             Map.entry("mariadb+getlock", "lock-store-mysql"),
             Map.entry("zookeeper", "lock-store-zookeeper"),
             Map.entry("etcd", "lock-store-etcd"),
+            Map.entry("etcds", "lock-store-etcd"),
             Map.entry("memcached", "lock-store-memcached"));
 
     /** What other libraries and drivers call it, and what is meant. */
