@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Gives back what members granted in vain, a promotion to what it was. What was held before stays. */
@@ -25,12 +26,14 @@ final class Rollback {
     private final Request request;
     private final Key key;
     private final Round round;
+    private final Predicate<Member> wasAsked;
 
-    Rollback(Quorum quorum, Request request, Round round) {
+    Rollback(Quorum quorum, Request request, Round round, Predicate<Member> wasAsked) {
         this.quorum = quorum;
         this.request = request;
         this.key = request.key();
         this.round = round;
+        this.wasAsked = wasAsked;
     }
 
     /** What is left of a hold that is lost and not known here: too few to be one, and without a lease nobody would end them. */
@@ -75,8 +78,14 @@ final class Rollback {
         return member.delete(key.claiming(Optional.empty())).thenApply(wasHolder -> wasHolder);
     }
 
-    /** Where the promotion was not answered, or its token was raised without an answer, the member is asked what it has. */
+    /**
+     * Where the promotion was not answered, or its token was raised without an answer, the member is asked what it has. Where it
+     * was not sent, what is exclusive is of another Lock. This comes in turn after the promotion, so that is known by now.
+     */
     private Object demote(Member member, Response.@Nullable Granted part) {
+        if (!wasAsked.test(member)) {
+            return false;
+        }
         boolean isDone = part != null && save(member, part) instanceof Response.Granted;
         if (!isDone) {
             member.store()

@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Takes, renews, promotes or demotes at all members, and puts back what was granted in vain. */
@@ -31,6 +33,9 @@ final class SaveRound {
     private final int number;
 
     private final Round round;
+
+    /** Members that were sent the request: the others have what they had, whoever that is of. */
+    private final Set<Member> asked = ConcurrentHashMap.newKeySet();
 
     SaveRound(Quorum quorum, Request request, TokenRaise fencing) {
         this.quorum = quorum;
@@ -49,7 +54,7 @@ final class SaveRound {
         }
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
-        return member.saveBefore(endNanos, key, () -> requestTo(member), wish);
+        return member.saveBefore(endNanos, key, () -> sending(member, requestTo(member)), wish);
     }
 
     private Request requestTo(Member member) {
@@ -64,17 +69,22 @@ final class SaveRound {
      * demotion of that may still come.
      */
     private Response promote(Member member) {
-        Request asked = requestTo(member);
+        Request promotion = requestTo(member);
         boolean isKnown = before.flatMap(CombinedHold::mode).equals(Optional.of(LockMode.EXCLUSIVE));
         boolean isExclusive = !isKnown
                 && member.store()
-                        .find(asked.key())
+                        .find(promotion.key())
                         .filter(found -> found.mode() == LockMode.EXCLUSIVE)
                         .isPresent();
         if (isExclusive) {
             throw mayBeDemoted();
         }
-        return member.saveNow(asked);
+        return member.saveNow(sending(member, promotion));
+    }
+
+    private Request sending(Member member, Request sent) {
+        asked.add(member);
+        return sent;
     }
 
     private LockStorageException mayBeDemoted() {
@@ -231,7 +241,7 @@ final class SaveRound {
     }
 
     private Response lost() {
-        Rollback undoing = new Rollback(quorum, request, round);
+        Rollback undoing = rollback();
         before.ifPresentOrElse(hold -> hold.giveUp(round.inDoubt()), undoing::giveBackTooFew);
         round.onLate(answer -> {});
         return round.answers().stream()
@@ -242,7 +252,11 @@ final class SaveRound {
     }
 
     private void undo() {
-        new Rollback(quorum, request, round).undo(before);
+        rollback().undo(before);
+    }
+
+    private Rollback rollback() {
+        return new Rollback(quorum, request, round, asked::contains);
     }
 
     private Response conflict() {

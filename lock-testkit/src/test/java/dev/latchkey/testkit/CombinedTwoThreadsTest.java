@@ -131,6 +131,23 @@ class CombinedTwoThreadsTest {
         here.close();
     }
 
+    /** The second process refuses to promote what it was not seen to share, and has nothing to put back. */
+    @Test
+    void givenPromotedHere_whenAPromotionElsewhereIsRefused_thenNoReaderGetsIn() {
+        try (CombinedStore here = unfenced(members);
+                CombinedStore there = unfenced(others)) {
+            Key reads = holding(key, granted(here.save(shared(key))));
+            granted(here.save(exclusive(reads)));
+            await().until(
+                            () -> memories.get(2).find(key).map(Response.Granted::mode),
+                            Optional.of(LockMode.EXCLUSIVE)::equals);
+
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> there.save(exclusive(reads)));
+
+            assertThat(there.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+        }
+    }
+
     /** What was exclusive at the third elsewhere may still be demoted, also now that the key is back. */
     @Test
     void givenDemotedElsewhereAndBack_whenPromotedWithoutAnother_thenTheThirdIsNotCountedOn() throws Exception {
@@ -181,7 +198,6 @@ class CombinedTwoThreadsTest {
         await().until(() -> memories.get(2).find(key).isPresent());
         members.get(2).always(SAVE, Fault.unreachable());
         Key writes = holding(key, granted(store.save(exclusive(reads))));
-        members.get(2).heal();
         for (FaultyStore.Operation operation : FaultyStore.Operation.values()) {
             members.get(0).always(operation, Fault.unreachable());
         }
@@ -191,6 +207,7 @@ class CombinedTwoThreadsTest {
         try (CombinedStore there = new CombinedStore(others, new ConsensusStrategy())) {
             assertThat(there.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
         }
+        members.get(2).heal();
         members.get(0).heal();
         assertThat(granted(store.refresh(exclusive(writes))).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
