@@ -168,8 +168,7 @@ final class Session {
     }
 
     /**
-     * Returns a check for holders: whether the servers cannot have ended the session yet, by the clock, and its client was
-     * not closed. It ends nothing.
+     * Returns a check for holders, by the clock: whether the servers cannot have ended the session yet. It ends nothing.
      * Once it has returned false, it stays false for the holds of that time, even if the session is proven later.
      */
     BooleanSupplier mayLive() {
@@ -310,7 +309,7 @@ final class Session {
 
         @Override
         public boolean getAsBoolean() {
-            return !isOver && isLiveNow();
+            return !isOver && mayLiveNow();
         }
     }
 }

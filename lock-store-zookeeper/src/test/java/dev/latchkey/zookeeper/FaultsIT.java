@@ -145,19 +145,6 @@ class FaultsIT extends BesideRivals {
     }
 
     @Test
-    void givenHeldOverAClientOfTheCaller_whenItIsClosed_thenTheHolderKnowsAtOnce() throws Exception {
-        ZooKeeper client = Nodes.connect(server.address().toString(), 60_000);
-        try (ZooKeeperStore over = ZooKeeperStore.builder(client).build()) {
-            Lock lock = new LockFactory(over).createLock("closed", TTL);
-            assertThat(lock.tryAcquire()).isTrue();
-
-            client.close();
-
-            assertThat(lock.isExpired()).isTrue();
-        }
-    }
-
-    @Test
     void givenTwoThreadsWaitToPromoteOneKey_whenOneGivesUpAndItIsReleased_thenTheOtherIsTold() throws Exception {
         Lock reader = rivals.createLock("promoted", TTL);
         assertThat(reader.tryAcquireShared()).isTrue();
