@@ -23,7 +23,7 @@ class OperationMutexModelTest {
 
     @TestFactory
     Stream<DynamicTest> givenTwoTurns_thenOneAtATimeAndBothEnd() {
-        return new Interleavings<>(500, () -> new Turns(), x -> x.check())
+        return new Interleavings<>(500, () -> new TwoThreads(), x -> x.check())
                 .ofPairs(Map.of(
                         "takeUnlessWaiting", x -> x.tryOnce(),
                         "takeToWait", x -> x.waitForTurn(),
@@ -42,7 +42,7 @@ class OperationMutexModelTest {
     }
 
     /** What the two threads of an interleaving share. */
-    private static final class Turns {
+    private static final class TwoThreads {
 
         private static final Deadline FAR = Deadline.in(Duration.ofHours(1));
 
