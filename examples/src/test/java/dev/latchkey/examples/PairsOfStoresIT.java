@@ -2,8 +2,8 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.PostgresServer;
