@@ -118,10 +118,9 @@ class CostIT {
         for (BackgroundCall<Boolean> one : waiting) {
             assertThat(one.result()).isTrue();
         }
-        // A grant, a release, the end of a watch, the look in vain while the one before holds and another watch for
-        // that; and
-        // looks of those who wait for longer than two seconds on a busy machine.
-        assertThat(requests).isBetween(4L * waiters, 12L * waiters);
+        // At least a grant and a release each. At most the end of a watch, the look in vain while the one before
+        // holds, another watch for that, and the looks of those who wait for longer than two seconds on a busy machine.
+        assertThat(requests).isBetween(2L * waiters, 12L * waiters);
     }
 
     private static long requests(Runnable work) {
