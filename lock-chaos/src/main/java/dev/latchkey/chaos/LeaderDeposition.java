@@ -1,22 +1,23 @@
 package dev.latchkey.chaos;
 
-import dev.latchkey.servers.ZooKeeperEnsemble;
-import dev.latchkey.servers.ZooKeeperServer;
+import dev.latchkey.testkit.OwnServer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Freezes the leader until the others have another one; thawed, it does not know that it leads no more. */
 final class LeaderDeposition implements ServerTrouble {
 
-    private final ZooKeeperEnsemble ensemble;
-    private @Nullable ZooKeeperServer deposed;
+    private final Supplier<? extends OwnServer> leader;
+    private @Nullable OwnServer deposed;
 
-    LeaderDeposition(ZooKeeperEnsemble ensemble) {
-        this.ensemble = ensemble;
+    /** @param leader returns the server that leads, once one does */
+    LeaderDeposition(Supplier<? extends OwnServer> leader) {
+        this.leader = leader;
     }
 
     @Override
     public void strike() {
-        deposed = ensemble.leader();
+        deposed = leader.get();
         deposed.freeze();
     }
 

@@ -5,18 +5,13 @@ import dev.latchkey.chaos.Guarantees.Effect;
 import dev.latchkey.chaos.Guarantees.Fencing;
 import dev.latchkey.chaos.Guarantees.Order;
 import dev.latchkey.chaos.Guarantees.Servers;
-import dev.latchkey.servers.MariaDbServer;
+import dev.latchkey.servers.EtcdCluster;
+import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
-import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.ZooKeeperEnsemble;
 import dev.latchkey.servers.ZooKeeperServer;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -37,7 +32,7 @@ final class Stores {
     /** A store that is asked again and again, every second at the least often. */
     static final Duration POLLED = Duration.ofSeconds(3);
 
-    /** As above, of a store whose leases end at whole seconds. */
+    /** As above, of stores whose leases end at whole seconds. */
     private static final Duration SLOWLY_POLLED = POLLED.plusSeconds(2);
 
     private static final Set<FaultKind> PROCESS_FAULTS =
@@ -63,11 +58,13 @@ final class Stores {
         Map<String, Function<Path, StoreUnderTest>> all = new LinkedHashMap<>();
         all.put("flock", Stores::flock);
         all.put("redis", unused -> RedisStores.redis());
-        all.put("jdbc", unused -> jdbc());
-        all.put("postgres-advisory", unused -> postgresAdvisory());
-        all.put("mysql", unused -> getLock());
+        all.put("jdbc", unused -> SqlStores.jdbc());
+        all.put("postgres-advisory", unused -> SqlStores.postgresAdvisory());
+        all.put("mysql", unused -> SqlStores.getLock());
         all.put("zookeeper", unused -> zooKeeper());
         all.put("zookeeper-ensemble", unused -> zooKeeperEnsemble());
+        all.put("etcd", unused -> etcd());
+        all.put("etcd-cluster", unused -> etcdCluster());
         all.put("memcached", unused -> memcached());
         all.put("mongodb", unused -> mongoDb());
         all.put("combined", unused -> RedisStores.combined());
@@ -105,102 +102,6 @@ final class Stores {
                 () -> List.of());
     }
 
-    private static StoreUnderTest jdbc() {
-        PostgresServer server = PostgresServer.start();
-        String held = "SELECT count(*) FROM latchkey_lock WHERE greatest(expires_at, readers_until)"
-                + " > extract(epoch FROM clock_timestamp()) * 1000000 AND (token <> '-' OR readers <> '')";
-        return new StoreUnderTest(
-                leases(Servers.ONE, TOLD, ""),
-                allFaults(FaultKind.RESTART),
-                Map.of(),
-                List.of(server),
-                addresses -> PostgresServer.dsn(addresses.get(0)),
-                () -> count(server::connect, "rows that are held", held));
-    }
-
-    private static StoreUnderTest postgresAdvisory() {
-        Guarantees promise = new Guarantees(
-                Bound.SESSION,
-                Fencing.TOKENS,
-                Map.of(
-                        FaultKind.CUT,
-                        Effect.ENDS_HOLDS,
-                        FaultKind.REFUSE,
-                        Effect.ENDS_HOLDS,
-                        FaultKind.RESTART,
-                        Effect.ENDS_HOLDS),
-                Servers.ONE,
-                TOLD,
-                Order.NONE,
-                PATIENCE,
-                "a hold ends with its connection, before the holder can know: it is judged until then; " + TOKENS_GROW);
-        Set<FaultKind> faults = allFaults(FaultKind.RESTART);
-        // What it sends does not have the resource in it, but a number.
-        faults.remove(FaultKind.LOST_REPLY);
-        PostgresServer server = PostgresServer.start();
-        return new StoreUnderTest(
-                promise,
-                faults,
-                Map.of(),
-                List.of(server),
-                addresses -> PostgresServer.dsn(addresses.get(0)).replace("postgresql:", "postgresql+advisory:"),
-                () -> count(
-                        server::connect,
-                        "advisory locks",
-                        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
-    }
-
-    private static StoreUnderTest getLock() {
-        Guarantees promise = new Guarantees(
-                Bound.SESSION,
-                Fencing.NONE,
-                Map.of(
-                        FaultKind.CUT,
-                        Effect.ENDS_HOLDS,
-                        FaultKind.REFUSE,
-                        Effect.ENDS_HOLDS,
-                        FaultKind.LOST_REPLY,
-                        Effect.ENDS_HOLDS,
-                        FaultKind.RESTART,
-                        Effect.ENDS_HOLDS),
-                Servers.ONE,
-                TOLD,
-                Order.NONE,
-                PATIENCE,
-                "a hold ends with its connection, before the holder can know: it is judged until then; there are no"
-                        + " fencing tokens: writes of holders whose connection is gone are not refused");
-        MariaDbServer server = MariaDbServer.start("--plugin-load-add=metadata_lock_info");
-        String held = "SELECT count(*) FROM information_schema.metadata_lock_info WHERE lock_type = 'User lock'";
-        return new StoreUnderTest(
-                promise,
-                allFaults(FaultKind.RESTART),
-                Map.of(),
-                List.of(server),
-                addresses -> "mariadb+getlock://root@" + addresses.get(0) + "/test?sslMode=disable",
-                () -> count(
-                        () -> DriverManager.getConnection(
-                                "jdbc:mariadb://" + server.address() + "/test?user=root&sslMode=disable"),
-                        "locks of GET_LOCK",
-                        held));
-    }
-
-    /** What opens a connection to look for what is left. */
-    @FunctionalInterface
-    private interface Connecting {
-        Connection connect() throws SQLException;
-    }
-
-    private static List<String> count(Connecting server, String what, String sql) {
-        try (Connection connection = server.connect();
-                Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            return row.getLong(1) == 0 ? List.of() : List.of(row.getLong(1) + " " + what);
-        } catch (SQLException e) {
-            throw new IllegalStateException("cannot look for what is left in the database", e);
-        }
-    }
-
     private static Guarantees sessions(Servers servers) {
         return new Guarantees(
                 Bound.SESSION,
@@ -229,7 +130,7 @@ final class Stores {
         return new StoreUnderTest(
                 sessions(Servers.QUORUM),
                 allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
-                Map.of(FaultKind.DEPOSE, new LeaderDeposition(ensemble)),
+                Map.of(FaultKind.DEPOSE, new LeaderDeposition(ensemble::leader)),
                 ensemble.servers(),
                 addresses -> "zookeeper://%s,%s,%s".formatted(addresses.toArray()) + SHORT_SESSIONS,
                 () -> ephemerals(ensemble.leader()));
@@ -240,6 +141,40 @@ final class Stores {
                 .lines()
                 .filter(line -> line.contains("/latchkey/"))
                 .toList();
+    }
+
+    private static StoreUnderTest etcd() {
+        EtcdServer server = EtcdServer.start();
+        return new StoreUnderTest(
+                etcdLeases(Servers.ONE),
+                allFaults(FaultKind.RESTART),
+                Map.of(),
+                List.of(server),
+                addresses -> "etcd://" + addresses.get(0),
+                () -> etcdKeys(server));
+    }
+
+    private static StoreUnderTest etcdCluster() {
+        EtcdCluster cluster = EtcdCluster.start();
+        return new StoreUnderTest(
+                etcdLeases(Servers.QUORUM),
+                allFaults(FaultKind.RESTART, FaultKind.PAUSE_MOST, FaultKind.RESTART_MOST),
+                Map.of(FaultKind.DEPOSE, new LeaderDeposition(cluster::leader)),
+                cluster.servers(),
+                addresses -> "etcd://%s,%s,%s".formatted(addresses.toArray()),
+                () -> etcdKeys(cluster.leader()));
+    }
+
+    private static Guarantees etcdLeases(Servers servers) {
+        return new Guarantees(
+                Bound.LEASE, Fencing.TOKENS, Map.of(), servers, SLOWLY_POLLED, Order.OF_ARRIVAL, PATIENCE, "");
+    }
+
+    /** What is below the root of all locks: keys of holders and of those who wait. */
+    private static List<String> etcdKeys(EtcdServer server) {
+        String all = server.call(
+                "kv/range", "{\"key\":\"bGF0Y2hrZXkv\",\"range_end\":\"bGF0Y2hrZXkw\",\"count_only\":true}");
+        return all.contains("\"count\"") ? List.of("keys: " + all) : List.of();
     }
 
     private static StoreUnderTest memcached() {
