@@ -181,7 +181,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
     /**
      * Opens {@code mysql+getlock://user:password@host:port/database} or {@code mariadb+getlock://…}, both with MariaDB's
      * driver and its options after a question mark, such as {@code ?sslMode=verify-full}. The database may be left out.
-     * Connects when first needed.
+     * Connects when first needed. The application adds the driver, {@code org.mariadb.jdbc:mariadb-java-client}.
      */
     public static final class Provider implements StoreProvider {
 
@@ -195,7 +195,14 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
 
         @Override
         public PersistingStore open(String dsn) {
-            return new MySqlLockStore(ConnectionSettings.parse(dsn).source());
+            try {
+                return new MySqlLockStore(ConnectionSettings.parse(dsn).source());
+            } catch (NoClassDefFoundError e) {
+                throw new IllegalArgumentException(
+                        "the DSN of GET_LOCK needs MariaDB's driver, which is not on the class path: add the artifact"
+                                + " org.mariadb.jdbc:mariadb-java-client",
+                        e);
+            }
         }
     }
 }
