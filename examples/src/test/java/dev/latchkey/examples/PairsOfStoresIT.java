@@ -26,8 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * B24: any two store modules work in one application that depends on these two and says nothing of their drivers. The class
- * path of each pair is what Maven makes of a pom outside of this build; the program runs in a JVM with that alone.
+ * B24: any two store modules work in one application that depends on these two, and on the drivers that they leave to the
+ * application. The class path of each pair is what Maven makes of a pom outside of this build; the program runs in a JVM
+ * with that alone.
  */
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PairsOfStoresIT {
@@ -103,10 +104,13 @@ class PairsOfStoresIT {
 
     private static String dependencies(String store) {
         String module = DEPENDENCY.formatted("dev.latchkey", store, installed.version());
-        // Which database is up to the application.
-        return store.equals("lock-store-jdbc")
-                ? module + DEPENDENCY.formatted("com.h2database", "h2", version("h2.version"))
-                : module;
+        return switch (store) {
+            // Which database is up to the application.
+            case "lock-store-jdbc" -> module + DEPENDENCY.formatted("com.h2database", "h2", version("h2.version"));
+            case "lock-store-mysql" ->
+                module + DEPENDENCY.formatted("org.mariadb.jdbc", "mariadb-java-client", version("mariadb.version"));
+            default -> module;
+        };
     }
 
     private static void write(Path project, String artifact, String packaging, String content) throws IOException {

@@ -12,13 +12,14 @@ final class PromotionWait {
     private final LockKeys keys;
     private final Services services;
 
-    /** The revision at which it was made known. */
-    private long marked;
+    /** Makes it known. */
+    private final WaiterKey mark;
 
     PromotionWait(Request request, LockKeys keys, Services services) {
         this.request = request;
         this.keys = keys;
         this.services = services;
+        this.mark = new WaiterKey(services, request.key().resource(), keys.promoter());
     }
 
     Response await(WaitEnd end) throws InterruptedException {
@@ -30,7 +31,7 @@ final class PromotionWait {
             return awaitPromotion(end);
         } finally {
             // The promotion has deleted it. But the key may hold the resource exclusively already.
-            boolean unused = services.leave(resource(), keys.promoter(), marked);
+            boolean unused = mark.leave();
         }
     }
 
@@ -70,8 +71,7 @@ final class PromotionWait {
 
     /** Returns whether nobody else waits for promotion. */
     private boolean mark() {
-        marked = services.mark(resource(), keys.promoter(), Ops.noneIn(keys.promoters()), List.of())
-                .created();
-        return marked != 0;
+        var unused = mark.put(Ops.noneIn(keys.promoters()), List.of());
+        return mark.created() != 0;
     }
 }

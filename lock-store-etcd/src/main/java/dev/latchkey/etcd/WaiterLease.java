@@ -6,9 +6,10 @@ import io.etcd.jetcd.api.LeaseKeepAliveRequest;
 import io.etcd.jetcd.api.LeaseKeepAliveResponse;
 import io.etcd.jetcd.api.LeaseRevokeRequest;
 import io.grpc.stub.StreamObserver;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +22,7 @@ final class WaiterLease {
     private static final long RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(SECONDS) / 4;
 
     private final Calls calls;
-    private final ReentrantLock guard = new ReentrantLock();
-    private volatile @Nullable Current current;
+    private final AtomicReference<@Nullable Current> current = new AtomicReference<>();
 
     private record Current(long id, long renewedNanos) {}
 
@@ -32,7 +32,7 @@ final class WaiterLease {
 
     /** Returns one that is kept; empty if nobody has waited for a while. */
     OptionalLong known(String resource) {
-        Current known = current;
+        Current known = current.get();
         return known == null || isOld(known) ? OptionalLong.empty() : OptionalLong.of(id(resource));
     }
 
@@ -42,17 +42,14 @@ final class WaiterLease {
 
     /** Returns one that has just been renewed, or need not be yet. */
     long id(String resource) {
-        Current known = current;
+        Current known = current.get();
         if (known == null || isOld(known)) {
             return granted(resource, known);
         }
-        if (System.nanoTime() - known.renewedNanos() > RENEWAL_NANOS && guard.tryLock()) {
-            try {
-                current = new Current(known.id(), System.nanoTime());
-                renew(resource, known.id());
-            } finally {
-                guard.unlock();
-            }
+        long nowNanos = System.nanoTime();
+        if (nowNanos - known.renewedNanos() > RENEWAL_NANOS
+                && current.compareAndSet(known, new Current(known.id(), nowNanos))) {
+            renew(resource, known.id());
         }
         return known.id();
     }
@@ -66,17 +63,9 @@ final class WaiterLease {
                         LeaseGrantRequest.newBuilder().setTTL(SECONDS).build(),
                         Calls.Repeat.HARMLESS)
                 .getID();
-        guard.lock();
-        try {
-            Current now = current;
-            if (now != null && !now.equals(old)) {
-                return now.id();
-            }
-            current = new Current(id, beforeNanos);
-            return id;
-        } finally {
-            guard.unlock();
-        }
+        Current mine = new Current(id, beforeNanos);
+        return Objects.requireNonNull(current.updateAndGet(now -> now == null || now.equals(old) ? mine : now))
+                .id();
     }
 
     /** Does not wait for the answer: a place that was lost is noticed by its waiter. */
@@ -103,18 +92,14 @@ final class WaiterLease {
         requests.onCompleted();
     }
 
-    /** The servers do not know it any more. */
+    /** Leaves it to its end: the servers do not know it any more, or a key that nobody wants may come to it late. */
     void forget(long id) {
-        Current known = current;
-        if (known != null && known.id() == id) {
-            current = null;
-        }
+        var unused = current.updateAndGet(known -> known != null && known.id() == id ? null : known);
     }
 
     /** Gives up all places; called when the store is closed. */
     void revoke() {
-        Current known = current;
-        current = null;
+        Current known = current.getAndSet(null);
         if (known != null) {
             calls.ask(
                     "",

@@ -11,8 +11,12 @@ import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -207,6 +211,54 @@ class FaultIT {
         } finally {
             calls.close();
         }
+    }
+
+    @Test
+    void givenTheAnswerToOneThatJoinsIsLost_whenItsPlaceHasEnded_thenTheOtherWaitersOfItsStoreAreInTheirPlaces()
+            throws Exception {
+        try (LockFactory locks = byProxy("");
+                LockFactory others = direct()) {
+            Lock holder = others.createLock("report", LONG_TTL).acquire();
+            others.createLock("other", LONG_TTL).acquire();
+            BlockingQueue<String> served = new LinkedBlockingQueue<>();
+            BackgroundCall<Boolean> first = serve("first", locks.createLock("report", LONG_TTL), served);
+            Awaitility.await().atMost(LIMIT).until(() -> waiters("report") == 1);
+            BackgroundCall<Boolean> second = serve("second", others.createLock("report", LONG_TTL), served);
+            Awaitility.await().atMost(LIMIT).until(() -> waiters("report") == 2);
+            var lost = proxy.loseReplyTo("latchkey/other/q/");
+
+            assertThatThrownBy(locks.createLock("other", LONG_TTL)::acquire)
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
+
+            assertThat(lost).isCompleted();
+            assertThat(waiters("other")).as("nobody knows of it").isEqualTo(1);
+            Awaitility.await().atMost(LIMIT).until(() -> waiters("other") == 0);
+            Awaitility.await().atMost(LIMIT).until(() -> waiters("report") == 2);
+            assertThat(holder.release()).isTrue();
+            assertThat(first.result() && second.result()).isTrue();
+            assertThat(served).containsExactly("first", "second");
+        }
+    }
+
+    private static BackgroundCall<Boolean> serve(String name, Lock lock, BlockingQueue<String> served) {
+        return BackgroundCall.start(() -> {
+            lock.acquire();
+            served.add(name);
+            return lock.release();
+        });
+    }
+
+    private int waiters(String resource) {
+        String range = "{\"key\":\"%s\",\"range_end\":\"%s\",\"count_only\":true}"
+                .formatted(base64("latchkey/" + resource + "/q/"), base64("latchkey/" + resource + "/q0"));
+        Matcher count = Pattern.compile("\"count\":\"([0-9]+)\"").matcher(server.call("kv/range", range));
+        return count.find() ? Integer.parseInt(count.group(1)) : 0;
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 
     private void compact() {

@@ -59,7 +59,14 @@ interface Dialect {
     String renew();
 
     /** Writes a row where there is none; no row is written, or the error is a transient one, where there is one by now. */
-    String insert();
+    default String insert() {
+        return """
+                INSERT INTO latchkey_lock
+                    (resource, token, holder, acquired_at, expires_at, fencing_token,
+                     readers, readers_until, promoter, promoter_until, waited, version)
+                VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
+                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)""";
+    }
 
     /** Locks the row of a live exclusive hold until the end of the transaction it runs in. */
     String guard();

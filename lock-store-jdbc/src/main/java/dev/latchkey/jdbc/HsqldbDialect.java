@@ -60,16 +60,6 @@ final class HsqldbDialect implements Dialect {
     }
 
     @Override
-    public String insert() {
-        return """
-                INSERT INTO latchkey_lock
-                    (resource, token, holder, acquired_at, expires_at, fencing_token,
-                     readers, readers_until, promoter, promoter_until, waited, version)
-                VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)""";
-    }
-
-    @Override
     public String guard() {
         return """
                 UPDATE latchkey_lock

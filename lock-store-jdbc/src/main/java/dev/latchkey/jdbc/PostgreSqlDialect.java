@@ -65,13 +65,7 @@ final class PostgreSqlDialect implements Dialect {
 
     @Override
     public String insert() {
-        return """
-                INSERT INTO latchkey_lock
-                    (resource, token, holder, acquired_at, expires_at, fencing_token,
-                     readers, readers_until, promoter, promoter_until, waited, version)
-                VALUES (:resource, :token, :holder, :acquired_at, :expires_at, :fencing_token,
-                        :readers, :readers_until, :promoter, :promoter_until, :waited, :version)
-                ON CONFLICT (resource) DO NOTHING""";
+        return Dialect.super.insert() + "\nON CONFLICT (resource) DO NOTHING";
     }
 
     /** A duplicate must not fail: the caller's transaction would go with it. */

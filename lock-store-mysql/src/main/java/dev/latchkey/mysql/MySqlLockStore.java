@@ -6,6 +6,7 @@ import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.PlatformThreads;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -44,7 +45,7 @@ import javax.sql.DataSource;
 public final class MySqlLockStore implements BlockingStore, InspectableStore, ProcessBound {
 
     private final Sessions sessions;
-    private final StoreThreads threads = new StoreThreads();
+    private final PlatformThreads threads = new PlatformThreads("latchkey-mysql");
     private final LockTable entries;
     private final SessionMonitor watch;
 
@@ -66,7 +67,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.work(() -> entries.in(resource, entry -> entry.save(request))));
+            return watched(threads.uninterrupted(() -> entries.in(resource, entry -> entry.save(request))));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
@@ -82,7 +83,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.wait(() -> entries.waitIn(resource, entry -> {
+            return watched(threads.interruptible(() -> entries.waitIn(resource, entry -> {
                 watch.needed();
                 return entry.waitAndSave(request, endNanos, withdrawn);
             })));
@@ -108,7 +109,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
     @Override
     public boolean delete(Key key) {
         try {
-            return threads.work(() -> entries.in(key.resource(), entry -> entry.delete(key)));
+            return threads.uninterrupted(() -> entries.in(key.resource(), entry -> entry.delete(key)));
         } catch (SQLException e) {
             throw failed(key.resource(), e);
         }
@@ -117,7 +118,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
     @Override
     public Optional<Response.Granted> find(Key key) {
         try {
-            return threads.work(() -> entries.in(key.resource(), entry -> entry.find(key)));
+            return threads.uninterrupted(() -> entries.in(key.resource(), entry -> entry.find(key)));
         } catch (SQLException e) {
             throw failed(key.resource(), e);
         }
@@ -131,7 +132,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
     public List<Holder> holders(String resource) {
         try {
             checkOpen(resource);
-            return threads.work(() -> entries.in(resource, entry -> Inspection.holders(entry, sessions)));
+            return threads.uninterrupted(() -> entries.in(resource, entry -> Inspection.holders(entry, sessions)));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
@@ -148,14 +149,10 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
      */
     @Override
     public void close() {
-        try {
-            threads.work(() -> {
-                sessions.close();
-                return true;
-            });
-        } catch (SQLException e) {
-            throw new IllegalStateException("closing connections throws nothing", e);
-        }
+        threads.uninterrupted(() -> {
+            sessions.close();
+            return true;
+        });
         threads.close();
         watch.close();
         entries.removeDead();
@@ -184,7 +181,7 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
     /**
      * Opens {@code mysql+getlock://user:password@host:port/database} or {@code mariadb+getlock://…}, both with MariaDB's
      * driver and its options after a question mark, such as {@code ?sslMode=verify-full}. The database may be left out.
-     * Connects when first needed.
+     * Connects when first needed. The application adds the driver, {@code org.mariadb.jdbc:mariadb-java-client}.
      */
     public static final class Provider implements StoreProvider {
 
@@ -198,7 +195,14 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
 
         @Override
         public PersistingStore open(String dsn) {
-            return new MySqlLockStore(ConnectionSettings.parse(dsn).source());
+            try {
+                return new MySqlLockStore(ConnectionSettings.parse(dsn).source());
+            } catch (NoClassDefFoundError e) {
+                throw new IllegalArgumentException(
+                        "the DSN of GET_LOCK needs MariaDB's driver, which is not on the class path: add the artifact"
+                                + " org.mariadb.jdbc:mariadb-java-client",
+                        e);
+            }
         }
     }
 }

@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Capability;
 import dev.latchkey.LockFactory;
+import java.io.File;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -68,6 +74,32 @@ class ProviderTest {
                 .hasNoCause()
                 .hasMessageContaining("DSN")
                 .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void givenNoDriver_whenConnected_thenAnErrorThatNamesItsArtifact() throws Exception {
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<URL> others = new ArrayList<>();
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
+            if (!entry.contains("mariadb-java-client")) {
+                others.add(new File(entry).toURI().toURL());
+            }
+        }
+        try (URLClassLoader loader =
+                new URLClassLoader(others.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+            Object provider = loader.loadClass(MySqlLockStore.Provider.class.getName())
+                    .getConstructor()
+                    .newInstance();
+            Method open = provider.getClass().getMethod("open", String.class);
+
+            assertThat(provider.getClass().getMethod("schemes").invoke(provider))
+                    .isEqualTo(ConnectionSettings.SCHEMES);
+            assertThatThrownBy(() -> open.invoke(provider, "mariadb+getlock://me:secret@db1/?sslMode=trust"))
+                    .cause()
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("org.mariadb.jdbc:mariadb-java-client")
+                    .hasMessageNotContaining("secret");
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.PlatformThreads;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -46,7 +47,7 @@ import javax.sql.DataSource;
 public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
 
     private final Sessions sessions;
-    private final StoreThreads threads = new StoreThreads();
+    private final PlatformThreads threads = new PlatformThreads("latchkey-postgres");
     private final LockTable rooms;
     private final SessionMonitor watch;
 
@@ -68,7 +69,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.work(() -> rooms.in(resource, room -> room.save(request))));
+            return watched(threads.uninterrupted(() -> rooms.in(resource, room -> room.save(request))));
         } catch (SQLException e) {
             throw failed(resource, e);
         }
@@ -84,7 +85,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
         String resource = request.key().resource();
         try {
             checkOpen(resource);
-            return watched(threads.wait(() -> rooms.waitIn(resource, room -> {
+            return watched(threads.interruptible(() -> rooms.waitIn(resource, room -> {
                 watch.needed();
                 return room.waitAndSave(request, endNanos, withdrawn);
             })));
@@ -110,7 +111,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     @Override
     public boolean delete(Key key) {
         try {
-            return threads.work(() -> rooms.in(key.resource(), room -> room.delete(key)));
+            return threads.uninterrupted(() -> rooms.in(key.resource(), room -> room.delete(key)));
         } catch (SQLException e) {
             throw failed(key.resource(), e);
         }
@@ -119,7 +120,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     @Override
     public Optional<Response.Granted> find(Key key) {
         try {
-            return threads.work(() -> rooms.in(key.resource(), room -> room.find(key)));
+            return threads.uninterrupted(() -> rooms.in(key.resource(), room -> room.find(key)));
         } catch (SQLException e) {
             throw failed(key.resource(), e);
         }
@@ -133,7 +134,7 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
     public List<Holder> holders(String resource) {
         try {
             checkOpen(resource);
-            return threads.work(
+            return threads.uninterrupted(
                     () -> rooms.in(resource, room -> Inspection.holders(room.id(), room.holds(), sessions)));
         } catch (SQLException e) {
             throw failed(resource, e);
@@ -218,14 +219,10 @@ public final class PostgresAdvisoryStore implements SharedStore, BlockingStore, 
      */
     @Override
     public void close() {
-        try {
-            threads.work(() -> {
-                sessions.close();
-                return true;
-            });
-        } catch (SQLException e) {
-            throw new IllegalStateException("closing connections throws nothing", e);
-        }
+        threads.uninterrupted(() -> {
+            sessions.close();
+            return true;
+        });
         threads.close();
         watch.close();
         rooms.removeDead();

@@ -23,17 +23,18 @@ class PromisesIT {
     private static final String COMBINED = "dev\\.latchkey\\..*\\.(Combined|Unanimous).*";
 
     /** Whose test a report is of. The tests of combined stores are where their members are. */
-    private static final Map<String, String> TESTED_BY = Map.of(
-            "memory", "dev\\.latchkey\\.testkit\\.InMemory.*",
-            "flock", "dev\\.latchkey\\.flock\\..*",
-            "redis", "dev\\.latchkey\\.redis\\.Redis.*",
-            "sql", "dev\\.latchkey\\.jdbc\\..*",
-            "advisory", "dev\\.latchkey\\.postgres\\..*",
-            "zookeeper", "dev\\.latchkey\\.zookeeper\\..*",
-            "etcd", "dev\\.latchkey\\.etcd\\..*",
-            "memcached", "dev\\.latchkey\\.memcached\\..*",
-            "mongodb", "dev\\.latchkey\\.mongodb\\..*",
-            "combined", COMBINED);
+    private static final Map<String, String> TESTED_BY = Map.ofEntries(
+            Map.entry("memory", "dev\\.latchkey\\.testkit\\.InMemory.*"),
+            Map.entry("flock", "dev\\.latchkey\\.flock\\..*"),
+            Map.entry("redis", "dev\\.latchkey\\.redis\\.Redis.*"),
+            Map.entry("sql", "dev\\.latchkey\\.jdbc\\..*"),
+            Map.entry("advisory", "dev\\.latchkey\\.postgres\\..*"),
+            Map.entry("getlock", "dev\\.latchkey\\.mysql\\..*"),
+            Map.entry("zookeeper", "dev\\.latchkey\\.zookeeper\\..*"),
+            Map.entry("etcd", "dev\\.latchkey\\.etcd\\..*"),
+            Map.entry("memcached", "dev\\.latchkey\\.memcached\\..*"),
+            Map.entry("mongodb", "dev\\.latchkey\\.mongodb\\..*"),
+            Map.entry("combined", COMBINED));
 
     /** Of a contract, each of these databases. */
     private static final List<String> DATABASES =

@@ -1,6 +1,6 @@
-package dev.latchkey.mysql;
+package dev.latchkey.spi;
 
-import java.sql.SQLException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -9,23 +9,11 @@ import org.jspecify.annotations.Nullable;
  * Something one thread does for another, which waits for it and passes its interrupts on.
  *
  * @param <T> what comes of it
+ * @param <X> what it throws, besides what is unchecked and interrupts
  */
-final class DelegatedCall<T> implements Runnable {
+final class DelegatedCall<T, X extends Exception> implements Runnable {
 
-    /** What an interrupt ends. */
-    @FunctionalInterface
-    interface Wait<T> {
-        T run() throws SQLException, InterruptedException;
-    }
-
-    /** What an interrupt does not end. */
-    @FunctionalInterface
-    interface Work<T> extends Wait<T> {
-        @Override
-        T run() throws SQLException;
-    }
-
-    private final Wait<T> task;
+    private final Callable<T> task;
     private final CountDownLatch done = new CountDownLatch(1);
     private final ReentrantLock guard = new ReentrantLock();
     private @Nullable Thread worker;
@@ -33,7 +21,7 @@ final class DelegatedCall<T> implements Runnable {
     private @Nullable T result;
     private @Nullable Throwable failure;
 
-    DelegatedCall(Wait<T> task) {
+    DelegatedCall(Callable<T> task) {
         this.task = task;
     }
 
@@ -41,8 +29,8 @@ final class DelegatedCall<T> implements Runnable {
     public void run() {
         begin();
         try {
-            result = task.run();
-        } catch (SQLException | InterruptedException | RuntimeException | Error e) {
+            result = task.call();
+        } catch (Exception | Error e) {
             failure = e;
         } finally {
             end();
@@ -85,7 +73,7 @@ final class DelegatedCall<T> implements Runnable {
         }
     }
 
-    T await() throws SQLException {
+    T await() throws X {
         boolean flag = Thread.interrupted();
         while (done.getCount() > 0) {
             try {
@@ -100,7 +88,7 @@ final class DelegatedCall<T> implements Runnable {
         return outcome();
     }
 
-    T awaitInterruptibly() throws SQLException, InterruptedException {
+    T awaitInterruptibly() throws X, InterruptedException {
         boolean flag = false;
         while (done.getCount() > 0) {
             try {
@@ -120,16 +108,16 @@ final class DelegatedCall<T> implements Runnable {
         return outcome();
     }
 
-    @SuppressWarnings("NullAway") // There is a result where there is no failure.
-    private T outcome() throws SQLException {
-        if (failure instanceof SQLException sql) {
-            throw sql;
-        }
+    @SuppressWarnings({"NullAway", "unchecked"}) // There is a result where there is no failure; tasks throw no other.
+    private T outcome() throws X {
         if (failure instanceof RuntimeException unchecked) {
             throw unchecked;
         }
         if (failure instanceof Error error) {
             throw error;
+        }
+        if (failure != null) {
+            throw (X) failure;
         }
         return result;
     }
