@@ -82,7 +82,8 @@ final class ChildRun {
             lock.transferKey();
             return true;
         } catch (IllegalArgumentException e) {
-            console.explain("the store cannot keep it that long without this process: " + Text.oneLine(String.valueOf(e.getMessage())));
+            console.explain("the store cannot keep it that long without this process: "
+                    + Text.oneLine(String.valueOf(e.getMessage())));
             sitOut(rest);
             return false;
         } catch (IllegalStateException e) {

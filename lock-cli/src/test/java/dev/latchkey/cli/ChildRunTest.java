@@ -74,13 +74,13 @@ class ChildRunTest {
         Lock lock = locks.createLock("x");
         assertThat(lock.tryAcquire()).isTrue();
         EventQueue inbox = new EventQueue();
-        FutureTask<Integer> run = new FutureTask<>(() ->
-                childRun(locks, lock, Duration.ofDays(31), inbox).of(ChildCommand.of(List.of("true"))));
+        FutureTask<Integer> run = new FutureTask<>(
+                () -> childRun(locks, lock, Duration.ofDays(31), inbox).of(ChildCommand.of(List.of("true"))));
         Thread runner = new Thread(run, "runner");
         runner.setDaemon(true);
         runner.start();
-        await().until(() -> run.isDone()
-                || (store.refused.getCount() == 0 && runner.getState() == Thread.State.TIMED_WAITING));
+        await().until(() ->
+                run.isDone() || (store.refused.getCount() == 0 && runner.getState() == Thread.State.TIMED_WAITING));
         assertThat(run.isDone()).isFalse();
         assertThat(deleted).isEmpty();
 
@@ -132,10 +132,7 @@ class ChildRunTest {
     private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold, EventQueue inbox) {
         RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, minHold, LockTarget.NO_LIMIT);
         return new ChildRun(
-                new AcquireAnswer.Acquired(locks, lock, Duration.ZERO),
-                rules,
-                inbox,
-                new StoreOptions().console());
+                new AcquireAnswer.Acquired(locks, lock, Duration.ZERO), rules, inbox, new StoreOptions().console());
     }
 
     /** Its keys mean something in other processes, and its holds end by release alone. */
