@@ -343,8 +343,9 @@ class DriverFailuresIT {
             unknown.set(1);
 
             assertThatThrownBy(() -> store.delete(held))
-                    .isInstanceOfSatisfying(LockStorageException.class, e -> assertThat(e.failure())
-                            .isEqualTo(LockStorageException.Failure.IN_DOUBT));
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            e -> assertThat(e.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
 
             assertThat(unknown).hasValue(0);
             assertThat(store.delete(held)).isFalse();
@@ -353,14 +354,17 @@ class DriverFailuresIT {
 
     /** Executes the next updates, and does not know then whether they were. */
     private static Connection withUnknownOutcome(Connection connection, AtomicInteger updates) {
-        return proxy(Connection.class, connection, (method, answer) -> answer instanceof PreparedStatement statement
-                ? proxy(PreparedStatement.class, statement, (called, result) -> {
-                    if (called.equals("execute") && updates.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
-                        throw new SQLException("planted", "40003");
-                    }
-                    return result;
-                })
-                : answer);
+        return proxy(
+                Connection.class,
+                connection,
+                (method, answer) -> answer instanceof PreparedStatement statement
+                        ? proxy(PreparedStatement.class, statement, (called, result) -> {
+                            if (called.equals("execute") && updates.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                                throw new SQLException("planted", "40003");
+                            }
+                            return result;
+                        })
+                        : answer);
     }
 
     private interface Answer {
