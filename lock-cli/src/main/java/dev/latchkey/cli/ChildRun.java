@@ -76,11 +76,16 @@ final class ChildRun {
         return false;
     }
 
-    private boolean leaveToTheStore(Duration rest) {
+    private boolean leaveToTheStore(Duration rest) throws InterruptedException {
         try {
             lock.refresh(rest);
             lock.transferKey();
             return true;
+        } catch (IllegalArgumentException e) {
+            console.explain("the store cannot keep it that long without this process: "
+                    + Text.oneLine(String.valueOf(e.getMessage())));
+            sitOut(rest);
+            return false;
         } catch (IllegalStateException e) {
             // Lost since the refresh, for example by a freeze: the release reports it.
             return false;

@@ -42,13 +42,19 @@ final class ChildSupervisor {
     private @Nullable Integer childCode;
 
     private ChildSupervisor(
-            String name, RunRules rules, EventQueue inbox, Console console, Process child, GroupProbe probe) {
+            String name,
+            RunRules rules,
+            EventQueue inbox,
+            Console console,
+            Process child,
+            ProcessTree tree,
+            GroupProbe probe) {
         this.name = name;
         this.rules = rules;
         this.inbox = inbox;
         this.console = console;
         this.child = child;
-        this.tree = new ProcessTree(child.toHandle());
+        this.tree = tree;
         this.probe = probe;
         this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
     }
@@ -70,22 +76,35 @@ final class ChildSupervisor {
                     "lock-child",
                     () -> started.join().ifPresent(child -> inbox.add(new Event.ChildEnded(waitFor(child)))));
             Process child = start.get();
-            started.complete(Optional.of(child));
-            String name = lock.key().resource();
-            if (lock.isExpired()) {
-                new ProcessTree(child.toHandle()).killUntilGone();
-                throw new CommandException(
-                        ExitCode.LOST,
-                        "lost the lock " + Text.quoted(name) + " while the command was being started: killed it",
-                        null);
+            ProcessTree tree = new ProcessTree(child.toHandle());
+            boolean isWatched = false;
+            try {
+                started.complete(Optional.of(child));
+                String name = lock.key().resource();
+                requireHeld(lock, name);
+                OptionalInt exitCode = new ChildSupervisor(name, rules, inbox, console, child, tree, probe).loop();
+                isWatched = true;
+                return exitCode;
+            } finally {
+                if (!isWatched) {
+                    tree.killUntilGone();
+                }
             }
-            return new ChildSupervisor(name, rules, inbox, console, child, probe).loopOrKill();
         } catch (Error e) {
             // It may run nevertheless: Java could not create the thread that waits for it.
-            ProcessTree.below(ProcessHandle.current()).killUntilGone();
+            ProcessTree.killAllBelow(ProcessHandle.current());
             throw new IllegalStateException(e);
         } finally {
             started.complete(Optional.empty());
+        }
+    }
+
+    private static void requireHeld(Lock lock, String name) {
+        if (lock.isExpired()) {
+            throw new CommandException(
+                    ExitCode.LOST,
+                    "lost the lock " + Text.quoted(name) + " while the command was being started: killed it",
+                    null);
         }
     }
 
@@ -95,19 +114,6 @@ final class ChildSupervisor {
                 return child.waitFor();
             } catch (InterruptedException e) {
                 // Nobody interrupts this thread, and the lock must not be released while the child runs.
-            }
-        }
-    }
-
-    private OptionalInt loopOrKill() throws InterruptedException {
-        boolean isWatched = false;
-        try {
-            OptionalInt exitCode = loop();
-            isWatched = true;
-            return exitCode;
-        } finally {
-            if (!isWatched) {
-                tree.killUntilGone();
             }
         }
     }

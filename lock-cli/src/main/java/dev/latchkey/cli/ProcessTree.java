@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -34,9 +35,12 @@ final class ProcessTree {
         seen.addAll(processes);
     }
 
-    /** Returns the descendants of a process. */
-    static ProcessTree below(ProcessHandle parent) {
-        return new ProcessTree(parent.descendants().toList());
+    /** Kills the descendants of a process, and returns when none is left, however long that takes. */
+    static void killAllBelow(ProcessHandle parent) {
+        untilDone(() -> {
+            new ProcessTree(parent.descendants().toList()).killUntilGone();
+            return true;
+        });
     }
 
     /** Remembers the processes that exist now, or else those recorded last. */
@@ -102,11 +106,21 @@ final class ProcessTree {
         }
     }
 
-    /** Returns when no process is left, however long that takes. Keeps an interrupt for later. */
+    /** Kills the processes, and returns when none is left, however long that takes. */
     void killUntilGone() {
-        boolean interrupted = false;
-        while (!isGone()) {
+        untilDone(() -> {
+            if (isGone()) {
+                return true;
+            }
             kill();
+            return false;
+        });
+    }
+
+    /** Repeats a step with pauses until it returns true. Keeps an interrupt for later. */
+    private static void untilDone(BooleanSupplier step) {
+        boolean interrupted = false;
+        while (!isDone(step)) {
             try {
                 Thread.sleep(LOOK_MILLIS);
             } catch (InterruptedException e) {
@@ -115,6 +129,15 @@ final class ProcessTree {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean isDone(BooleanSupplier step) {
+        try {
+            return step.getAsBoolean();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            // No file can be opened, or memory has run out: the lock must not be released while the command runs.
+            return false;
         }
     }
 

@@ -18,10 +18,13 @@ import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.store.NullStore;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,7 +35,7 @@ class ChildRunTest {
     @TempDir
     Path directory = Path.of("");
 
-    private final List<String> deleted = new ArrayList<>();
+    private final List<String> deleted = new CopyOnWriteArrayList<>();
 
     @Test
     void givenKeysTravelWithoutALease_whenMinHoldIsOver_thenReleasedHereForNobodyElseWould() throws Exception {
@@ -61,6 +64,30 @@ class ChildRunTest {
         assertThat(exitCode).isZero();
         assertThat(deleted).containsExactly("x");
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(minHold);
+    }
+
+    /** The lock was released at once, and the exit code was that of a wrong usage. */
+    @Test
+    void givenTheStoreCannotKeepTheRestThatLong_whenTheCommandEnded_thenHeldHereUntilASignal() throws Exception {
+        AMonthAtMost store = new AMonthAtMost();
+        LockFactory locks = new LockFactory(store);
+        Lock lock = locks.createLock("x");
+        assertThat(lock.tryAcquire()).isTrue();
+        EventQueue inbox = new EventQueue();
+        FutureTask<Integer> run = new FutureTask<>(
+                () -> childRun(locks, lock, Duration.ofDays(31), inbox).of(ChildCommand.of(List.of("true"))));
+        Thread runner = new Thread(run, "runner");
+        runner.setDaemon(true);
+        runner.start();
+        await().until(() ->
+                run.isDone() || (store.refused.getCount() == 0 && runner.getState() == Thread.State.TIMED_WAITING));
+        assertThat(run.isDone()).isFalse();
+        assertThat(deleted).isEmpty();
+
+        inbox.add(new Event.Signalled(UnixSignal.TERM, System.nanoTime()));
+
+        assertThat(run.get(30, TimeUnit.SECONDS)).isZero();
+        assertThat(deleted).containsExactly("x");
     }
 
     /** As when the process was frozen between the grant and the start, and nobody has told of the loss yet. */
@@ -99,12 +126,13 @@ class ChildRunTest {
     }
 
     private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold) {
+        return childRun(locks, lock, minHold, new EventQueue());
+    }
+
+    private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold, EventQueue inbox) {
         RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, minHold, LockTarget.NO_LIMIT);
         return new ChildRun(
-                new AcquireAnswer.Acquired(locks, lock, Duration.ZERO),
-                rules,
-                new EventQueue(),
-                new StoreOptions().console());
+                new AcquireAnswer.Acquired(locks, lock, Duration.ZERO), rules, inbox, new StoreOptions().console());
     }
 
     /** Its keys mean something in other processes, and its holds end by release alone. */
@@ -134,6 +162,21 @@ class ChildRunTest {
         @Override
         public Response refresh(Request request) {
             throw new LockStorageException(request.key().resource(), "planted", null);
+        }
+    }
+
+    /** Refuses a longer TTL, as Memcached. */
+    private final class AMonthAtMost extends WholeSeconds {
+
+        private final CountDownLatch refused = new CountDownLatch(1);
+
+        @Override
+        public Response refresh(Request request) {
+            if (request.ttl().compareTo(Duration.ofDays(30)) > 0) {
+                refused.countDown();
+                throw new IllegalArgumentException("a TTL of " + request.ttl() + " is too long (planted)");
+            }
+            return super.refresh(request);
         }
     }
 

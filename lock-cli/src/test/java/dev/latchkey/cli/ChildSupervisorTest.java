@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.store.NullStore;
 import java.io.IOException;
@@ -16,6 +22,8 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +68,21 @@ class ChildSupervisorTest {
         assertThat(command.join().isAlive()).isFalse();
     }
 
+    /** The lock was released, and the command ran on. */
+    @Test
+    void givenTheCommandRuns_whenItCannotBeToldWhetherTheLockIsHeld_thenItIsGoneBeforeTheFailureIsTold() {
+        try (LockFactory locks = new LockFactory(new FailingSession())) {
+            Lock lock = locks.createLock("x");
+            assertThat(lock.tryAcquire()).isTrue();
+
+            assertThatThrownBy(() -> ChildSupervisor.untilGone(lock, RULES, inbox, console(), this::start))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("planted");
+        }
+
+        assertThat(command.join().isAlive()).isFalse();
+    }
+
     /** As when the process was frozen while it started the command, and nobody has told of the loss yet. */
     @ParameterizedTest
     @EnumSource
@@ -97,5 +120,34 @@ class ChildSupervisorTest {
                 .isInstanceOf(IllegalStateException.class);
 
         assertThat(command.join().isAlive()).isFalse();
+    }
+
+    /** Its session can be looked at until the command runs. */
+    private final class FailingSession implements PersistingStore {
+
+        private final NullStore granting = new NullStore();
+
+        @Override
+        public Response save(Request request) {
+            return new Response.Granted(
+                    LockMode.EXCLUSIVE, OptionalLong.empty(), Lease.session(new CompletableFuture<>(), this::isLive));
+        }
+
+        private boolean isLive() {
+            if (command.isDone()) {
+                throw new IllegalStateException("planted");
+            }
+            return true;
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return granting.delete(key);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return granting.find(key);
+        }
     }
 }

@@ -2,8 +2,10 @@ package dev.latchkey.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -19,14 +21,46 @@ class ProcessTreeTest {
         assertThat(new ProcessTree(notSeenAtFirst(process)).isGone()).isFalse();
     }
 
-    /** As Java's own at the limit of open files: not alive. */
-    private static ProcessHandle notSeenAtFirst(ProcessHandle process) {
-        AtomicBoolean seen = new AtomicBoolean();
+    /** The failure was thrown, and the lock was released while the command ran. */
+    @Test
+    void givenTheListOfProcessesCannotBeRead_whenAllAreToBeKilled_thenItIsReadAgain() throws Exception {
+        Process child = new ProcessBuilder("sleep", "300").start();
+        try {
+            ProcessTree.killAllBelow(failingAtFirst(child.toHandle()));
+
+            assertThat(child.isAlive()).isFalse();
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+
+    /** As Java's own at the limit of open files. */
+    private static ProcessHandle failingAtFirst(ProcessHandle child) {
+        AtomicBoolean failed = new AtomicBoolean();
+        return proxy((method, arguments) -> {
+            if (!failed.getAndSet(true)) {
+                throw new IllegalStateException("planted");
+            }
+            return Stream.of(child);
+        });
+    }
+
+    private static ProcessHandle proxy(Call call) {
         return (ProcessHandle) Proxy.newProxyInstance(
                 ProcessTreeTest.class.getClassLoader(),
                 new Class<?>[] {ProcessHandle.class},
-                (proxy, method, arguments) -> method.getName().equals("isAlive") && !seen.getAndSet(true)
-                        ? false
-                        : method.invoke(process, arguments));
+                (proxy, method, arguments) -> call.of(method, arguments));
+    }
+
+    private interface Call {
+        Object of(Method method, Object[] arguments) throws ReflectiveOperationException;
+    }
+
+    /** As Java's own at the limit of open files: not alive. */
+    private static ProcessHandle notSeenAtFirst(ProcessHandle process) {
+        AtomicBoolean seen = new AtomicBoolean();
+        return proxy((method, arguments) -> method.getName().equals("isAlive") && !seen.getAndSet(true)
+                ? false
+                : method.invoke(process, arguments));
     }
 }

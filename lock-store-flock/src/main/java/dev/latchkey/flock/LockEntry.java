@@ -68,6 +68,10 @@ final class LockEntry {
     }
 
     @Nullable Response save(Request request, ResourceFile name) throws IOException {
+        awaitEndOfCancelledWait();
+        if (name.isDetached()) {
+            return null;
+        }
         Owner owner = name.owner(request.key());
         Grant own = holds.of(owner);
         Optional<Key.Held> claimed = request.key().held();
@@ -194,9 +198,7 @@ final class LockEntry {
             }
         } finally {
             cancelKernelWaitUnlessFor(queue.peekFirst());
-            while (kernelWait != null && kernelWait.isCancelled()) {
-                kernelWaitOver.awaitUninterruptibly();
-            }
+            awaitEndOfCancelledWait();
             serve();
         }
     }
@@ -280,8 +282,16 @@ final class LockEntry {
         return response;
     }
 
+    /** Returns what this JVM knows of the holders of the file. */
+    FileView look() throws IOException {
+        awaitEndOfCancelledWait();
+        FileRecord.Entry last = kernel.isOpen() ? kernel.look() : FileRecord.Entry.NONE;
+        return new FileView(holds.all().stream().map(Grant::answer).toList(), last);
+    }
+
     /** Returns how another process holds the file; exclusively, if this JVM waits in the kernel. */
     Optional<LockMode> modeElsewhere() throws IOException {
+        awaitEndOfCancelledWait();
         if (kernelWait != null) {
             return Optional.of(LockMode.EXCLUSIVE);
         }
@@ -292,6 +302,17 @@ final class LockEntry {
     private void cancelKernelWaitUnlessFor(@Nullable Waiter head) {
         if (kernelWait != null && (head == null || head.mode() != kernelWait.mode())) {
             kernelWait.cancel();
+        }
+    }
+
+    /**
+     * Call it before anything that uses the channel: the thread of a cancelled wait closes the channel at any moment, without
+     * the guard, and the kernel then drops every lock of this process on the file, also one acquired meanwhile. The guard is
+     * released while this waits, so that the state may be another one afterwards.
+     */
+    private void awaitEndOfCancelledWait() {
+        while (kernelWait != null && kernelWait.isCancelled()) {
+            kernelWaitOver.awaitUninterruptibly();
         }
     }
 

@@ -64,7 +64,7 @@ final class LockFile {
     @Nullable Response save(Request request, ResourceFile name) throws IOException {
         guard.lock();
         try {
-            return name.isDetached() ? null : entry.save(request, name);
+            return entry.save(request, name);
         } finally {
             unlock();
         }
@@ -74,7 +74,7 @@ final class LockFile {
             throws IOException, InterruptedException {
         guard.lockInterruptibly();
         try {
-            Response response = name.isDetached() ? null : entry.save(request, name);
+            Response response = entry.save(request, name);
             return response instanceof Response.Conflicted ? await(request, name, endNanos, withdrawn) : response;
         } finally {
             unlock();
@@ -134,8 +134,7 @@ final class LockFile {
     FileView look() throws IOException {
         guard.lock();
         try {
-            FileRecord.Entry last = kernel.isOpen() ? kernel.look() : FileRecord.Entry.NONE;
-            return new FileView(entry.holds().all().stream().map(Grant::answer).toList(), last);
+            return entry.look();
         } finally {
             unlock();
         }

@@ -131,10 +131,10 @@ interface Dialect {
         return "INSERT INTO latchkey_fence (resource, fencing_token) VALUES (:resource, :fencing_token)";
     }
 
-    /** Tells whether the statement did nothing, and may succeed if it is tried again. */
+    /** Tells whether the statement did nothing, and may succeed if it is tried again: after 40003, it may have been executed. */
     default boolean isTransient(SQLException e) {
         String state = String.valueOf(e.getSQLState());
-        return state.startsWith("40") || state.equals("23505");
+        return (state.startsWith("40") && !state.equals("40003")) || state.equals("23505");
     }
 
     default boolean isMissingTable(SQLException e) {

@@ -45,6 +45,19 @@ public final class FencingGuard {
     }
 
     /**
+     * Creates a guard that uses a table in a schema (MariaDB, MySQL: a database) of this name, wherever a connection looks
+     * for tables. Use it if connections may look in different places, as in applications with several tenants: in each place
+     * that has a table of its own, a smaller token passes.
+     *
+     * @param schema a letter or {@code _}, then up to 47 more letters, digits or {@code _}
+     * @param table likewise
+     * @throws IllegalArgumentException if {@code schema} or {@code table} is not such a name
+     */
+    public FencingGuard(String schema, String table) {
+        this.table = new TableName(Optional.of(schema), table);
+    }
+
+    /**
      * Checks that no transaction has presented a greater token, and stores this token when the caller's transaction
      * commits. Transactions that present another token for the same resource wait for the commit. Takes one statement,
      * except the first time. A rollback to an earlier savepoint undoes the check: call it again then.

@@ -26,6 +26,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -324,6 +325,61 @@ class DriverFailuresIT {
             assertThat(factory.createLock("refused", Duration.ofMinutes(10)).tryAcquire())
                     .isTrue();
         }
+    }
+
+    /** The release was done, and repeated: the second one found nothing, and the caller was told that the lock had been lost. */
+    @Test
+    void givenTheOutcomeOfAStatementIsUnknown_whenReleased_thenAFailureAndNotARepetition() {
+        try (HikariDataSource pool = h2()) {
+            AtomicInteger unknown = new AtomicInteger();
+            JdbcStore store = new JdbcStore(new DelegatingSource(pool) {
+                @Override
+                public Connection getConnection() throws SQLException {
+                    return withUnknownOutcome(super.getConnection(), unknown);
+                }
+            });
+            Key held = Key.of("outcome-unknown");
+            granted(store.save(exclusive(held)));
+            unknown.set(1);
+
+            assertThatThrownBy(() -> store.delete(held))
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            e -> assertThat(e.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
+
+            assertThat(unknown).hasValue(0);
+            assertThat(store.delete(held)).isFalse();
+        }
+    }
+
+    /** Executes the next updates, and does not know then whether they were. */
+    private static Connection withUnknownOutcome(Connection connection, AtomicInteger updates) {
+        return proxy(
+                Connection.class,
+                connection,
+                (method, answer) -> answer instanceof PreparedStatement statement
+                        ? proxy(PreparedStatement.class, statement, (called, result) -> {
+                            if (called.equals("execute") && updates.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                                throw new SQLException("planted", "40003");
+                            }
+                            return result;
+                        })
+                        : answer);
+    }
+
+    private interface Answer {
+        @Nullable Object of(String method, @Nullable Object answer) throws SQLException;
+    }
+
+    private static <T> T proxy(Class<T> kind, T target, Answer answers) {
+        return kind.cast(Proxy.newProxyInstance(
+                DriverFailuresIT.class.getClassLoader(), new Class<?>[] {kind}, (proxy, method, arguments) -> {
+                    try {
+                        return answers.of(method.getName(), method.invoke(target, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
     }
 
     /** Is closed, but says otherwise once. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.Key;
+import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.PostgresServer;
@@ -102,6 +103,40 @@ class OtherSchemaIT {
             assertThat(store.delete(holder)).isTrue();
 
             run(pool, server.end);
+        }
+    }
+
+    /** The connection found another table of that name, which had seen no token. */
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void givenTheGuardsTableIsInBothPlaces_whenAConnectionLooksElsewhere_thenTheSmallerTokenIsRefused(Server server)
+            throws Exception {
+        try (HikariDataSource pool = server.pool()) {
+            FencingGuard guard = new FencingGuard(server.schema(pool), "tenants_fence");
+            run(pool, server.creation);
+            createTable(pool, guard);
+            check(pool, guard, 2);
+            run(pool, server.change);
+            createTable(pool, new FencingGuard("tenants_fence"));
+
+            assertThatThrownBy(() -> check(pool, guard, 1)).isInstanceOf(LockLostException.class);
+            check(pool, guard, 3);
+
+            run(pool, server.end);
+        }
+    }
+
+    private static void createTable(HikariDataSource pool, FencingGuard guard) throws SQLException {
+        try (Connection connection = pool.getConnection()) {
+            guard.createTable(connection);
+        }
+    }
+
+    private static void check(HikariDataSource pool, FencingGuard guard, long fencingToken) throws SQLException {
+        try (Connection connection = pool.getConnection()) {
+            connection.setAutoCommit(false);
+            guard.check(connection, "report", fencingToken);
+            connection.commit();
         }
     }
 
