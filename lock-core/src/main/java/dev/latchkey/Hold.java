@@ -135,9 +135,10 @@ record Hold(
                     .isPresent();
         }
 
-        /** The answer, but not exclusive if the claim is shared. */
-        Hold atMost(Hold answered) {
-            return holds(LockMode.SHARED) && !holds(LockMode.EXCLUSIVE) ? answered.demoted() : answered;
+        /** The answer to a request for a mode, but not exclusive if both that and the claim are shared. */
+        Hold atMost(LockMode asked, Hold answered) {
+            boolean isShared = holds(LockMode.SHARED) && !holds(LockMode.EXCLUSIVE);
+            return isShared && asked == LockMode.SHARED ? answered.demoted() : answered;
         }
 
         boolean isInOtherModeThan(Hold hold) {

@@ -227,7 +227,7 @@ final class LockEngine {
         }
         state.unanswered().answered(claim);
         if (response instanceof Response.Granted granted) {
-            return granted(claim, granted, start);
+            return granted(claim, mode, granted, start);
         }
         if (response instanceof Response.Lost lost) {
             throw monitor.lost(claim, lost.reason(), "it was no longer held when it was acquired again");
@@ -274,8 +274,8 @@ final class LockEngine {
         monitor.throwIfLost(claim, failure);
     }
 
-    private Outcome granted(Claim claim, Response.Granted granted, long start) {
-        Hold hold = Hold.of(granted);
+    private Outcome granted(Claim claim, LockMode mode, Response.Granted granted, long start) {
+        Hold hold = claim.atMost(mode, Hold.of(granted));
         if (hold.isOver()) {
             if (claim.isFresh()) {
                 releaser.giveBack(claim.key(), null);

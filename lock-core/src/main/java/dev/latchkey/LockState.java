@@ -162,7 +162,7 @@ final class LockState {
     Step<Optional<HoldTracker>> confirmed(Claim claim, Hold answered) {
         return step(() -> {
             Hold before = hold;
-            Hold confirmed = before == null ? claim.atMost(answered) : answered.as(before);
+            Hold confirmed = before == null ? claim.atMost(LockMode.SHARED, answered) : answered.as(before);
             return isCurrent(claim) ? take(claim, confirmed) : Step.of(Optional.empty());
         });
     }
