@@ -6,6 +6,7 @@ import dev.latchkey.Effect.Step;
 import dev.latchkey.HoldTracker.WorkerInterrupt;
 import dev.latchkey.LockSettings.OnLoss;
 import dev.latchkey.LockSettings.Warning;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -113,25 +114,44 @@ final class LeaseMonitor {
     /** Sets the alarm at the deadline of what is held, or before it when somebody is to be warned. */
     private void setAlarm(HoldTracker tracker) {
         threads.getReadyToTell();
+        setAlarm(tracker, 0);
+    }
+
+    private void setAlarm(HoldTracker tracker, int failures) {
         state.setAlarm(tracker, deadline -> {
             Deadline next = settings.warning()
                     .filter(warning -> !tracker.hasWarnedOf(deadline))
                     .map(warning -> deadline.before(warning.before()))
                     .orElse(deadline);
-            return threads.alarmAt(next, () -> onAlarm(tracker));
+            Deadline soonest = Deadline.in(pauseAfter(failures));
+            return threads.alarmAt(next.isBefore(soonest) ? soonest : next, () -> onAlarm(tracker, failures));
         });
     }
 
-    private void onAlarm(HoldTracker tracker) {
+    /** How long nothing is tried again that has failed so often in a row: there may be no memory for a while. */
+    static Duration pauseAfter(int failures) {
+        return failures == 0 ? Duration.ZERO : Duration.ofMillis(1L << Math.min(failures - 1, 7));
+    }
+
+    private void onAlarm(HoldTracker tracker, int failuresBefore) {
+        int failures = failuresBefore + 1;
         try {
             boolean unused = run(state.look());
+            failures = 0;
         } catch (Throwable e) {
             threads.notifier().execute(() -> log.error("lock.alarm_failed resource={}", shownResource(), e));
         } finally {
             // Whatever that was, the end is still to come, and nobody else would notice it.
+            warnAndSetAlarm(tracker, failures);
+        }
+    }
+
+    private void warnAndSetAlarm(HoldTracker tracker, int failures) {
+        try {
             settings.warning().ifPresent(warning -> warnInTime(warning, tracker));
+        } finally {
             if (state.isCurrent(tracker)) {
-                setAlarm(tracker);
+                setAlarm(tracker, failures);
             }
         }
     }

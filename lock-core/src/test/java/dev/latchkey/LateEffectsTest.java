@@ -113,6 +113,15 @@ class LateEffectsTest {
         assertThat(fails).isFalse();
     }
 
+    /** As while there is no memory: the alarm thread has spun until there was some. */
+    @Test
+    void givenAlarmsThatFail_whenTriedAgain_thenAtOnceFirstAndLessOftenThen() {
+        assertThat(LeaseMonitor.pauseAfter(0)).isZero();
+        assertThat(LeaseMonitor.pauseAfter(1)).isPositive().isLessThan(Duration.ofMillis(5));
+        assertThat(LeaseMonitor.pauseAfter(2)).isGreaterThan(LeaseMonitor.pauseAfter(1));
+        assertThat(LeaseMonitor.pauseAfter(1_000)).isBetween(Duration.ofMillis(100), Duration.ofSeconds(1));
+    }
+
     @Test
     void givenALookThatFailsOnce_whenRenewed_thenRenewedAgain() {
         AtomicBoolean fails = new AtomicBoolean();
