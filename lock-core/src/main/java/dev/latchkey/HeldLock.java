@@ -57,6 +57,11 @@ final class HeldLock implements ActiveLocks.Holder {
         return state.hold().isPresent();
     }
 
+    @Override
+    public boolean hasToEnd() {
+        return releaser.hasOverdueToEnd();
+    }
+
     /** Believes what the store granted to a thread that is going to work under it; false if it has ended meanwhile. */
     boolean begins(Claim claim, Hold hold) {
         try {
@@ -226,7 +231,7 @@ final class HeldLock implements ActiveLocks.Holder {
     /** In the turn: ends what the factory's close() did not see; false if it was held before, and is to stay. */
     boolean endsAfterClose(boolean wasHeld) {
         boolean isLeft = wasHeld && settings.autoRelease() == AutoRelease.OFF;
-        return isLeft ? leave() : mutex.requests().run(this::endNow);
+        return mutex.requests().run(() -> isLeft ? leave() : endNow());
     }
 
     private boolean endNow() {
@@ -236,6 +241,7 @@ final class HeldLock implements ActiveLocks.Holder {
 
     private boolean leave() {
         state.stopWatching();
+        releaser.endOverdueInTurn();
         active.leaves();
         return false;
     }

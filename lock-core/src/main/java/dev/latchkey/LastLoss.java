@@ -23,7 +23,7 @@ final class LastLoss {
     /** What the store may still keep, for it was not asked. */
     private volatile @Nullable Key overdue;
 
-    /** Whether others know the key of what is overdue. */
+    /** Whether others knew the key of what is overdue when it was lost. */
     private boolean overdueOfOthers;
 
     /** Holds that were lost, whose workers may not have been interrupted yet: who found the loss may be late. */
@@ -96,9 +96,8 @@ final class LastLoss {
         return taken;
     }
 
-    /** As {@link #takeOverdue()}, unless others know the key: the hold may be theirs as well. */
-    synchronized Optional<Key> takeOverdueOfOurs() {
-        return overdueOfOthers ? Optional.empty() : takeOverdue();
+    synchronized boolean isOverdueOfOthers() {
+        return overdueOfOthers;
     }
 
     /** Why what the claim is about is lost, as it was first found out; empty if it is not. */

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -165,13 +166,26 @@ final class LeaseMonitor {
     }
 
     private void announce(Loss loss) {
-        finish(loss, releaser::endOverdue);
+        finish(loss, this::endOverdue);
         long heldMillis =
                 Optional.ofNullable(loss.tracker()).map(HoldTracker::heldMillis).orElse(0L);
         // Not by the alarm thread: what writes the log may be stuck.
         threads.notifier()
                 .execute(() -> log.warn(
                         "lock.lost resource={} reason={} heldMs={}", shownResource(), loss.reason(), heldMillis));
+    }
+
+    /** Has ended in the store, by a thread for that, what no lease ends there; close() finds it until then. */
+    void endOverdue() {
+        if (releaser.hasOverdueToEnd()) {
+            Future<?> unused = threads.end(() -> {
+                try {
+                    releaser.endOverdue();
+                } finally {
+                    active.mayBeIdle();
+                }
+            });
+        }
     }
 
     /** What ends it in the store, and lets a rival in, comes last. */
@@ -191,8 +205,11 @@ final class LeaseMonitor {
             after.run();
         } else {
             threads.interrupt(() -> {
-                due.happen(loss.finder());
-                after.run();
+                try {
+                    due.happen(loss.finder());
+                } finally {
+                    after.run();
+                }
             });
         }
     }

@@ -103,7 +103,7 @@ final class LockEngine {
             throw held.brokenOff(e);
         } finally {
             mutex.end();
-            releaser.endOverdue();
+            monitor.endOverdue();
         }
     }
 

@@ -284,9 +284,9 @@ final class LockState {
         received = false;
     }
 
-    /** Returns the key of what is overdue, once, unless others know it: the hold may be theirs as well. */
-    synchronized Optional<Key> takeOverdueOfOurs() {
-        return copied || received ? Optional.empty() : lastLoss.takeOverdueOfOurs();
+    /** Whether others know the key of what is overdue: the hold may be theirs as well. */
+    synchronized boolean isOverdueOfOthers() {
+        return copied || received || lastLoss.isOverdueOfOthers();
     }
 
     LastLoss lastLoss() {

@@ -165,6 +165,11 @@ class LateEffectsTest {
         }
 
         @Override
+        public boolean hasToEnd() {
+            return false;
+        }
+
+        @Override
         public void end() {}
     }
 

@@ -610,7 +610,7 @@ class StayingTheOwnerTest {
     }
 
     /** Hides that holds expire. */
-    private record Endless(PersistingStore store, List<Class<?>> capabilities) implements PersistingStore {
+    record Endless(PersistingStore store, List<Class<?>> capabilities) implements PersistingStore {
 
         @Override
         public <T> Optional<T> capability(Class<T> type) {
