@@ -100,25 +100,25 @@ final class LastLoss {
         return overdueOfOthers;
     }
 
-    /** Why what the claim is about is lost, as it was first found out; empty if it is not. */
-    synchronized Optional<LossReason> reasonOf(Hold.Claim claim) {
-        return isOf(claim) ? reason() : Optional.ofNullable(claim.tracker()).map(HoldTracker::loss);
+    /** Why what the request is about is lost, as it was first found out; empty if it is not. */
+    synchronized Optional<LossReason> reasonOf(Hold.PendingRequest pending) {
+        return isOf(pending) ? reason() : Optional.ofNullable(pending.tracker()).map(HoldTracker::loss);
     }
 
-    private boolean isOf(Hold.Claim claim) {
-        return reason != null && (claim.tracker() == null || claim.tracker() == tracker);
+    private boolean isOf(Hold.PendingRequest pending) {
+        return reason != null && (pending.tracker() == null || pending.tracker() == tracker);
     }
 
     /**
-     * The call that made this claim fails because what the claim is about is lost; returns why, as {@link #reasonOf}. What
+     * The call that made this request fails because what the request is about is lost; returns why, as {@link #reasonOf}. What
      * was held after it is not told of by that.
      */
-    synchronized Optional<LossReason> thrown(Hold.Claim claim) {
-        if (isOf(claim)) {
+    synchronized Optional<LossReason> thrown(Hold.PendingRequest pending) {
+        if (isOf(pending)) {
             notice = Notice.THROWN;
             knows();
         }
-        return reasonOf(claim);
+        return reasonOf(pending);
     }
 
     /** A loss that nobody was told of is told before anything is taken in its place. */

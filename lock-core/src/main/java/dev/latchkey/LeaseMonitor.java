@@ -74,17 +74,20 @@ final class LeaseMonitor {
         }
     }
 
-    /** A call of this thread asks the store about what is held. */
-    void asks() {
-        if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
-            asking.add(Thread.currentThread());
+    /** Begins a request of a call of this thread to the store, about what is held. */
+    Asking asking() {
+        if (settings.onLoss() != OnLoss.IS_INTERRUPTED) {
+            return LeaseMonitor::nothing;
         }
+        asking.add(Thread.currentThread());
+        return () -> asking.remove(Thread.currentThread());
     }
 
-    void hasAsked() {
-        if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
-            asking.remove(Thread.currentThread());
-        }
+    /** Lasts until the store has answered: no call in between, which each stack would show. */
+    interface Asking extends AutoCloseable {
+
+        @Override
+        void close();
     }
 
     private void watchOver(HoldTracker tracker, Hold hold) {
@@ -223,26 +226,26 @@ final class LeaseMonitor {
         }
     }
 
-    /** The call that made the claim finds that what it is about is lost; returns what it throws. */
-    LockLostException lost(Hold.Claim claim, LossReason reason, String problem) {
-        LockLostException lost = found(claim, reason, problem);
-        state.lastLoss().thrown(claim);
+    /** The call that made the request finds that what it is about is lost; returns what it throws. */
+    LockLostException lost(Hold.PendingRequest pending, LossReason reason, String problem) {
+        LockLostException lost = found(pending, reason, problem);
+        state.lastLoss().thrown(pending);
         return lost;
     }
 
     /** As {@link #lost}, but nobody is told yet by a call: the renewer has none. */
-    LockLostException found(Hold.Claim claim, LossReason reason, String problem) {
-        return new LockLostException(claim.key().resource(), problem, run(state.lose(claim, reason)));
+    LockLostException found(Hold.PendingRequest pending, LossReason reason, String problem) {
+        return new LockLostException(pending.key().resource(), problem, run(state.lose(pending, reason)));
     }
 
     /** A call that fails while what it is about is lost has to say so: its thread may not be told otherwise. */
-    void throwIfLost(Hold.Claim claim, @Nullable Throwable failure) {
-        if (claim.isFresh() || state.isCurrent(claim)) {
+    void throwIfLost(Hold.PendingRequest pending, @Nullable Throwable failure) {
+        if (pending.isFresh() || state.isCurrent(pending)) {
             return;
         }
-        state.lastLoss().thrown(claim).ifPresent(reason -> {
+        state.lastLoss().thrown(pending).ifPresent(reason -> {
             var lost = new LockLostException(
-                    claim.key().resource(), "it was lost, and the request to the store failed", reason);
+                    pending.key().resource(), "it was lost, and the request to the store failed", reason);
             if (failure != null) {
                 lost.addSuppressed(failure);
             }
