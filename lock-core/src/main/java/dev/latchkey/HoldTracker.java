@@ -95,11 +95,11 @@ final class HoldTracker {
         }
     }
 
-    /** When this returns, the worker has been interrupted for the loss of this hold, or nobody is to be. */
-    void interruptsNow() {
+    /** When this returns, the worker has been interrupted for the loss of this hold, unless it knows of that. */
+    void interruptsNow(@Nullable Thread knows) {
         WorkerInterrupt due = interruption();
         if (due != null) {
-            due.happen(null);
+            due.happen(knows);
         }
     }
 

@@ -221,8 +221,8 @@ final class LeaseMonitor {
     private void forget(ReleasedHold released) {
         active.holdsNothing();
         if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
+            releaser.interruptWorkers(Thread.currentThread());
             Optional.ofNullable(released.tracker()).ifPresent(HoldTracker::interruptsNobody);
-            state.lastLoss().takeInterrupting().forEach(HoldTracker::interruptsNobody);
         }
     }
 

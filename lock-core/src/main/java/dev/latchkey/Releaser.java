@@ -122,7 +122,7 @@ final class Releaser {
         if (state.isOverdueOfOthers()) {
             return;
         }
-        interruptWorkers();
+        interruptWorkers(null);
         state.lastLoss().takeOverdue().ifPresent(key -> {
             try {
                 boolean unused = context.acquireLoop().release(key);
@@ -135,7 +135,7 @@ final class Releaser {
 
     /** Ends what an unanswered or late grant may have left. The token is not used again, whatever comes of it. */
     void giveBack(Key key, @Nullable Throwable cause) {
-        interruptWorkers();
+        interruptWorkers(null);
         try {
             context.store().delete(key);
         } catch (RuntimeException e) {
@@ -189,19 +189,25 @@ final class Releaser {
     /** In the Lock's turn and flight. */
     void endOverdueInTurn() {
         if (hasOverdueToEnd()) {
-            interruptWorkers();
+            interruptWorkers(null);
             endQuietly(state.lastLoss().takeOverdue());
         }
     }
 
-    /** In the Lock's turn: who worked under what is lost knows it before the store lets a rival in. */
-    private void interruptWorkers() {
-        try {
-            state.lastLoss().takeInterrupting().forEach(HoldTracker::interruptsNow);
-        } catch (RuntimeException e) {
-            // Of what the interrupt has closed, which is not ours.
-            log.warn("lock.interrupt_failed resource={}", LockException.shown(state.resource()), e);
-        }
+    /**
+     * In the Lock's turn: who worked under what is lost is interrupted before the store lets a rival in.
+     *
+     * @param knows who needs no interrupt; null if nobody
+     */
+    void interruptWorkers(@Nullable Thread knows) {
+        state.lastLoss().takeInterrupting().forEach(lost -> {
+            try {
+                lost.interruptsNow(knows);
+            } catch (RuntimeException e) {
+                // Of what the interrupt has closed, which is not ours.
+                log.warn("lock.interrupt_failed resource={}", LockException.shown(state.resource()), e);
+            }
+        });
     }
 
     void logFailure(RuntimeException failure) {

@@ -24,18 +24,18 @@ class WorkerInterruptTest {
     private final LockEngine lock = new LockEngine(
             context,
             Key.of("x"),
-            interruptedOnLoss(Duration.ofMinutes(5)),
+            interruptedOnLoss(Duration.ofMinutes(5), LockSettings.LONGEST),
             LockSettings.Origin.MADE_HERE,
             Optional.empty());
 
-    private static LockSettings interruptedOnLoss(Duration ttl) {
+    private static LockSettings interruptedOnLoss(Duration ttl, Duration maxHold) {
         return new LockSettings(
                 ttl,
                 LockSettings.RenewalPolicy.BY_THE_HOLDER,
-                LockSettings.AutoRelease.OFF,
+                LockSettings.AutoRelease.ON,
                 LockSettings.OnLoss.IS_INTERRUPTED,
                 Duration.ZERO,
-                LockSettings.LONGEST,
+                maxHold,
                 Optional.empty(),
                 List.of());
     }
@@ -82,7 +82,7 @@ class WorkerInterruptTest {
     @Test
     void givenTheInterrupterIsLate_whenAnotherThreadAcquiresAnew_thenTheWorkerIsInterruptedBeforeTheStoreForgets()
             throws Exception {
-        try (Worker worker = new Worker(Duration.ofMillis(300))) {
+        try (Worker worker = new Worker(interruptedOnLoss(Duration.ofMillis(300), LockSettings.LONGEST))) {
             await().until(worker.lock.state()::isExpired);
 
             assertThat(worker.lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(LockEngine.Outcome.GRANTED);
@@ -94,7 +94,7 @@ class WorkerInterruptTest {
     @Test
     void givenTheInterrupterIsLate_whenARenewalIsAnsweredAfterTheLoss_thenTheWorkerIsInterruptedBeforeTheStoreForgets()
             throws Exception {
-        try (Worker worker = new Worker(Duration.ofMinutes(5))) {
+        try (Worker worker = new Worker(interruptedOnLoss(Duration.ofMinutes(5), LockSettings.LONGEST))) {
             LockState state = worker.lock.state();
             worker.store.afterSave = () -> worker.lock
                     .held()
@@ -103,6 +103,31 @@ class WorkerInterruptTest {
 
             assertThatExceptionOfType(LockLostException.class)
                     .isThrownBy(() -> worker.lock.tryAcquire(LockMode.EXCLUSIVE));
+
+            assertThat(worker.wasInterruptedAtDelete).containsExactly(true);
+        }
+    }
+
+    @Test
+    void givenTheInterrupterIsLate_whenAnotherThreadReleases_thenTheWorkerIsInterruptedBeforeTheStoreForgets()
+            throws Exception {
+        try (Worker worker = new Worker(interruptedOnLoss(Duration.ofMillis(300), LockSettings.LONGEST))) {
+            await().until(worker.lock.state()::isExpired);
+
+            assertThat(worker.lock.held().release().kind()).isNotEqualTo(Releaser.Result.Kind.WAS_OURS);
+
+            assertThat(worker.wasInterruptedAtDelete).containsExactly(true);
+        }
+    }
+
+    @Test
+    void givenTheInterrupterIsLate_whenTheFactoryIsClosed_thenTheWorkerIsInterruptedBeforeTheStoreForgets()
+            throws Exception {
+        LockSettings withMaxHold = interruptedOnLoss(Duration.ofMinutes(5), Duration.ofMillis(300));
+        try (Worker worker = new Worker(withMaxHold)) {
+            await().until(() -> worker.lock.state().lastLoss().isOverdue());
+
+            worker.context.close();
 
             assertThat(worker.wasInterruptedAtDelete).containsExactly(true);
         }
@@ -121,9 +146,8 @@ class WorkerInterruptTest {
         private final LockEngine lock;
         private final Thread thread;
 
-        Worker(Duration ttl) throws InterruptedException {
-            lock = new LockEngine(
-                    context, Key.of("x"), interruptedOnLoss(ttl), LockSettings.Origin.MADE_HERE, Optional.empty());
+        Worker(LockSettings settings) throws InterruptedException {
+            lock = new LockEngine(context, Key.of("x"), settings, LockSettings.Origin.MADE_HERE, Optional.empty());
             var acquired = new CountDownLatch(1);
             thread = new Thread(() -> {
                 LockEngine.Outcome unused = lock.tryAcquire(LockMode.EXCLUSIVE);
