@@ -57,9 +57,11 @@ final class HeldLock implements ActiveLocks.Holder {
         return state.hold().isPresent();
     }
 
+    /** {@inheritDoc} Also if nobody has noticed the end of its max hold yet. */
     @Override
     public boolean hasToEnd() {
-        return releaser.hasOverdueToEnd();
+        return releaser.hasOverdueToEnd()
+                || (settings.hasMaxHold() && state.tracker().isPresent());
     }
 
     /** Believes what the store granted to a thread that is going to work under it; false if it has ended meanwhile. */

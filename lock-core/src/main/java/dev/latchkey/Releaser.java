@@ -203,8 +203,8 @@ final class Releaser {
         state.lastLoss().takeInterrupting().forEach(lost -> {
             try {
                 lost.interruptsNow(knows);
-            } catch (RuntimeException e) {
-                // Of what the interrupt has closed, which is not ours.
+            } catch (Throwable e) {
+                // Of what the interrupt has closed, which is not ours, and must not keep the hold in the store.
                 log.warn("lock.interrupt_failed resource={}", LockException.shown(state.resource()), e);
             }
         });
