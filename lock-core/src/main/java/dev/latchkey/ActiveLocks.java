@@ -26,6 +26,9 @@ final class ActiveLocks {
 
         boolean isHeld();
 
+        /** Whether the store keeps something of it that does not end by itself. */
+        boolean hasToEnd();
+
         /** The factory is closed. */
         void end();
     }
@@ -91,7 +94,7 @@ final class ActiveLocks {
         }
 
         private boolean isIdle() {
-            return !waiting && !holder.isHeld();
+            return !waiting && !holder.isHeld() && !holder.hasToEnd();
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Effect.ReleasedHold;
-import dev.latchkey.Hold.Claim;
+import dev.latchkey.Hold.PendingRequest;
 import dev.latchkey.LockSettings.AutoRelease;
 import dev.latchkey.LockSettings.OnLoss;
 import dev.latchkey.spi.Response;
@@ -57,22 +57,29 @@ final class HeldLock implements ActiveLocks.Holder {
         return state.hold().isPresent();
     }
 
+    /** {@inheritDoc} Also if nobody has noticed the end of its max hold yet. */
+    @Override
+    public boolean hasToEnd() {
+        return releaser.hasOverdueToEnd()
+                || (settings.hasMaxHold() && state.tracker().isPresent());
+    }
+
     /** Believes what the store granted to a thread that is going to work under it; false if it has ended meanwhile. */
-    boolean begins(Claim claim, Hold hold) {
+    boolean begins(PendingRequest pending, Hold hold) {
         try {
-            return adopt(claim, hold);
+            return adopt(pending, hold);
         } catch (RuntimeException | Error e) {
             // The caller believes that nothing was acquired: nothing is to be held, and renewed, for ever.
-            if (claim.isFresh()) {
+            if (pending.isFresh()) {
                 Object unused = monitor.run(state.letGo());
-                releaser.giveBack(claim.key(), e);
+                releaser.giveBack(pending.key(), e);
             }
             throw e;
         }
     }
 
-    private boolean adopt(Claim claim, Hold hold) {
-        Optional<HoldTracker> tracker = monitor.run(state.granted(claim, hold));
+    private boolean adopt(PendingRequest pending, Hold hold) {
+        Optional<HoldTracker> tracker = monitor.run(state.granted(pending, hold));
         tracker.ifPresent(current -> {
             refresher.renewInTime(current, hold.deadline());
             if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
@@ -84,7 +91,7 @@ final class HeldLock implements ActiveLocks.Holder {
 
     /** A wait that was withdrawn because what was held is over has to say so, whoever knows it already. */
     void checkNotLost() {
-        state.lastLoss().thrown(monitor.run(state.claim())).ifPresent(reason -> {
+        state.lastLoss().thrown(monitor.run(state.begin())).ifPresent(reason -> {
             throw new LockLostException(resource(), "it was lost while it waited for promotion", reason);
         });
     }
@@ -127,40 +134,38 @@ final class HeldLock implements ActiveLocks.Holder {
     }
 
     boolean isAcquired() {
-        Claim claim = monitor.run(state.claim());
-        if (!claim.isFresh()) {
-            Optional<Response.Granted> found = find(claim);
+        PendingRequest pending = monitor.run(state.begin());
+        if (!pending.isFresh()) {
+            Optional<Response.Granted> found = find(pending);
             if (found.isEmpty()) {
-                monitor.announce(state.lose(claim, LossReason.RELEASED_ELSEWHERE));
+                monitor.announce(state.lose(pending, LossReason.RELEASED_ELSEWHERE));
                 if (isHeld()) {
                     // Taken since the store was asked.
                     return isAcquired();
                 }
-            } else if (claim.adopted()) {
+            } else if (pending.adopted()) {
                 // Unless it was handed over or released meanwhile.
-                boolean unused = refresher.confirm(claim, Hold.of(found.get()));
+                boolean unused = refresher.confirm(pending, Hold.of(found.get()));
                 endIfClosed();
             }
         }
-        boolean isHeld = !claim.isFresh() && isHeld();
+        boolean isHeld = !pending.isFresh() && isHeld();
         if (!isHeld) {
             state.lastLoss().show();
         }
         return isHeld;
     }
 
-    private Optional<Response.Granted> find(Claim claim) {
-        monitor.asks();
-        try {
-            return context.store().find(claim.key());
+    private Optional<Response.Granted> find(PendingRequest pending) {
+        LeaseMonitor.Asking asking = monitor.asking();
+        try (asking) {
+            return context.store().find(pending.key());
         } catch (RuntimeException e) {
-            if (isHeld() || state.isCurrent(claim)) {
+            if (isHeld() || state.isCurrent(pending)) {
                 throw e;
             }
             // It is known to be lost, which the thread may be told by this call alone.
             return Optional.empty();
-        } finally {
-            monitor.hasAsked();
         }
     }
 
@@ -226,7 +231,7 @@ final class HeldLock implements ActiveLocks.Holder {
     /** In the turn: ends what the factory's close() did not see; false if it was held before, and is to stay. */
     boolean endsAfterClose(boolean wasHeld) {
         boolean isLeft = wasHeld && settings.autoRelease() == AutoRelease.OFF;
-        return isLeft ? leave() : mutex.requests().run(this::endNow);
+        return mutex.requests().run(() -> isLeft ? leave() : endNow());
     }
 
     private boolean endNow() {
@@ -236,6 +241,7 @@ final class HeldLock implements ActiveLocks.Holder {
 
     private boolean leave() {
         state.stopWatching();
+        releaser.endOverdueInTurn();
         active.leaves();
         return false;
     }

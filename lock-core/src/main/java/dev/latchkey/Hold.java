@@ -74,7 +74,7 @@ record Hold(
     }
 
     /** As it was when the request was made. */
-    Hold claimedBy(Claim before) {
+    Hold asBefore(PendingRequest before) {
         return before.key()
                 .held()
                 .map(held -> new Hold(held.mode(), held.fencingToken(), deadline, lost, isLive))
@@ -96,7 +96,7 @@ record Hold(
      *     sooner
      * @param demotes whether the request gives up an exclusive hold for a shared one
      */
-    record Claim(
+    record PendingRequest(
             Key key,
             @Nullable HoldTracker tracker,
             boolean adopted,
@@ -116,16 +116,16 @@ record Hold(
         }
 
         /** As {@link #demoting()}, but claims the hold that an earlier demotion gave up: stores demote only what is claimed. */
-        Claim demoting(Key givenUp) {
-            return new Claim(givenUp, tracker, adopted, revision, ttl, change, latestEnd, true);
+        PendingRequest demoting(Key givenUp) {
+            return new PendingRequest(givenUp, tracker, adopted, revision, ttl, change, latestEnd, true);
         }
 
-        Claim demoting() {
+        PendingRequest demoting() {
             return demoting(key);
         }
 
-        Claim endingBy(Deadline end, long newRevision) {
-            return new Claim(key, tracker, adopted, newRevision, ttl, LeaseChange.SET, end, demotes);
+        PendingRequest endingBy(Deadline end, long newRevision) {
+            return new PendingRequest(key, tracker, adopted, newRevision, ttl, LeaseChange.SET, end, demotes);
         }
 
         /** Whether what it claims is enough for a mode. */
@@ -135,9 +135,10 @@ record Hold(
                     .isPresent();
         }
 
-        /** The answer, but not exclusive if the claim is shared. */
-        Hold atMost(Hold answered) {
-            return holds(LockMode.SHARED) && !holds(LockMode.EXCLUSIVE) ? answered.demoted() : answered;
+        /** The answer to a request for a mode, but not exclusive if both that and what the key claims are shared. */
+        Hold atMost(LockMode asked, Hold answered) {
+            boolean isShared = holds(LockMode.SHARED) && !holds(LockMode.EXCLUSIVE);
+            return isShared && asked == LockMode.SHARED ? answered.demoted() : answered;
         }
 
         boolean isInOtherModeThan(Hold hold) {
@@ -157,19 +158,19 @@ record Hold(
     /** Requests that give something up, and were not answered: they may still come to the store, or be in flight. */
     static final class Unanswered {
 
-        private volatile List<Claim> claims = List.of();
+        private volatile List<PendingRequest> requests = List.of();
 
-        synchronized void add(Claim claim) {
-            claims = Stream.concat(claims.stream(), Stream.of(claim)).toList();
+        synchronized void add(PendingRequest pending) {
+            requests = Stream.concat(requests.stream(), Stream.of(pending)).toList();
         }
 
         /** The store has answered, or nothing was sent: what the request gave up can be had again. */
-        void answered(Claim claim) {
-            if (claim.givesUp()) {
+        void answered(PendingRequest pending) {
+            if (pending.givesUp()) {
                 synchronized (this) {
-                    List<Claim> rest = new ArrayList<>(claims);
-                    rest.remove(claim);
-                    claims = List.copyOf(rest);
+                    List<PendingRequest> rest = new ArrayList<>(requests);
+                    rest.remove(pending);
+                    requests = List.copyOf(rest);
                 }
             }
         }
@@ -177,18 +178,18 @@ record Hold(
         void forget() {
             if (isAny()) {
                 synchronized (this) {
-                    claims = List.of();
+                    requests = List.of();
                 }
             }
         }
 
         boolean isAny() {
-            return !claims.isEmpty();
+            return !requests.isEmpty();
         }
 
         /** Whether a demotion is among them: no exclusive hold is safe from it. */
         boolean mayDemote() {
-            return isAny() && claims.stream().anyMatch(Claim::demotes);
+            return isAny() && requests.stream().anyMatch(PendingRequest::demotes);
         }
 
         /** A demotion without an answer may come to the store after the promotion. */
@@ -201,11 +202,16 @@ record Hold(
             }
         }
 
+        /** The request as a demotion, which repeats one among them with its claim. */
+        PendingRequest demotion(PendingRequest pending) {
+            return exclusiveClaim().map(pending::demoting).orElseGet(pending::demoting);
+        }
+
         /** The key as the first demotion among them claimed its exclusive hold. */
-        Optional<Key> exclusiveClaim() {
-            return claims.stream()
-                    .filter(Claim::demotes)
-                    .map(Claim::key)
+        private Optional<Key> exclusiveClaim() {
+            return requests.stream()
+                    .filter(PendingRequest::demotes)
+                    .map(PendingRequest::key)
                     .filter(key -> key.held().map(Key.Held::mode).orElse(LockMode.SHARED) == LockMode.EXCLUSIVE)
                     .findFirst();
         }
@@ -213,9 +219,9 @@ record Hold(
         /** What they leave of a hold. */
         Hold leave(Hold answered) {
             Hold left = answered;
-            for (Claim claim : claims) {
-                left = left.endingBy(claim.latestEnd());
-                left = claim.demotes() ? left.demoted() : left;
+            for (PendingRequest pending : requests) {
+                left = left.endingBy(pending.latestEnd());
+                left = pending.demotes() ? left.demoted() : left;
             }
             return left;
         }

@@ -95,6 +95,14 @@ final class HoldTracker {
         }
     }
 
+    /** When this returns, the worker has been interrupted for the loss of this hold, unless it knows of that. */
+    void interruptsNow(@Nullable Thread knows) {
+        WorkerInterrupt due = interruption();
+        if (due != null) {
+            due.happen(knows);
+        }
+    }
+
     /** What has to happen to the worker now that the hold is lost; null if nothing. */
     synchronized @Nullable WorkerInterrupt interruption() {
         return loss != null ? interruption : null;

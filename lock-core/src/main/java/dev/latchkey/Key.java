@@ -116,29 +116,19 @@ public final class Key implements Serializable {
         return new Text(resource, token, held.map(Held::mode).orElse(null), fencingToken).write();
     }
 
-    /**
-     * Returns an equal key that claims to hold something else, for a store that forwards requests to other stores.
-     *
-     * @param claim what the key claims to hold; empty for nothing
-     * @return the same owner of the same resource
-     */
-    public Key claiming(Optional<Held> claim) {
-        return holding(claim);
-    }
-
     /** The same resource with another token: what the old one may still do in the store can then hurt nobody. */
     Key renewed() {
         return new Key(resource, newToken(), Optional.empty(), processBound);
     }
 
     /**
-     * Returns an equal key that claims to hold something, as it is passed to a store in a request.
+     * Returns an equal key that claims to hold something else, as it is passed to a store in a request.
      *
-     * @param nowHeld what the key claims to hold; empty for nothing
+     * @param claim what the key claims to hold; empty for nothing
      * @return the same owner of the same resource
      */
-    public Key holding(Optional<Held> nowHeld) {
-        return new Key(resource, token, nowHeld, processBound);
+    public Key claiming(Optional<Held> claim) {
+        return new Key(resource, token, claim, processBound);
     }
 
     Key boundToProcess(@Nullable String reason) {

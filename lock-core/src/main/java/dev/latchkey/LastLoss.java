@@ -17,10 +17,13 @@ final class LastLoss {
     private @Nullable HoldTracker tracker;
     private volatile Notice notice = Notice.NOBODY;
 
+    /** The worker, if a call of its own has found the loss, and that has not told it yet: nothing else tells this thread. */
+    private @Nullable Thread untold;
+
     /** What the store may still keep, for it was not asked. */
     private volatile @Nullable Key overdue;
 
-    /** Whether others know the key of what is overdue. */
+    /** Whether others knew the key of what is overdue when it was lost. */
     private boolean overdueOfOthers;
 
     /** Holds that were lost, whose workers may not have been interrupted yet: who found the loss may be late. */
@@ -34,10 +37,16 @@ final class LastLoss {
     synchronized Loss happens(LossReason why, @Nullable HoldTracker lost, @Nullable Thread finder) {
         reason = why;
         tracker = lost;
+        untold = null;
         boolean isHeardOf = !listeners.isEmpty();
         if (lost != null && lost.interruptsOnLoss()) {
-            isHeardOf |= lost.tellsByInterrupt(finder);
-            interrupting = Stream.concat(interrupting.stream().filter(HoldTracker::mayInterrupt), Stream.of(lost))
+            boolean isInterrupted = lost.tellsByInterrupt(finder);
+            untold = isInterrupted ? null : finder;
+            isHeardOf |= isInterrupted;
+            // Not one whose own call tells it: that is not to be interrupted, whoever does so.
+            interrupting = Stream.concat(
+                            interrupting.stream().filter(HoldTracker::mayInterrupt),
+                            Stream.of(lost).filter(one -> isInterrupted))
                     .toList();
         }
         notice = isHeardOf ? Notice.SHOWN : notice;
@@ -63,6 +72,7 @@ final class LastLoss {
         overdue = null;
         tracker = null;
         notice = Notice.NOBODY;
+        untold = null;
     }
 
     /** What a release gives up where nothing is held any more. */
@@ -86,27 +96,29 @@ final class LastLoss {
         return taken;
     }
 
-    /** As {@link #takeOverdue()}, unless others know the key: the hold may be theirs as well. */
-    synchronized Optional<Key> takeOverdueOfOurs() {
-        return overdueOfOthers ? Optional.empty() : takeOverdue();
+    synchronized boolean isOverdueOfOthers() {
+        return overdueOfOthers;
     }
 
-    /** Why what the claim is about is lost, as it was first found out; empty if it is not. */
-    synchronized Optional<LossReason> reasonOf(Hold.Claim claim) {
-        return isOf(claim) ? reason() : Optional.ofNullable(claim.tracker()).map(HoldTracker::loss);
+    /** Why what the request is about is lost, as it was first found out; empty if it is not. */
+    synchronized Optional<LossReason> reasonOf(Hold.PendingRequest pending) {
+        return isOf(pending) ? reason() : Optional.ofNullable(pending.tracker()).map(HoldTracker::loss);
     }
 
-    private boolean isOf(Hold.Claim claim) {
-        return reason != null && (claim.tracker() == null || claim.tracker() == tracker);
+    private boolean isOf(Hold.PendingRequest pending) {
+        return reason != null && (pending.tracker() == null || pending.tracker() == tracker);
     }
 
     /**
-     * The call that made this claim fails because what the claim is about is lost; returns why, as {@link #reasonOf}. What
+     * The call that made this request fails because what the request is about is lost; returns why, as {@link #reasonOf}. What
      * was held after it is not told of by that.
      */
-    synchronized Optional<LossReason> thrown(Hold.Claim claim) {
-        notice = isOf(claim) ? Notice.THROWN : notice;
-        return reasonOf(claim);
+    synchronized Optional<LossReason> thrown(Hold.PendingRequest pending) {
+        if (isOf(pending)) {
+            notice = Notice.THROWN;
+            knows();
+        }
+        return reasonOf(pending);
     }
 
     /** A loss that nobody was told of is told before anything is taken in its place. */
@@ -116,15 +128,17 @@ final class LastLoss {
         });
     }
 
-    /** The reason of a loss that nobody was told of, once. */
+    /** The reason of a loss that nobody was told of, or not the thread that asks, once. */
     Optional<LossReason> tell() {
         return reason == null ? Optional.empty() : tellOnce();
     }
 
     private synchronized Optional<LossReason> tellOnce() {
-        if (reason == null || notice != Notice.NOBODY) {
+        boolean isNews = notice == Notice.NOBODY || untold == Thread.currentThread();
+        if (reason == null || !isNews) {
             return Optional.empty();
         }
+        knows();
         notice = Notice.THROWN;
         return reason();
     }
@@ -132,6 +146,12 @@ final class LastLoss {
     /** The caller sees that nothing is held any more. */
     synchronized void show() {
         notice = notice == Notice.NOBODY ? Notice.SHOWN : notice;
+        knows();
+    }
+
+    /** What this thread is told now it need not be told again. */
+    private void knows() {
+        untold = untold == Thread.currentThread() ? null : untold;
     }
 
     /** Adds a listener; returns the reason of a loss that came before it. */

@@ -6,11 +6,13 @@ import dev.latchkey.Effect.Step;
 import dev.latchkey.HoldTracker.WorkerInterrupt;
 import dev.latchkey.LockSettings.OnLoss;
 import dev.latchkey.LockSettings.Warning;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -72,17 +74,20 @@ final class LeaseMonitor {
         }
     }
 
-    /** A call of this thread asks the store about what is held. */
-    void asks() {
-        if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
-            asking.add(Thread.currentThread());
+    /** Begins a request of a call of this thread to the store, about what is held. */
+    Asking asking() {
+        if (settings.onLoss() != OnLoss.IS_INTERRUPTED) {
+            return LeaseMonitor::nothing;
         }
+        asking.add(Thread.currentThread());
+        return () -> asking.remove(Thread.currentThread());
     }
 
-    void hasAsked() {
-        if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
-            asking.remove(Thread.currentThread());
-        }
+    /** Lasts until the store has answered: no call in between, which each stack would show. */
+    interface Asking extends AutoCloseable {
+
+        @Override
+        void close();
     }
 
     private void watchOver(HoldTracker tracker, Hold hold) {
@@ -113,25 +118,44 @@ final class LeaseMonitor {
     /** Sets the alarm at the deadline of what is held, or before it when somebody is to be warned. */
     private void setAlarm(HoldTracker tracker) {
         threads.getReadyToTell();
+        setAlarm(tracker, 0);
+    }
+
+    private void setAlarm(HoldTracker tracker, int failures) {
         state.setAlarm(tracker, deadline -> {
             Deadline next = settings.warning()
                     .filter(warning -> !tracker.hasWarnedOf(deadline))
                     .map(warning -> deadline.before(warning.before()))
                     .orElse(deadline);
-            return threads.alarmAt(next, () -> onAlarm(tracker));
+            Deadline soonest = Deadline.in(pauseAfter(failures));
+            return threads.alarmAt(next.isBefore(soonest) ? soonest : next, () -> onAlarm(tracker, failures));
         });
     }
 
-    private void onAlarm(HoldTracker tracker) {
+    /** How long nothing is tried again that has failed so often in a row: there may be no memory for a while. */
+    static Duration pauseAfter(int failures) {
+        return failures == 0 ? Duration.ZERO : Duration.ofMillis(1L << Math.min(failures - 1, 7));
+    }
+
+    private void onAlarm(HoldTracker tracker, int failuresBefore) {
+        int failures = failuresBefore + 1;
         try {
             boolean unused = run(state.look());
+            failures = 0;
         } catch (Throwable e) {
             threads.notifier().execute(() -> log.error("lock.alarm_failed resource={}", shownResource(), e));
         } finally {
             // Whatever that was, the end is still to come, and nobody else would notice it.
+            warnAndSetAlarm(tracker, failures);
+        }
+    }
+
+    private void warnAndSetAlarm(HoldTracker tracker, int failures) {
+        try {
             settings.warning().ifPresent(warning -> warnInTime(warning, tracker));
+        } finally {
             if (state.isCurrent(tracker)) {
-                setAlarm(tracker);
+                setAlarm(tracker, failures);
             }
         }
     }
@@ -145,13 +169,26 @@ final class LeaseMonitor {
     }
 
     private void announce(Loss loss) {
-        finish(loss, releaser::endOverdue);
+        finish(loss, this::endOverdue);
         long heldMillis =
                 Optional.ofNullable(loss.tracker()).map(HoldTracker::heldMillis).orElse(0L);
         // Not by the alarm thread: what writes the log may be stuck.
         threads.notifier()
                 .execute(() -> log.warn(
                         "lock.lost resource={} reason={} heldMs={}", shownResource(), loss.reason(), heldMillis));
+    }
+
+    /** Has ended in the store, by a thread for that, what no lease ends there; close() finds it until then. */
+    void endOverdue() {
+        if (releaser.hasOverdueToEnd()) {
+            Future<?> unused = threads.end(() -> {
+                try {
+                    releaser.endOverdue();
+                } finally {
+                    active.mayBeIdle();
+                }
+            });
+        }
     }
 
     /** What ends it in the store, and lets a rival in, comes last. */
@@ -171,8 +208,11 @@ final class LeaseMonitor {
             after.run();
         } else {
             threads.interrupt(() -> {
-                due.happen(loss.finder());
-                after.run();
+                try {
+                    due.happen(loss.finder());
+                } finally {
+                    after.run();
+                }
             });
         }
     }
@@ -181,31 +221,31 @@ final class LeaseMonitor {
     private void forget(ReleasedHold released) {
         active.holdsNothing();
         if (settings.onLoss() == OnLoss.IS_INTERRUPTED) {
+            releaser.interruptWorkers(Thread.currentThread());
             Optional.ofNullable(released.tracker()).ifPresent(HoldTracker::interruptsNobody);
-            state.lastLoss().takeInterrupting().forEach(HoldTracker::interruptsNobody);
         }
     }
 
-    /** The call that made the claim finds that what it is about is lost; returns what it throws. */
-    LockLostException lost(Hold.Claim claim, LossReason reason, String problem) {
-        LockLostException lost = found(claim, reason, problem);
-        state.lastLoss().thrown(claim);
+    /** The call that made the request finds that what it is about is lost; returns what it throws. */
+    LockLostException lost(Hold.PendingRequest pending, LossReason reason, String problem) {
+        LockLostException lost = found(pending, reason, problem);
+        state.lastLoss().thrown(pending);
         return lost;
     }
 
     /** As {@link #lost}, but nobody is told yet by a call: the renewer has none. */
-    LockLostException found(Hold.Claim claim, LossReason reason, String problem) {
-        return new LockLostException(claim.key().resource(), problem, run(state.lose(claim, reason)));
+    LockLostException found(Hold.PendingRequest pending, LossReason reason, String problem) {
+        return new LockLostException(pending.key().resource(), problem, run(state.lose(pending, reason)));
     }
 
     /** A call that fails while what it is about is lost has to say so: its thread may not be told otherwise. */
-    void throwIfLost(Hold.Claim claim, @Nullable Throwable failure) {
-        if (claim.isFresh() || state.isCurrent(claim)) {
+    void throwIfLost(Hold.PendingRequest pending, @Nullable Throwable failure) {
+        if (pending.isFresh() || state.isCurrent(pending)) {
             return;
         }
-        state.lastLoss().thrown(claim).ifPresent(reason -> {
+        state.lastLoss().thrown(pending).ifPresent(reason -> {
             var lost = new LockLostException(
-                    claim.key().resource(), "it was lost, and the request to the store failed", reason);
+                    pending.key().resource(), "it was lost, and the request to the store failed", reason);
             if (failure != null) {
                 lost.addSuppressed(failure);
             }

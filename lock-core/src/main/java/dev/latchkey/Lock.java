@@ -32,7 +32,8 @@ import java.util.function.Consumer;
  * <li>{@link #refresh()} and {@link #close()} throw a {@link LockLostException}. {@code close()} does not if a call has
  *     thrown it before.
  * <li>The next acquire throws it if no listener, no interrupt, and neither {@link #isExpired()} nor {@link #isAcquired()}
- *     has reported the loss. Otherwise it acquires the lock again.
+ *     has reported the loss. Otherwise it acquires the lock again. With {@link LockBuilder#interruptOnLoss()}, a thread that
+ *     would have been interrupted, but found the loss by its own call, is told by an acquire also if a listener was called.
  * <li>{@link #release()} returns false.
  * </ul>
  *

@@ -1,6 +1,6 @@
 package dev.latchkey;
 
-import dev.latchkey.Hold.Claim;
+import dev.latchkey.Hold.PendingRequest;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -103,7 +103,7 @@ final class LockEngine {
             throw held.brokenOff(e);
         } finally {
             mutex.end();
-            releaser.endOverdue();
+            monitor.endOverdue();
         }
     }
 
@@ -210,30 +210,28 @@ final class LockEngine {
 
     private <X extends Exception> Outcome take(LockMode mode, Ask<X> ask) throws X {
         long start = log.isDebugEnabled() ? System.nanoTime() : 0;
-        Claim claim = claim(mode);
+        PendingRequest pending = begin(mode);
         Response response;
-        monitor.asks();
-        try {
-            response = ask.ask(claim.request(mode)).orElse(null);
+        LeaseMonitor.Asking asking = monitor.asking();
+        try (asking) {
+            response = ask.ask(pending.request(mode)).orElse(null);
         } catch (RuntimeException | Error e) {
-            notAnswered(claim, e);
+            notAnswered(pending, e);
             throw e;
-        } finally {
-            monitor.hasAsked();
         }
         if (response == null) {
-            notAnswered(claim, null);
+            notAnswered(pending, null);
             return Outcome.IN_DOUBT;
         }
-        state.unanswered().answered(claim);
+        state.unanswered().answered(pending);
         if (response instanceof Response.Granted granted) {
-            return granted(claim, granted, start);
+            return granted(pending, mode, granted, start);
         }
         if (response instanceof Response.Lost lost) {
-            throw monitor.lost(claim, lost.reason(), "it was no longer held when it was acquired again");
+            throw monitor.lost(pending, lost.reason(), "it was no longer held when it was acquired again");
         }
-        if (claim.holds(mode)) {
-            throw monitor.lost(claim, LossReason.TAKEN_OVER, "another key held it when it was acquired again");
+        if (pending.holds(mode)) {
+            throw monitor.lost(pending, LossReason.TAKEN_OVER, "another key held it when it was acquired again");
         }
         // What others hold does not say that this is gone, as this thread may just have found out.
         state.lastLoss().check(state.resource());
@@ -244,53 +242,53 @@ final class LockEngine {
     }
 
     /** What is held may end meanwhile: that, too, is told, and ended in the store, before anything is taken in its place. */
-    private Claim claim(LockMode mode) {
+    private PendingRequest begin(LockMode mode) {
         boolean wasHeld = monitor.run(state.look());
         state.lastLoss().check(state.resource());
         state.unanswered().check(state.resource(), mode);
         if (state.lastLoss().isOverdue()) {
             releaser.endOverdueBeforeAcquire();
         }
-        Claim claim = monitor.run(state.claim(mode));
-        if (wasHeld && claim.isFresh()) {
-            return claim(mode);
+        PendingRequest pending = monitor.run(state.begin(mode));
+        if (wasHeld && pending.isFresh()) {
+            return begin(mode);
         }
-        if (!claim.isFresh() || !context.store().isSpent(claim.key())) {
-            return claim;
+        if (!pending.isFresh() || !context.store().isSpent(pending.key())) {
+            return pending;
         }
         state.renewKey();
-        return monitor.run(state.claim(mode));
+        return monitor.run(state.begin(mode));
     }
 
     /** What the request may take yet is given back; what it gives up stays given up. */
-    private void notAnswered(Claim claim, @Nullable Throwable failure) {
+    private void notAnswered(PendingRequest pending, @Nullable Throwable failure) {
         if (failure != null && LockStorageException.isUndone(failure)) {
-            state.undone(claim);
-        } else if (claim.isFresh()) {
-            releaser.giveBack(claim.key(), failure);
+            state.undone(pending);
+        } else if (pending.isFresh()) {
+            releaser.giveBack(pending.key(), failure);
         } else {
-            state.failed(claim);
+            state.failed(pending);
         }
-        monitor.throwIfLost(claim, failure);
+        monitor.throwIfLost(pending, failure);
     }
 
-    private Outcome granted(Claim claim, Response.Granted granted, long start) {
-        Hold hold = Hold.of(granted);
+    private Outcome granted(PendingRequest pending, LockMode mode, Response.Granted granted, long start) {
+        Hold hold = pending.atMost(mode, Hold.of(granted));
         if (hold.isOver()) {
-            if (claim.isFresh()) {
-                releaser.giveBack(claim.key(), null);
+            if (pending.isFresh()) {
+                releaser.giveBack(pending.key(), null);
                 return Outcome.TOO_LATE;
             }
             // Ends what is over as such: the store may keep it, and would give the same token to the next acquire.
             boolean unused = monitor.run(state.look());
-            throw monitor.lost(claim, hold.whyOver(), "its lease ended before the store answered");
+            throw monitor.lost(pending, hold.whyOver(), "its lease ended before the store answered");
         }
-        if (!held.begins(claim, hold)) {
-            releaser.giveBack(claim.key(), null);
-            throw monitor.lost(claim, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
+        if (!held.begins(pending, hold)) {
+            releaser.giveBack(pending.key(), null);
+            throw monitor.lost(pending, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
         }
-        if (!claim.isFresh() && !monitor.run(state.look())) {
-            throw monitor.lost(claim, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
+        if (!pending.isFresh() && !monitor.run(state.look())) {
+            throw monitor.lost(pending, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
         }
         if (log.isDebugEnabled()) {
             log.debug(
@@ -298,7 +296,7 @@ final class LockEngine {
                     LockException.shown(state.resource()),
                     hold.mode(),
                     hold.fencingToken(),
-                    claim.ttl().toMillis(),
+                    pending.ttl().toMillis(),
                     (System.nanoTime() - start) / 1_000_000);
         }
         return Outcome.GRANTED;

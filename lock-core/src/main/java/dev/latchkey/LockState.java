@@ -1,7 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Effect.Step;
-import dev.latchkey.Hold.Claim;
+import dev.latchkey.Hold.PendingRequest;
 import dev.latchkey.spi.LeaseChange;
 import java.time.Duration;
 import java.util.Optional;
@@ -61,13 +61,13 @@ final class LockState {
      * sent. If an earlier demotion was not answered, it repeats that, with the claim of the exclusive hold that was given up. A
      * received key that claims nothing has nothing to give up.
      */
-    Step<Claim> claim(LockMode wanted) {
+    Step<PendingRequest> begin(LockMode wanted) {
         return step(() -> {
-            Claim claim = claimed(settings.ttl());
-            if (wanted == LockMode.EXCLUSIVE || !mayHold() || claim.key().held().isEmpty()) {
-                return Step.of(claim);
+            PendingRequest pending = begun(settings.ttl());
+            if (wanted == LockMode.EXCLUSIVE || !mayHold() || !pending.holds(LockMode.SHARED)) {
+                return Step.of(pending);
             }
-            Claim demoting = unanswered.exclusiveClaim().map(claim::demoting).orElseGet(claim::demoting);
+            PendingRequest demoting = unanswered.demotion(pending);
             unanswered.add(demoting);
             hold = hold == null ? null : hold.demoted();
             return Step.of(demoting);
@@ -78,54 +78,54 @@ final class LockState {
      * Begins a refresh. One that ends the lease sooner sets it, and is believed at once, whatever comes of it; any other can
      * only extend it.
      */
-    Step<Claim> claimToRefresh(Duration wanted) {
+    Step<PendingRequest> beginRefresh(Duration wanted) {
         return step(() -> {
-            Claim claim = claimed(wanted);
-            if (claim.isFresh()) {
-                return Step.of(claim);
+            PendingRequest pending = begun(wanted);
+            if (pending.isFresh()) {
+                return Step.of(pending);
             }
-            Deadline end = Deadline.ofLease(claim.ttl());
+            Deadline end = Deadline.ofLease(pending.ttl());
             boolean isOwn = wanted.equals(settings.ttl());
             boolean isSooner = isOwn
                     ? end.isWellBefore(extendedTo)
                     : adopted || end.isWellBefore(hold == null ? null : hold.deadline());
             if (isSooner) {
                 extendedTo = isOwn ? null : end;
-                return shorten(claim, end);
+                return shorten(pending, end);
             }
             extendedTo = isOwn ? extendedTo : end;
-            return Step.of(claim);
+            return Step.of(pending);
         });
     }
 
-    private Step<Claim> shorten(Claim claim, Deadline end) {
+    private Step<PendingRequest> shorten(PendingRequest pending, Deadline end) {
         revision++;
-        Claim shortening = claim.endingBy(end, revision);
+        PendingRequest shortening = pending.endingBy(end, revision);
         unanswered.add(shortening);
         hold = hold == null ? null : hold.endingBy(end);
         return Step.of(shortening, tracker == null ? null : new Effect.SetAlarm(tracker));
     }
 
-    Step<Claim> claim() {
-        return step(() -> Step.of(claimed(settings.ttl())));
+    Step<PendingRequest> begin() {
+        return step(() -> Step.of(begun(settings.ttl())));
     }
 
-    private Claim claimed(Duration wanted) {
+    private PendingRequest begun(Duration wanted) {
         Duration ttl = settings.bounded(wanted, tracker);
-        return new Claim(heldKey(), tracker, adopted, revision, ttl, LeaseChange.EXTEND, null, false);
+        return new PendingRequest(heldKey(), tracker, adopted, revision, ttl, LeaseChange.EXTEND, null, false);
     }
 
     /** The request failed, and may still come to the store: what it gave up stays given up as long as the hold lasts. */
-    synchronized void failed(Claim claim) {
-        inDoubt |= !claim.isFresh() && isCurrent(claim);
+    synchronized void failed(PendingRequest pending) {
+        inDoubt |= !pending.isFresh() && isCurrent(pending);
     }
 
     /** Nothing was sent: what a demotion was to give up is held still. */
-    synchronized void undone(Claim claim) {
-        unanswered.answered(claim);
-        boolean isUnchanged = isCurrent(claim) && claim.revision() == revision && !unanswered.mayDemote();
-        if (claim.demotes() && isUnchanged && hold != null) {
-            hold = hold.claimedBy(claim);
+    synchronized void undone(PendingRequest pending) {
+        unanswered.answered(pending);
+        boolean isUnchanged = isCurrent(pending) && pending.revision() == revision && !unanswered.mayDemote();
+        if (pending.demotes() && isUnchanged && hold != null) {
+            hold = hold.asBefore(pending);
         }
     }
 
@@ -136,7 +136,7 @@ final class LockState {
 
     /** Whether what is held, or may be, is enough for a mode. */
     synchronized boolean holds(LockMode wanted) {
-        return mayHold() && !isOver(hold) && claimed(settings.ttl()).holds(wanted);
+        return mayHold() && !isOver(hold) && begun(settings.ttl()).holds(wanted);
     }
 
     /** Requests that may still shorten or demote what is held, whoever holds it then. */
@@ -146,12 +146,12 @@ final class LockState {
 
     private Key heldKey() {
         Hold held = hold;
-        return held == null ? key : key.holding(Optional.of(held.claim()));
+        return held == null ? key : key.claiming(Optional.of(held.claim()));
     }
 
     /** Takes over what the store granted; empty if what it was asked about has ended meanwhile. */
-    Step<Optional<HoldTracker>> granted(Claim claim, Hold granted) {
-        return step(() -> claim.isFresh() || isCurrent(claim) ? take(claim, granted) : Step.of(Optional.empty()));
+    Step<Optional<HoldTracker>> granted(PendingRequest pending, Hold granted) {
+        return step(() -> pending.isFresh() || isCurrent(pending) ? take(pending, granted) : Step.of(Optional.empty()));
     }
 
     /**
@@ -159,41 +159,41 @@ final class LockState {
      * meanwhile, or a demotion be on its way, so that the answer is no word on these; nor is it on a hold that was received as
      * shared, whose promotion by another may yet be undone.
      */
-    Step<Optional<HoldTracker>> confirmed(Claim claim, Hold answered) {
+    Step<Optional<HoldTracker>> confirmed(PendingRequest pending, Hold answered) {
         return step(() -> {
             Hold before = hold;
-            Hold confirmed = before == null ? claim.atMost(answered) : answered.as(before);
-            return isCurrent(claim) ? take(claim, confirmed) : Step.of(Optional.empty());
+            Hold confirmed = before == null ? pending.atMost(LockMode.SHARED, answered) : answered.as(before);
+            return isCurrent(pending) ? take(pending, confirmed) : Step.of(Optional.empty());
         });
     }
 
-    private Step<Optional<HoldTracker>> take(Claim claim, Hold granted) {
+    private Step<Optional<HoldTracker>> take(PendingRequest pending, Hold granted) {
         Hold before = hold;
         HoldTracker current = tracker == null ? new HoldTracker() : tracker;
         Hold bounded = settings.bounded(unanswered.isAny() ? unanswered.leave(granted) : granted, current);
         // Of two answers that crossed, either may be the last; and what has looked over is not held again.
-        hold = before != null && (claim.revision() != revision || before.isOver())
+        hold = before != null && (pending.revision() != revision || before.isOver())
                 ? bounded.endingBy(before.deadline())
                 : bounded;
         revision++;
         current.isHeldOn();
-        adoptedTracker = claim.adopted() ? current : adoptedTracker;
-        forgetClaim();
+        adoptedTracker = pending.adopted() ? current : adoptedTracker;
+        forgetAdopted();
         lastLoss.forget();
         tracker = current;
         return Step.of(Optional.of(current), new Effect.Watch(current, granted));
     }
 
-    /** Whether the hold the claim was about is still the one held, or still unknown. */
-    synchronized boolean isCurrent(Claim claim) {
-        return claim.adopted()
+    /** Whether the hold the request was about is still the one held, or still unknown. */
+    synchronized boolean isCurrent(PendingRequest pending) {
+        return pending.adopted()
                 ? adopted || (tracker != null && tracker == adoptedTracker)
-                : tracker != null && tracker == claim.tracker();
+                : tracker != null && tracker == pending.tracker();
     }
 
-    /** Whether the hold the claim was about was promoted or demoted since, or is about to be demoted. */
-    synchronized boolean isHeldOtherwise(Claim claim) {
-        return hold != null && isCurrent(claim) && claim.isInOtherModeThan(hold);
+    /** Whether the hold the request was about was promoted or demoted since, or is about to be demoted. */
+    synchronized boolean isHeldOtherwise(PendingRequest pending) {
+        return hold != null && isCurrent(pending) && pending.isInOtherModeThan(hold);
     }
 
     synchronized boolean isCurrent(HoldTracker tracked) {
@@ -201,14 +201,14 @@ final class LockState {
     }
 
     /**
-     * Ends the hold the claim was about, unless it had ended before, or what was adopted has been found held since; returns
+     * Ends the hold the request was about, unless it had ended before, or what was adopted has been found held since; returns
      * why it is lost.
      */
-    synchronized Step<LossReason> lose(Claim claim, LossReason reason) {
-        boolean isStillClaimed = isCurrent(claim) && claim.adopted() == adopted;
-        Effect.Loss noticed = isStillClaimed ? null : endIfOver();
-        Effect.Loss loss = isStillClaimed ? lose(reason, Thread.currentThread()) : null;
-        return new Step<>(lastLoss.reasonOf(claim).orElse(reason), noticed, loss);
+    synchronized Step<LossReason> lose(PendingRequest pending, LossReason reason) {
+        boolean isStillAsked = isCurrent(pending) && pending.adopted() == adopted;
+        Effect.Loss noticed = isStillAsked ? null : endIfOver();
+        Effect.Loss loss = isStillAsked ? lose(reason, Thread.currentThread()) : null;
+        return new Step<>(lastLoss.reasonOf(pending).orElse(reason), noticed, loss);
     }
 
     /**
@@ -284,9 +284,9 @@ final class LockState {
         received = false;
     }
 
-    /** Returns the key of what is overdue, once, unless others know it: the hold may be theirs as well. */
-    synchronized Optional<Key> takeOverdueOfOurs() {
-        return copied || received ? Optional.empty() : lastLoss.takeOverdueOfOurs();
+    /** Whether others know the key of what is overdue: the hold may be theirs as well. */
+    synchronized boolean isOverdueOfOthers() {
+        return copied || received || lastLoss.isOverdueOfOthers();
     }
 
     LastLoss lastLoss() {
@@ -322,9 +322,9 @@ final class LockState {
         return Optional.ofNullable(tracker);
     }
 
-    /** What tracks the hold a claim was about; empty if that has ended. */
-    synchronized Optional<HoldTracker> trackerOf(Claim claim) {
-        return Optional.ofNullable(tracker).filter(current -> isCurrent(claim));
+    /** What tracks the hold a request was about; empty if that has ended. */
+    synchronized Optional<HoldTracker> trackerOf(PendingRequest pending) {
+        return Optional.ofNullable(tracker).filter(current -> isCurrent(pending));
     }
 
     synchronized @Nullable Deadline deadlineOf(HoldTracker tracked) {
@@ -362,7 +362,7 @@ final class LockState {
 
     /** Nothing is held any more. A token with which something may still come to the store is not used again. */
     private void free(boolean isTokenInUse) {
-        forgetClaim();
+        forgetAdopted();
         hold = null;
         tracker = null;
         adoptedTracker = null;
@@ -374,9 +374,9 @@ final class LockState {
         }
     }
 
-    private void forgetClaim() {
+    private void forgetAdopted() {
         if (adopted) {
-            key = key.holding(Optional.empty());
+            key = key.claiming(Optional.empty());
             adopted = false;
         }
     }

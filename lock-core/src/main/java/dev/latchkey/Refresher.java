@@ -1,6 +1,6 @@
 package dev.latchkey;
 
-import dev.latchkey.Hold.Claim;
+import dev.latchkey.Hold.PendingRequest;
 import dev.latchkey.OperationMutex.RequestMutex;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RefreshResult;
@@ -47,48 +47,46 @@ final class Refresher {
         }
         check();
         Object unused = requestMutex.run(() -> {
-            Claim claim = refreshInFlight(wanted);
+            PendingRequest pending = refreshInFlight(wanted);
             Deadline end = Deadline.in(minHold);
-            state.trackerOf(claim).ifPresent(tracker -> tracker.minHoldEnds(end));
-            return claim;
+            state.trackerOf(pending).ifPresent(tracker -> tracker.minHoldEnds(end));
+            return pending;
         });
     }
 
-    private Claim refreshInFlight(Duration wanted) {
-        Claim claim = checked(monitor.run(state.claimToRefresh(wanted)));
+    private PendingRequest refreshInFlight(Duration wanted) {
+        PendingRequest pending = checked(monitor.run(state.beginRefresh(wanted)));
         Response response;
-        monitor.asks();
-        try {
-            response = ask(claim.request());
+        LeaseMonitor.Asking asking = monitor.asking();
+        try (asking) {
+            response = ask(pending.request());
         } catch (RuntimeException | Error e) {
-            failed(claim, e);
-            monitor.throwIfLost(claim, e);
+            failed(pending, e);
+            monitor.throwIfLost(pending, e);
             throw e;
-        } finally {
-            monitor.hasAsked();
         }
         try {
-            settle(claim, response);
+            settle(pending, response);
         } catch (LockLostException e) {
-            state.lastLoss().thrown(claim);
+            state.lastLoss().thrown(pending);
             throw e;
         }
-        if (claim.change() == LeaseChange.SET) {
+        if (pending.change() == LeaseChange.SET) {
             context.acquireLoop().shortened(state.resource());
         }
-        return claim;
+        return pending;
     }
 
     /** Throws unless there is something to refresh. */
     private void check() {
-        Claim unused = checked(monitor.run(state.claim()));
+        PendingRequest unused = checked(monitor.run(state.begin()));
     }
 
-    private Claim checked(Claim claim) {
-        if (!claim.isFresh()) {
-            return claim;
+    private PendingRequest checked(PendingRequest pending) {
+        if (!pending.isFresh()) {
+            return pending;
         }
-        LossReason loss = state.lastLoss().thrown(claim).orElse(null);
+        LossReason loss = state.lastLoss().thrown(pending).orElse(null);
         if (loss == null) {
             throw new IllegalStateException("lock \"" + LockException.shown(state.resource())
                     + "\": cannot be refreshed: it is not held; acquire it first");
@@ -97,11 +95,11 @@ final class Refresher {
     }
 
     /** Notes that the store has not answered. */
-    private void failed(Claim claim, Throwable failure) {
+    private void failed(PendingRequest pending, Throwable failure) {
         if (LockStorageException.isUndone(failure)) {
-            state.unanswered().answered(claim);
+            state.unanswered().answered(pending);
         } else {
-            state.failed(claim);
+            state.failed(pending);
         }
     }
 
@@ -119,21 +117,21 @@ final class Refresher {
      *
      * @throws LockLostException if it is lost, of which nobody is told by that
      */
-    private void settle(Claim claim, Response response) {
-        state.unanswered().answered(claim);
+    private void settle(PendingRequest pending, Response response) {
+        state.unanswered().answered(pending);
         if (!(response instanceof Response.Granted granted)) {
-            if (state.isHeldOtherwise(claim)) {
+            if (state.isHeldOtherwise(pending)) {
                 // Promoted since, which started the TTL again: the store was asked about what was given up for that.
                 return;
             }
             LossReason reason = response instanceof Response.Lost lost ? lost.reason() : LossReason.TAKEN_OVER;
-            throw monitor.found(claim, reason, "it could not be refreshed because it was no longer held");
+            throw monitor.found(pending, reason, "it could not be refreshed because it was no longer held");
         }
         boolean unused = monitor.run(state.look());
         Hold hold = Hold.of(granted);
-        if (!confirm(claim, hold) || !monitor.run(state.look())) {
+        if (!confirm(pending, hold) || !monitor.run(state.look())) {
             throw monitor.found(
-                    claim, hold.isOver() ? hold.whyOver() : LossReason.EXPIRED, "it was refreshed too late");
+                    pending, hold.isOver() ? hold.whyOver() : LossReason.EXPIRED, "it was refreshed too late");
         }
         if (log.isDebugEnabled()) {
             log.debug(
@@ -144,8 +142,8 @@ final class Refresher {
     }
 
     /** Believes that what is held is held on, as the store has answered; false if it has ended meanwhile. */
-    boolean confirm(Claim claim, Hold hold) {
-        Optional<HoldTracker> tracker = hold.isOver() ? Optional.empty() : monitor.run(state.confirmed(claim, hold));
+    boolean confirm(PendingRequest pending, Hold hold) {
+        Optional<HoldTracker> tracker = hold.isOver() ? Optional.empty() : monitor.run(state.confirmed(pending, hold));
         tracker.ifPresent(current -> renewInTime(current, hold.deadline()));
         return tracker.isPresent();
     }
@@ -167,7 +165,7 @@ final class Refresher {
     private final class Task implements RenewalScheduler.Renewal {
 
         private final HoldTracker tracker;
-        private @Nullable Claim claim;
+        private @Nullable PendingRequest pending;
         private boolean isInFlight;
 
         Task(HoldTracker tracker) {
@@ -224,8 +222,8 @@ final class Refresher {
                 return Optional.empty();
             }
             isInFlight = true;
-            Claim begun = monitor.run(state.claim());
-            claim = begun;
+            PendingRequest begun = monitor.run(state.begin());
+            pending = begun;
             if (begun.isFresh()) {
                 endFlight();
                 return Optional.empty();
@@ -254,7 +252,7 @@ final class Refresher {
         }
 
         private boolean settleInFlight(RefreshResult result) {
-            Claim begun = claim;
+            PendingRequest begun = pending;
             if (begun == null || !state.isCurrent(tracker)) {
                 return false;
             }

@@ -8,7 +8,6 @@ import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -120,7 +119,11 @@ final class Releaser {
      * would have the old fencing token, and overtake who waits.
      */
     void endOverdueBeforeAcquire() {
-        state.takeOverdueOfOurs().ifPresent(key -> {
+        if (state.isOverdueOfOthers()) {
+            return;
+        }
+        interruptWorkers(null);
+        state.lastLoss().takeOverdue().ifPresent(key -> {
             try {
                 boolean unused = context.acquireLoop().release(key);
             } catch (RuntimeException | Error e) {
@@ -132,6 +135,7 @@ final class Releaser {
 
     /** Ends what an unanswered or late grant may have left. The token is not used again, whatever comes of it. */
     void giveBack(Key key, @Nullable Throwable cause) {
+        interruptWorkers(null);
         try {
             context.store().delete(key);
         } catch (RuntimeException e) {
@@ -153,46 +157,57 @@ final class Releaser {
     }
 
     /**
-     * A hold that was over by its max hold, or by a look at the clock of its session, is in the store still, and no lease
-     * ends it there. Whoever waits to have it promoted waits in vain; when that wait has ended, this is done again.
+     * Whether a hold that was over by its max hold, or by a look at the clock of its session, is in the store still, and no
+     * lease ends it there. Who else knows the key of a session that seemed to be over may have acquired anew with it, and
+     * would not be told of a release: to them it is left.
      */
-    void endOverdue() {
-        if (!isOverdueWithoutLease()) {
-            return;
-        }
-        Future<?> unused = context.threads().end(() -> {
-            CompletableFuture<Void> wait = promoting;
-            if (wait != null && state.lastLoss().isOverdue()) {
-                wait.complete(null);
-            }
-            if (mutex.takeUnlessWaiting()) {
-                try {
-                    Object unusedToo = mutex.requests().run(() -> {
-                        endQuietly(isOverdueWithoutLease() ? takeOverdue() : Optional.empty());
-                        return this;
-                    });
-                } finally {
-                    mutex.end();
-                }
-            }
-        });
+    boolean hasOverdueToEnd() {
+        LastLoss last = state.lastLoss();
+        boolean isSessionLost =
+                last.reason().filter(LossReason.SESSION_LOST::equals).isPresent();
+        return last.isOverdue() && (isSessionLost ? !state.isOverdueOfOthers() : settings.hasMaxHold());
     }
 
-    private boolean isOverdueWithoutLease() {
-        boolean isWithoutLease = settings.hasMaxHold() || isSessionLost();
-        return isWithoutLease && state.lastLoss().isOverdue();
+    /** Whoever waits to have it promoted waits in vain; when that wait has ended, this is done again. */
+    void endOverdue() {
+        CompletableFuture<Void> wait = promoting;
+        if (wait != null && state.lastLoss().isOverdue()) {
+            wait.complete(null);
+        }
+        if (mutex.takeUnlessWaiting()) {
+            try {
+                Object unused = mutex.requests().run(() -> {
+                    endOverdueInTurn();
+                    return this;
+                });
+            } finally {
+                mutex.end();
+            }
+        }
+    }
+
+    /** In the Lock's turn and flight. */
+    void endOverdueInTurn() {
+        if (hasOverdueToEnd()) {
+            interruptWorkers(null);
+            endQuietly(state.lastLoss().takeOverdue());
+        }
     }
 
     /**
-     * Who else knows the key of a session that seemed to be over may have acquired anew with it, and would not be told of a
-     * release: to them it is left.
+     * In the Lock's turn: who worked under what is lost is interrupted before the store lets a rival in.
+     *
+     * @param knows who needs no interrupt; null if nobody
      */
-    private Optional<Key> takeOverdue() {
-        return isSessionLost() ? state.takeOverdueOfOurs() : state.lastLoss().takeOverdue();
-    }
-
-    private boolean isSessionLost() {
-        return state.lastLoss().reason().filter(LossReason.SESSION_LOST::equals).isPresent();
+    void interruptWorkers(@Nullable Thread knows) {
+        state.lastLoss().takeInterrupting().forEach(lost -> {
+            try {
+                lost.interruptsNow(knows);
+            } catch (Throwable e) {
+                // Of what the interrupt has closed, which is not ours, and must not keep the hold in the store.
+                log.warn("lock.interrupt_failed resource={}", LockException.shown(state.resource()), e);
+            }
+        });
     }
 
     void logFailure(RuntimeException failure) {

@@ -53,7 +53,7 @@ class KeyTest {
     @ParameterizedTest
     @MethodSource("helds")
     void givenWhatIsHeld_whenSerialized_thenReadBack(Optional<Key.Held> held) {
-        Key key = Key.of("orders").holding(held);
+        Key key = Key.of("orders").claiming(held);
 
         Key read = Key.deserialize(key.serialize());
 
@@ -67,7 +67,7 @@ class KeyTest {
 
     @Test
     void givenKey_whenJavaSerialized_thenReadBackWithWhatWasHeld() throws Exception {
-        Key key = Key.of("orders").holding(Optional.of(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(7))));
+        Key key = Key.of("orders").claiming(Optional.of(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(7))));
 
         Key read = (Key) javaRead(javaWritten(key));
 
@@ -196,7 +196,7 @@ class KeyTest {
 
     @Test
     void givenKey_whenPrinted_thenTheTokenIsNotShown() {
-        Key key = Key.of("orders").holding(Optional.of(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(7))));
+        Key key = Key.of("orders").claiming(Optional.of(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(7))));
 
         assertThat(key.toString())
                 .isEqualTo("Key[orders, EXCLUSIVE fencingToken=7]")

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -113,6 +114,42 @@ class LateEffectsTest {
         assertThat(fails).isFalse();
     }
 
+    /** A wait that ends then, or a sweep, had the factory forget what nobody else ends in a store without leases. */
+    @Test
+    void givenTheEndOfAMaxHoldIsNoticedLate_whenTheFactoryIsClosed_thenEndedInTheStore() {
+        var alarmNeverRuns =
+                new FactoryThreads((task, name) -> new Thread(name.equals("latchkey-alarm") ? () -> {} : task, name));
+        FactoryContext late = new FactoryContext(store, alarmNeverRuns);
+        LockSettings settings = new LockSettings(
+                TTL,
+                LockSettings.RenewalPolicy.BY_THE_HOLDER,
+                LockSettings.AutoRelease.ON,
+                LockSettings.OnLoss.GOES_ON,
+                Duration.ZERO,
+                Duration.ofMillis(100),
+                Optional.empty(),
+                List.of());
+        Key key = Key.of("x");
+        LockEngine lock = new LockEngine(late, key, settings, LockSettings.Origin.MADE_HERE, Optional.empty());
+        store.asksFor = TTL;
+        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(LockEngine.Outcome.GRANTED);
+        await().until(() -> !lock.held().isHeld());
+
+        lock.held().active().mayBeIdle();
+        late.close();
+
+        assertThat(store.find(key)).isEmpty();
+    }
+
+    /** As while there is no memory: the alarm thread has spun until there was some. */
+    @Test
+    void givenAlarmsThatFail_whenTriedAgain_thenAtOnceFirstAndLessOftenThen() {
+        assertThat(LeaseMonitor.pauseAfter(0)).isZero();
+        assertThat(LeaseMonitor.pauseAfter(1)).isPositive().isLessThan(Duration.ofMillis(5));
+        assertThat(LeaseMonitor.pauseAfter(2)).isGreaterThan(LeaseMonitor.pauseAfter(1));
+        assertThat(LeaseMonitor.pauseAfter(1_000)).isBetween(Duration.ofMillis(100), Duration.ofSeconds(1));
+    }
+
     @Test
     void givenALookThatFailsOnce_whenRenewed_thenRenewedAgain() {
         AtomicBoolean fails = new AtomicBoolean();
@@ -156,6 +193,11 @@ class LateEffectsTest {
         }
 
         @Override
+        public boolean hasToEnd() {
+            return false;
+        }
+
+        @Override
         public void end() {}
     }
 
@@ -186,6 +228,9 @@ class LateEffectsTest {
         private CompletableFuture<LossReason> lost = new CompletableFuture<>();
         private BooleanSupplier isLive = () -> true;
 
+        /** What a lease lasts, whatever was asked for. */
+        private @Nullable Duration asksFor;
+
         private Response inSession(Response response) {
             return response instanceof Response.Granted granted ? inSession(granted) : response;
         }
@@ -200,7 +245,10 @@ class LateEffectsTest {
 
         @Override
         public Response save(Request request) {
-            return store.save(request) instanceof Response.Granted granted
+            Request asked = asksFor == null
+                    ? request
+                    : new Request(request.key(), request.mode(), asksFor, request.retryIntent());
+            return store.save(asked) instanceof Response.Granted granted
                     ? new Response.Granted(
                             granted.mode(),
                             granted.fencingToken(),

@@ -3,7 +3,7 @@ package dev.latchkey;
 import dev.latchkey.Effect.Loss;
 import dev.latchkey.Effect.ReleasedHold;
 import dev.latchkey.Effect.Step;
-import dev.latchkey.Hold.Claim;
+import dev.latchkey.Hold.PendingRequest;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
@@ -25,10 +25,10 @@ class LockStateModelTest {
     Stream<DynamicTest> givenTwoTransitions_thenTheHoldEndsOnceOrIsStillHeld() {
         return new Interleavings<>(100, () -> new Held(), held -> held.check())
                 .ofPairs(Map.of(
-                        "claim and granted, shared", held -> held.demote(),
-                        "claim and granted, exclusive", held -> held.acquireAgain(),
-                        "claim and confirmed", held -> held.refresh(),
-                        "claim and undone", held -> held.demoteInVain(),
+                        "pending and granted, shared", held -> held.demote(),
+                        "pending and granted, exclusive", held -> held.acquireAgain(),
+                        "pending and confirmed", held -> held.refresh(),
+                        "pending and undone", held -> held.demoteInVain(),
                         "lose", held -> held.lose(),
                         "look", held -> held.look(),
                         "letGo", held -> held.release(),
@@ -51,7 +51,7 @@ class LockStateModelTest {
                         Optional.empty(),
                         List.of()));
 
-        private final HoldTracker tracker = state.granted(state.claim().result(), hold(LockMode.EXCLUSIVE))
+        private final HoldTracker tracker = state.granted(state.begin().result(), hold(LockMode.EXCLUSIVE))
                 .result()
                 .orElseThrow();
         private final AtomicInteger ends = new AtomicInteger();
@@ -62,29 +62,29 @@ class LockStateModelTest {
         }
 
         void demote() {
-            Claim claim = count(state.claim(LockMode.SHARED));
-            state.unanswered().answered(claim);
-            grant(claim, LockMode.SHARED);
+            PendingRequest pending = count(state.begin(LockMode.SHARED));
+            state.unanswered().answered(pending);
+            grant(pending, LockMode.SHARED);
         }
 
         void demoteInVain() {
-            state.undone(count(state.claim(LockMode.SHARED)));
+            state.undone(count(state.begin(LockMode.SHARED)));
         }
 
         void acquireAgain() {
-            grant(count(state.claim(LockMode.EXCLUSIVE)), LockMode.EXCLUSIVE);
+            grant(count(state.begin(LockMode.EXCLUSIVE)), LockMode.EXCLUSIVE);
         }
 
         /** What claims nothing would begin another hold. */
-        private void grant(Claim claim, LockMode mode) {
-            if (!claim.isFresh()) {
-                Object unused = count(state.granted(claim, hold(mode)));
+        private void grant(PendingRequest pending, LockMode mode) {
+            if (!pending.isFresh()) {
+                Object unused = count(state.granted(pending, hold(mode)));
             }
         }
 
         void refresh() {
-            Claim claim = count(state.claim());
-            Object unused = count(state.confirmed(claim, hold(LockMode.EXCLUSIVE)));
+            PendingRequest pending = count(state.begin());
+            Object unused = count(state.confirmed(pending, hold(LockMode.EXCLUSIVE)));
         }
 
         void lose() {

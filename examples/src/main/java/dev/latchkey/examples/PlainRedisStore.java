@@ -95,7 +95,7 @@ public final class PlainRedisStore implements ExpiringStore {
 
     @Override
     public Response refresh(Request request) {
-        Key holder = request.key().holding(Optional.of(new Key.Held(request.mode(), OptionalLong.empty())));
+        Key holder = request.key().claiming(Optional.of(new Key.Held(request.mode(), OptionalLong.empty())));
         return save(request.with(holder));
     }
 

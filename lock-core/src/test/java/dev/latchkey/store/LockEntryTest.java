@@ -69,7 +69,7 @@ class LockEntryTest {
         assertThat(room.delete(reader, NOW)).isTrue();
 
         assertThat(token(first)).isPresent().isEqualTo(token(second));
-        assertThat(room.refresh(request(key.holding(claim(first)), LockMode.EXCLUSIVE, SHORT), NOW))
+        assertThat(room.refresh(request(key.claiming(claim(first)), LockMode.EXCLUSIVE, SHORT), NOW))
                 .isInstanceOf(Response.Granted.class);
     }
 
@@ -170,7 +170,7 @@ class LockEntryTest {
     }
 
     private Key held() {
-        return key.holding(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
+        return key.claiming(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
     }
 
     private static Request request(Key key, LockMode mode, Duration ttl) {

@@ -138,7 +138,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     default void givenHeldExclusively_whenARefreshForASharedHoldComesLate_thenItStaysExclusive(Fixture fixture) {
         Key key = fixture.key();
         Response.Granted held = granted(fixture.store().save(exclusive(key)));
-        Key late = key.holding(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
+        Key late = key.claiming(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty())));
 
         Response unused = fixture.store(ExpiringStore.class).refresh(Requests.shared(late));
 

@@ -425,6 +425,22 @@ class LateRequestsTest {
         assertThat(received.fencingToken()).isEmpty();
     }
 
+    @Test
+    void givenAKeyReceivedAsShared_whenItSharesAfterAPromotionByTheOtherOwner_thenNotBelievedToBeExclusive()
+            throws Exception {
+        Lock reader = lock.acquireShared();
+        Lock received = locks.createLock(reader.key(), TTL);
+        assertThat(reader.tryAcquire()).isTrue();
+
+        assertThat(received.tryAcquireShared()).isTrue();
+        assertThat(received.fencingToken()).isEmpty();
+        assertThat(received.tryAcquireShared()).isTrue();
+        assertThat(received.fencingToken()).isEmpty();
+
+        assertThat(received.tryAcquire()).isTrue();
+        assertThat(received.fencingToken()).isEqualTo(reader.fencingToken());
+    }
+
     /** Such a wait gives nothing up: the key held nothing. */
     @Test
     void givenAReceivedKeyThatHoldsNothing_whenAWaitToShareIsInterrupted_thenItMayBeTakenExclusively()

@@ -220,6 +220,40 @@ class StayingTheOwnerTest {
         assertThat(Thread.interrupted()).isFalse();
     }
 
+    /** A listener does not tell the worker, who is not interrupted either: the refusal would read as "still shared". */
+    @Test
+    void givenInterruptOnLossAndAListener_whenTheSessionEndsInARefusedPromotion_thenThrownOnce() throws Exception {
+        Lock lock =
+                locks.lock("x").ttl(TTL).interruptOnLoss().onLost(losses::add).create();
+        assertThat(lock.tryAcquireShared()).isTrue();
+        assertThat(locks.createLock("x", TTL).tryAcquireShared()).isTrue();
+        store.next(SAVE, Fault.meanwhile(() -> store.lose(lock.key(), LossReason.SESSION_LOST)));
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(lock::tryAcquire)
+                .satisfies(e -> assertThat(e.reason()).isEqualTo(LossReason.SESSION_LOST));
+
+        assertThat(next(losses)).isEqualTo(LossReason.SESSION_LOST);
+        assertThat(Thread.interrupted()).isFalse();
+        assertThat(lock.tryAcquireShared()).isTrue();
+        assertThat(lock.release()).isTrue();
+        assertThat(losses).isEmpty();
+    }
+
+    @Test
+    void givenInterruptOnLossAndAListener_whenTheWorkerWasShownTheLoss_thenTakenAnew() throws Exception {
+        Lock lock =
+                locks.lock("x").ttl(TTL).interruptOnLoss().onLost(losses::add).create();
+        store.next(FIND, Fault.meanwhile(() -> store.lose(lock.key(), LossReason.SESSION_LOST)));
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lock.isAcquired()).isFalse();
+
+        assertThat(next(losses)).isEqualTo(LossReason.SESSION_LOST);
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
     /** Who finds it by a call is not interrupted: that call tells it. */
     @Test
     void givenInterruptOnLoss_whenTheWorkerFindsTheEndOfTheSessionAsItAcquires_thenThrownOnce() {
@@ -576,7 +610,7 @@ class StayingTheOwnerTest {
     }
 
     /** Hides that holds expire. */
-    private record Endless(PersistingStore store, List<Class<?>> capabilities) implements PersistingStore {
+    record Endless(PersistingStore store, List<Class<?>> capabilities) implements PersistingStore {
 
         @Override
         public <T> Optional<T> capability(Class<T> type) {

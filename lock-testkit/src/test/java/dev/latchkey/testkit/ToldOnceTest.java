@@ -345,6 +345,34 @@ class ToldOnceTest {
         assertThat(worker.result()).isTrue();
     }
 
+    /** What the interrupt sets off took so long that nobody was left then to tell the store, which keeps it for ever. */
+    @Test
+    void givenAnInterruptThatTakesLong_whenTheFactoryIsClosedMeanwhile_thenWhatIsOverIsEndedInTheStore()
+            throws Exception {
+        Pause slow = new Pause();
+        LockFactory endless = new LockFactory(new StayingTheOwnerTest.Endless(memory, List.of()));
+        Lock lock = endless.lock("x")
+                .maxHold(SHORT)
+                .interruptOnLoss()
+                .onLost(losses::add)
+                .create();
+        BackgroundCall<Boolean> worker = BackgroundCall.start(() -> {
+            assertThat(lock.tryAcquire()).isTrue();
+            new SlowToClose(slow).work();
+            return Thread.interrupted();
+        });
+        slow.awaitReached();
+        Thread close = new Thread(endless::close);
+        close.start();
+        await().until(() -> close.getState() == Thread.State.BLOCKED || !close.isAlive());
+
+        slow.end();
+
+        close.join();
+        assertThat(worker.result()).isTrue();
+        assertThat(memory.holders("x")).isEmpty();
+    }
+
     /** Closed by whoever interrupts the thread that works with it, as a channel of files or sockets. */
     private static final class SlowToClose extends AbstractInterruptibleChannel {
 

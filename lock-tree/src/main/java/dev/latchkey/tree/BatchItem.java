@@ -30,7 +30,7 @@ record BatchItem(Request request, Optional<Response.Granted> grant) {
     /** Returns the key with the hold that was granted. */
     Key key() {
         OptionalLong fencingToken = grant.map(Response.Granted::fencingToken).orElse(OptionalLong.empty());
-        return request.key().holding(Optional.of(new Key.Held(request.mode(), fencingToken)));
+        return request.key().claiming(Optional.of(new Key.Held(request.mode(), fencingToken)));
     }
 
     private boolean isFresh() {

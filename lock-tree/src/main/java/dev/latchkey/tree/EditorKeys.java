@@ -150,7 +150,7 @@ final class EditorKeys {
         synchronized (this) {
             fresh.forEach(key -> held.remove(key.resource()));
             demotions.forEach(demotion ->
-                    held.replace(demotion.key().resource(), demotion.key().holding(Optional.of(SHARED))));
+                    held.replace(demotion.key().resource(), demotion.key().claiming(Optional.of(SHARED))));
             changes++;
         }
         return requests.release(fresh, demotions);
