@@ -260,6 +260,7 @@ final class QueuedAcquire {
             throw server.failures().of(resource(), cause);
         }
         place = place == null ? null : place.outdated();
+        early = null;
         askAgain = false;
         nextNanos = System.nanoTime() + RETRY_NANOS;
     }

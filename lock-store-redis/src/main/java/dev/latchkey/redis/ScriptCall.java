@@ -22,6 +22,7 @@ final class ScriptCall extends AsyncCommand<byte[], byte[], List<Long>> {
 
     private final @Nullable Script script;
     private volatile boolean sent;
+    private volatile Runnable onAnswer = () -> {};
 
     /** Whether the driver has sent it again although it must not, as a client of the application may do. */
     private volatile boolean sentAgain;
@@ -57,6 +58,17 @@ final class ScriptCall extends AsyncCommand<byte[], byte[], List<Long>> {
     /** A WAIT is not repeatable: it belongs to the connection that wrote. */
     private boolean isRepeatable() {
         return script != null && script.isRepeatable();
+    }
+
+    /** Sets what to do when the server answers, also if nobody waits for that any more. A thread of the driver does it: it must not wait. */
+    void onAnswer(Runnable answered) {
+        onAnswer = answered;
+    }
+
+    @Override
+    public void complete() {
+        onAnswer.run();
+        super.complete();
     }
 
     @Override

@@ -85,6 +85,7 @@ final class ScriptRunner {
 
     private void complete(
             CompletableFuture<List<Long>> answer, ScriptCall call, int generation, Consumer<Throwable> onFailure) {
+        call.onAnswer(() -> link.heard(null, generation));
         call.onComplete((reply, failure) -> {
             link.heard(failure, generation);
             Throwable inDoubt = call.failure();
@@ -165,7 +166,7 @@ final class ScriptRunner {
             return Uninterruptibles.await(answer, within.minusNanos(System.nanoTime() - sinceNanos));
         } catch (TimeoutException e) {
             answer.cancel(false);
-            throw within.compareTo(limit) < 0 ? failures.noAnswer(resource, within) : noAnswer(resource);
+            throw noAnswer(resource, within);
         } catch (CancellationException e) {
             throw new ExecutionException(e);
         }
@@ -173,8 +174,12 @@ final class ScriptRunner {
 
     /** Notes that the server has not answered within the limit, and describes it. */
     LockStorageException noAnswer(String resource) {
-        link.unanswered();
-        return failures.noAnswer(resource, limit);
+        return noAnswer(resource, limit);
+    }
+
+    private LockStorageException noAnswer(String resource, Duration within) {
+        link.unanswered(within);
+        return failures.noAnswer(resource, within);
     }
 
     /** Returns how many replicas have acknowledged what this connection has written. */

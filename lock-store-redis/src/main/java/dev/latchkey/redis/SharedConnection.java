@@ -45,7 +45,7 @@ final class SharedConnection implements RedisConnectionStateListener {
     private final BooleanSupplier isSilent = this::isSilent;
     private volatile Runnable onMoved = () -> {};
 
-    /** When the first request was not answered in time; null if an answer has come since. */
+    /** Since when the first request that was not answered in time was waited for; null if an answer has come since. */
     private volatile @Nullable Long silentSinceNanos;
 
     /**
@@ -117,13 +117,18 @@ final class SharedConnection implements RedisConnectionStateListener {
         }
     }
 
-    /** Notes a request that was not answered in time. A single one may be a slow server; after several in a row, it connects again. */
-    void unanswered() {
+    /**
+     * Notes a request that was not answered in time. A single one may be a slow server; after several in a row, it connects again:
+     * once no answer has come for one and a half times the limit.
+     *
+     * @param waited how long the answer was waited for
+     */
+    void unanswered(Duration waited) {
         long now = System.nanoTime();
         Long since = silentSinceNanos;
         if (since == null) {
-            silentSinceNanos = now;
-        } else if (now - since >= limit.toNanos() / 2) {
+            silentSinceNanos = now - waited.toNanos();
+        } else if (now - since >= limit.toNanos() / 2 * 3) {
             renew(isSilent);
         }
     }

@@ -1,6 +1,6 @@
 -- Acquires, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
 --@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, QUEUE_TTL, BEATS, FOREIGN
---@ takes read, write, seek, patience, lease, rely, is_known, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
+--@ takes read, write, seek, patience, lease, rely, know, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
@@ -65,7 +65,7 @@ end
 local function renew(may_shorten)
   local ends = own.ends
   lease(state, own, ttl, not may_shorten)
-  rely(own, claimed and is_known(state, claim) and '0' or attempt)
+  rely(own, attempt)
   if own.ends < ends and state.flag ~= '0' then
     wake()
   end
@@ -112,6 +112,10 @@ local function skip_the_dead(blocks)
   return false
 end
 
+if claimed then
+  know(state, own, claim)
+end
+
 if own and (state.mode == 'X' or want == 's') then
   unqueue()
   -- It may be a promotion whose answer was lost. Then its holder still believes in the shared hold.
@@ -122,7 +126,6 @@ if own and (state.mode == 'X' or want == 's') then
       return settle({ tonumber(state.fence), 1 })
     end
     state.mode, state.letter = 'S', 'S'
-    own.attempt = string.gsub(own.attempt, '%^', '')
     serve(state)
   end
   return settle(tonumber(state.fence))

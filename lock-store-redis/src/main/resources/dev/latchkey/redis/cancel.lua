@@ -16,32 +16,37 @@ if string.sub(raw, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
 end
 
--- Returns whether this attempt is among those of a hold, the others, and their mark.
+-- Returns whether this attempt is among several, and the others.
 local function without(attempts)
   local found, others = false, {}
-  for one in string.gmatch(attempts, '[^+^]+') do
+  for one in string.gmatch(attempts, '[^+]+') do
     if one == attempt then
       found = true
     else
       others[#others + 1] = one
     end
   end
-  return found, others, string.match(attempts, '%^?$')
+  return found, table.concat(others, '+')
 end
 
 local state = read(raw, clock())
 local own = seek(state, ARGV[1])
-local found, others, mark = without(own and own.attempt or '')
-if found and others[1] then
-  own.attempt, state.changed = table.concat(others, '+') .. mark, true
+local all, mark, shared = string.match(own and own.attempt or '', '^([^%^]*)(%^?)(.*)$')
+local found, others = without(all)
+local found_shared, others_shared = without(shared)
+if found and others ~= '' then
+  own.attempt, state.changed = others .. mark .. shared, true
 elseif found then
   ended, state.changed = 2, true
   if mark == '^' then
     -- Named anew, so that a second cancel of this attempt does not take the shared hold as well.
-    own.attempt, state.mode, state.letter = '0', 'S', 'S'
+    own.attempt, state.mode, state.letter = shared == '' and '0' or shared, 'S', 'S'
   else
     forget(state, own.token)
   end
+elseif found_shared then
+  -- Without it, nobody has the shared hold but those who promoted it.
+  own.attempt, state.changed = others_shared == '' and all or all .. mark .. others_shared, true
 end
 if ended > 0 then
   serve(state)

@@ -1,5 +1,5 @@
 -- Starts the lease of a live hold again. Its mode stays as it is.
---@ takes clock, STATE, FOREIGN, read, write, seek, lease, rely, is_known, lost, wake
+--@ takes clock, STATE, FOREIGN, read, write, seek, lease, know, lost, wake
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 retention in ms
 --         4 claim: the fencing token of an exclusive hold, - for a shared one, '' for whatever is held
@@ -19,9 +19,7 @@ end
 
 local ends = own.ends
 lease(state, own, ARGV[2], ARGV[5] ~= 's')
-if is_known(state, claim) then
-  rely(own, '0')
-end
+know(state, own, claim)
 local written = write(state, ARGV[3])
 if written.err then
   return written

@@ -2,7 +2,7 @@
 -- The short ways come before this file, because defining its functions takes longer than all that a free lock needs.
 --@ takes LAST_FENCE
 --@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, digits, read, write, write_released, seek, forget, patience, lease, fence, rely
---@ gives is_known, is_used_up, grant, turn_to, lost
+--@ gives know, is_used_up, grant, turn_to, lost
 --
 -- KEYS[1]   the state of a resource, a string:
 --             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt> }
@@ -10,7 +10,7 @@
 --             flag   0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
 --             fence  the last fencing token
 --             attempt  who may undo it by a cancel: 0 nobody, else the attempts that rely on it, all of them, as <one>+<other>
---             ^ after the attempts: they promoted a shared hold
+--             ^ after the attempts: they promoted a shared hold; and after that the attempts which rely on it, if it may be undone
 --           An expired hold stays until the next grant, so that a late release learns whether another hold came between.
 -- KEYS[1]:q the queue, a sorted set of '<token> <attempt> <want> <ttl ms> <poll ms> <push>' by ticket, the time of the
 --           first request; a waiting promoter has ticket 1
@@ -133,18 +133,22 @@ end
 
 -- Notes that an attempt of the same key relies on the hold too: the cancel of one does not undo it, but that of all does.
 local function rely(own, attempt)
-  local attempts, mark = string.match(own.attempt, '^([^%^]*)(%^?)$')
+  local attempts, promoted = string.match(own.attempt, '^([^%^]*)(.*)$')
   if attempt == '0' or attempts == '0' or #attempts > LONGEST_ATTEMPTS then
     own.attempt = '0'
   elseif not string.find('+' .. attempts .. '+', '+' .. attempt .. '+', 1, true) then
-    own.attempt = attempts .. '+' .. attempt .. mark
+    own.attempt = attempts .. '+' .. attempt .. promoted
   end
 end
 
--- Whether who claims this knows of the hold, so that no late cancel may undo it. Who claims a shared hold does not know of its
--- promotion.
-local function is_known(state, claim)
-  return claim ~= '-' or state.mode == 'S'
+-- Notes that somebody who claims this knows of the hold, so that no late cancel may undo it. Who claims a shared hold does not
+-- know of its promotion.
+local function know(state, own, claim)
+  if claim ~= '-' or state.mode == 'S' then
+    own.attempt = '0'
+  else
+    own.attempt = string.gsub(own.attempt, '%^.*', '^')
+  end
 end
 
 -- Whether this would be a new exclusive hold, and no fencing token is left for it.
@@ -153,7 +157,7 @@ local function is_used_up(state, own, want)
 end
 
 local function grant(state, own, token, attempt, want, ms)
-  local promotes = own and state.mode == 'S' and want ~= 's'
+  local shared = own and state.mode == 'S' and want ~= 's' and attempt ~= '0' and own.attempt
   state.fence = fence(state, own, want)
   if not own then
     own = { token = token, attempt = attempt }
@@ -161,8 +165,8 @@ local function grant(state, own, token, attempt, want, ms)
   end
   lease(state, own, ms, true)
   rely(own, attempt)
-  if promotes then
-    own.attempt = attempt .. '^'
+  if shared then
+    own.attempt = attempt .. '^' .. (shared == '0' and '' or shared)
   end
   state.letter = want == 's' and 'S' or 'X'
   state.mode, state.expired, state.granted = state.letter, {}, true

@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +10,8 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.RefreshResult;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
@@ -26,6 +29,8 @@ import org.junit.jupiter.api.Test;
 
 /** Messages are lost, connections break while somebody waits, or nothing arrives any more and nobody says so. */
 class RedisNetworkFaultsIT extends BehindAProxy {
+
+    private static final Duration SHORT_LIMIT = Duration.ofMillis(100);
 
     @Test
     void givenTheGrantIsLost_whenTheWaiterLooks_thenItHasIt() throws Exception {
@@ -187,6 +192,42 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         assertThat(rival.isAcquired()).isTrue();
         assertThat(rival.release()).isTrue();
         checkAftermath(token);
+    }
+
+    /** A holder of short leases asks for no longer than they last, which is shorter than the command timeout. */
+    @Test
+    void givenTheConnectionIsSilent_whenOnlyRefreshesWithAShortLimitAreSent_thenAnotherIsOpened() {
+        try (RedisStore store = open("redis://" + proxy.address() + "?timeout=1s")) {
+            Request request = exclusive(Key.of(RESOURCE));
+            granted(store.save(request));
+            int before = proxy.connections();
+            proxy.silence();
+
+            Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> {
+                assertThat(store.refreshAll(List.of(request), SHORT_LIMIT))
+                        .hasOnlyElementsOfType(RefreshResult.Failed.class);
+                return proxy.connections() > before;
+            });
+            proxy.heal();
+        }
+    }
+
+    @Test
+    void givenASlowServer_whenItAnswersAfterEachShortLimit_thenTheConnectionStays() {
+        try (RedisStore store = open("redis://" + proxy.address() + "?timeout=1s")) {
+            Request request = exclusive(Key.of(RESOURCE));
+            granted(store.save(request));
+            int before = proxy.connections();
+            proxy.delay(SHORT_LIMIT.multipliedBy(4));
+            long begun = System.nanoTime();
+
+            while (System.nanoTime() - begun < Duration.ofSeconds(4).toNanos()) {
+                assertThat(store.refreshAll(List.of(request), SHORT_LIMIT))
+                        .hasOnlyElementsOfType(RefreshResult.Failed.class);
+                assertThat(proxy.connections()).isEqualTo(before);
+            }
+            proxy.delay(Duration.ZERO);
+        }
     }
 
     /** It sends away who waits, and looks for them once: who comes just then must find that it is closed. */

@@ -191,6 +191,46 @@ class RedisScriptOrderIT extends WithAStore {
         }
     }
 
+    /** The shared hold, which the first wait has not read, stayed for a whole TTL. */
+    @Test
+    void givenOneWaitSharesAndAnotherPromotesTheSameKey_whenBothAreCancelled_thenNothingIsHeld() {
+        assertThat(wait(shared(key), "a.1", 0).get(0)).isPositive();
+        assertThat(wait(exclusive(key), "b.2", 0).get(0)).isPositive();
+        assertThat(cancel(shared(key), "a.1")).isZero();
+        assertThat(store.find(key).map(Response.Granted::mode)).hasValue(LockMode.EXCLUSIVE);
+        assertThat(cancel(exclusive(key), "b.2")).isEqualTo(2);
+        assertThat(keys.held()).isEmpty();
+
+        assertThat(wait(shared(key), "a.3", 0).get(0)).isPositive();
+        assertThat(wait(exclusive(key), "b.4", 0).get(0)).isPositive();
+        assertThat(cancel(exclusive(key), "b.4")).isEqualTo(2);
+        assertThat(cancel(exclusive(key), "b.4")).as("again").isZero();
+        assertThat(store.find(key).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
+        assertThat(cancel(shared(key), "a.3")).isEqualTo(2);
+        assertThat(keys.held()).isEmpty();
+    }
+
+    /** The answer to the wait that shares is lost, so its cancel comes late; by then its caller has found that it holds. */
+    @Test
+    void givenWhoPromotesOrRefreshesKnowsOfTheSharedHold_whenAllWaitsAreCancelled_thenItIsShared() {
+        Key promoted = Key.of(resource);
+        long fence = wait(shared(promoted), "a.1", 0).get(0);
+        Key reader = holding(promoted, store.find(promoted).orElseThrow());
+        assertThat(wait(exclusive(reader), "b.2", 0).get(0)).isGreaterThan(fence);
+        assertThat(cancel(exclusive(reader), "b.2")).isEqualTo(2);
+        assertThat(cancel(shared(promoted), "a.1")).isZero();
+        assertThat(store.find(promoted).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
+        assertThat(store.delete(promoted)).isTrue();
+
+        assertThat(wait(shared(key), "a.3", 0).get(0)).isPositive();
+        Key refreshed = holding(key, store.find(key).orElseThrow());
+        assertThat(wait(exclusive(key), "b.4", 0).get(0)).isPositive();
+        granted(store.refresh(shared(refreshed)));
+        assertThat(cancel(shared(key), "a.3")).isZero();
+        assertThat(cancel(exclusive(key), "b.4")).isEqualTo(2);
+        assertThat(store.find(key).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
+    }
+
     /** What is asked for again and again must not make the state grow. */
     @Test
     void givenHeld_whenItIsWaitedForAgainAndAgain_thenTheStateStaysSmall() {

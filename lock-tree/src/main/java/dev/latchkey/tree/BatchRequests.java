@@ -66,11 +66,12 @@ final class BatchRequests {
                     .forEach(request -> unansweredPromotions.put(request.key().resource(), request));
             throw e;
         }
+        if (!(attempt instanceof BatchAttempt.Granted granted)) {
+            // A refusal changes nothing: what was promoted without an answer still is.
+            return attempt;
+        }
         requests.forEach(request -> unansweredPromotions.remove(request.key().resource()));
-        boolean isChecked = indexed.isPresent() || indexes.isEmpty();
-        return isChecked || !(attempt instanceof BatchAttempt.Granted granted)
-                ? attempt
-                : checked(requests, granted, check, indexes.get());
+        return indexed.isPresent() || indexes.isEmpty() ? granted : checked(requests, granted, check, indexes.get());
     }
 
     private BatchAttempt checked(

@@ -81,7 +81,7 @@ final class EditorHold {
             begun = lock.tryAcquire();
         } finally {
             if (!begun) {
-                releaseKeys();
+                releaseLost();
             }
         }
         if (!begun) {
@@ -173,13 +173,13 @@ final class EditorHold {
 
     /** The Lock does not release what was lost, and it may be lost in part only. */
     private void releaseLost() {
-        if (!keys.keys().isEmpty()) {
-            releaseKeys();
-        }
-    }
-
-    private void releaseKeys() {
         holdStore.end(resource);
-        boolean unused = keys.releaseAll();
+        try {
+            if (!keys.keys().isEmpty()) {
+                boolean unused = keys.releaseAll();
+            }
+        } finally {
+            keys.forgetReleased();
+        }
     }
 }

@@ -51,6 +51,9 @@ final class EditorKeys {
     /** Replaced when everything is released. */
     private volatile Map<String, Key> keys = new ConcurrentHashMap<>();
 
+    /** What was released and the editor has not given up: it may still push what it changed there. Used inside the monitor. */
+    private final Map<String, LockMode> releasedUnasked = new HashMap<>();
+
     /** Written inside the monitor. */
     private volatile long changes;
 
@@ -274,29 +277,47 @@ final class EditorKeys {
         }
     }
 
-    /** Records in the store that a change was made under everything that is held; in the turn. */
+    /** Records in the store that a change was made under everything that is held, or was when it was lost; in the turn. */
     void record(long index) {
+        Map<String, LockMode> changed;
+        synchronized (this) {
+            changed = modes();
+            releasedUnasked.forEach((resource, mode) -> changed.merge(resource, mode, EditorKeys::stronger));
+        }
         Map<String, StateIndex> raised = new HashMap<>();
-        keys.forEach((resource, key) -> raised.put(
-                resource, mode(key) == LockMode.EXCLUSIVE ? new StateIndex(index, 0) : new StateIndex(0, index)));
+        changed.forEach((resource, mode) ->
+                raised.put(resource, mode == LockMode.EXCLUSIVE ? new StateIndex(index, 0) : new StateIndex(0, index)));
         if (!raised.isEmpty()) {
             requests.record(raised);
         }
+    }
+
+    private static LockMode stronger(LockMode one, LockMode other) {
+        return one == LockMode.EXCLUSIVE ? one : other;
     }
 
     static LockMode mode(Key key) {
         return key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
     }
 
-    /** Releases everything, and starts again with nothing. Returns whether all of it was held until then. */
+    /**
+     * Releases everything, and starts again with nothing. The Lock does so by itself when a session seems over. Returns whether
+     * all of it was held until then.
+     */
     boolean releaseAll() {
         Map<String, Key> all;
         synchronized (this) {
+            modes().forEach((resource, mode) -> releasedUnasked.merge(resource, mode, EditorKeys::stronger));
             all = keys;
             keys = new ConcurrentHashMap<>();
             changes++;
         }
         return requests.releaseAll(List.copyOf(all.values())) == all.size();
+    }
+
+    /** The editor has given up everything: what it pushes from now on was not changed under that. */
+    synchronized void forgetReleased() {
+        releasedUnasked.clear();
     }
 
     /** Asks the store for each key: only for stores without leases. */

@@ -2,6 +2,7 @@ package dev.latchkey.tree;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Key;
@@ -14,9 +15,11 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.StateIndex;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +29,8 @@ import org.junit.jupiter.api.Test;
 
 /** An editor who looks once its session may be over, before the store has come to tell of that. */
 class SessionLookTest {
+
+    private static final StateIndex SHARED_1 = new StateIndex(0, 1);
 
     private final Sessions store = new Sessions();
     private final TreeEditor editor = TreeLocks.of(store, "tree")
@@ -48,6 +53,33 @@ class SessionLookTest {
         editor.releaseAll();
         editor.acquire(TreeRequest.exclusive("part"));
         editor.checkExclusive("part");
+    }
+
+    /** What it pushes nevertheless is seen by whoever locks it next; what it holds later is another matter. */
+    @Test
+    void givenSeenLost_whenPushed_thenRecordedForAllThatWasHeld() {
+        TreeLocks locks = TreeLocks.of(store, "tree").indexes(store.memory).create();
+        TreeEditor pushing = locks.createEditor(id -> id.equals("part") ? List.of("model") : List.of());
+        pushing.acquire(TreeRequest.exclusive("part"));
+        store.endSession();
+        assertLost(() -> pushing.checkExclusive("part"));
+        await().until(() -> store.memory.holders("tree/part").isEmpty());
+
+        assertLost(() -> pushing.pushed(1));
+
+        assertThat(indexes()).containsOnly(entry("tree/part", new StateIndex(1, 0)), entry("tree/model", SHARED_1));
+        assertThatExceptionOfType(PullRequiredException.class)
+                .isThrownBy(() -> locks.createEditor(id -> List.of()).acquire(TreeRequest.exclusive("part")));
+        pushing.releaseAll();
+        pushing.pulled(1);
+        pushing.acquire(TreeRequest.exclusive("model"));
+        pushing.pushed(2);
+        assertThat(indexes())
+                .containsOnly(entry("tree/part", new StateIndex(1, 0)), entry("tree/model", new StateIndex(2, 1)));
+    }
+
+    private Map<String, StateIndex> indexes() {
+        return store.memory.indexes(List.of("tree/model", "tree/part"));
     }
 
     /** It was held without what is above it, which somebody else could have then. */

@@ -60,6 +60,27 @@ class StoreErrorTest {
         assertThat(other.held()).containsEntry("model", LockMode.SHARED);
     }
 
+    /** A refusal changes nothing, so the store still holds it exclusively. */
+    @ParameterizedTest
+    @EnumSource
+    void givenAPromotionFailedWithAnError_whenTriedAgainRefusedAndRefreshed_thenItIsPutBackToShared(Asking asking) {
+        Broken store = new Broken(memory, asking);
+        TreeEditor editor = tree(store);
+        editor.acquire(TreeRequest.shared("model"));
+        store.isBroken = true;
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model"))).isInstanceOf(LinkageError.class);
+        store.isBroken = false;
+        TreeEditor other = tree(memory);
+        other.acquire(TreeRequest.exclusive("dictionary"));
+
+        assertThatThrownBy(() -> editor.acquire(TreeRequest.exclusive("model", "dictionary")))
+                .isInstanceOf(TreeConflictException.class);
+        editor.refresh();
+
+        other.acquire(TreeRequest.shared("model"));
+        assertThat(other.held()).containsEntry("model", LockMode.SHARED);
+    }
+
     private static TreeEditor tree(PersistingStore store) {
         return TreeLocks.of(store, "tree").withoutStateRule().create().createEditor(id -> List.of());
     }
