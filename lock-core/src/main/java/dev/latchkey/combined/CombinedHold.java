@@ -196,6 +196,27 @@ final class CombinedHold {
         saves.end(request);
     }
 
+    /**
+     * Members are about to be asked to demote what a promotion was granted in vain; until that is on its way, no other promotion
+     * makes it exclusive. False if one has: what members have is of that.
+     */
+    synchronized boolean undoBegins() {
+        boolean isShared = mode().filter(mode -> mode == LockMode.EXCLUSIVE).isEmpty() || !isHeld();
+        if (isShared) {
+            saves.demotionBegins();
+        }
+        return isShared;
+    }
+
+    synchronized void undoEnds() {
+        saves.demotionEnds();
+    }
+
+    /** Whether it has neither ended, nor is its lease over. */
+    synchronized boolean isHeld() {
+        return !ended && !wasOverAt(System.nanoTime());
+    }
+
     /** Whether no save has begun since. */
     synchronized boolean isLastSave(int save) {
         return saves.isLast(save);

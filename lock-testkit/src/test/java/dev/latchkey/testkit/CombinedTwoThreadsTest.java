@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
+import static dev.latchkey.testkit.FaultyStore.Operation.RAISE_FENCE;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static dev.latchkey.testkit.Requests.exclusive;
@@ -228,6 +229,37 @@ class CombinedTwoThreadsTest {
 
         assertThat(stalling.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
         granted(store.refresh(exclusive(writes)));
+    }
+
+    /** The second had the members demote what they had granted to the first, before that was told. */
+    @Test
+    void givenGrantedButNotTold_whenASecondLockIsNotAnswered_thenItIsNotToldExclusiveWhereReadersGetIn()
+            throws Exception {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).always(SAVE, Fault.unreachable());
+        grantATokenAtTheSecond();
+        Pause raising = new Pause();
+        members.get(0).next(RAISE_FENCE, Fault.pausedBefore(raising));
+        BackgroundCall<Response> first = BackgroundCall.start(() -> store.save(exclusive(reads)));
+        raising.awaitReached();
+        members.get(1).next(SAVE, Fault.replyLost());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+
+        raising.end();
+        assertThat(first.result()).isInstanceOf(Response.Conflicted.class);
+        granted(store.refresh(shared(reads)));
+        granted(stalling.save(shared(Key.of("x"))));
+    }
+
+    /** So that the next one there is greater than that of the first. */
+    private void grantATokenAtTheSecond() {
+        Key another = Key.of("x");
+        assertThat(memories.get(1).delete(key)).isTrue();
+        granted(memories.get(1).save(exclusive(another)));
+        assertThat(memories.get(1).delete(another)).isTrue();
+        granted(memories.get(1).save(shared(key)));
     }
 
     private static CombinedStore unfenced(List<FaultyStore> stores) {
