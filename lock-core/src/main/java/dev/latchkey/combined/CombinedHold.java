@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class CombinedHold {
 
     /** Who is told by the answer to a request of its own is told nothing before. */
-    private static final CompletableFuture<Void> AT_ONCE = CompletableFuture.completedFuture(null);
+    static final CompletableFuture<Void> AT_ONCE = CompletableFuture.completedFuture(null);
 
     private final Quorum quorum;
     private final Key key;
@@ -137,10 +137,7 @@ final class CombinedHold {
     /** As {@link #drop}, unless there was a save since the question, or when it was asked: that may have put it back. */
     void dropUnlessSaved(Member member, int savesBefore) {
         synchronized (this) {
-            if (savesBefore < 0 || savesBefore != savesIfQuiet()) {
-                return;
-            }
-            if (isEnoughWithout(member) || ended) {
+            if (!isUnsaved(savesBefore) || isEnoughWithout(member) || ended) {
                 return;
             }
             endedWithSessions = true;
@@ -230,14 +227,30 @@ final class CombinedHold {
     /**
      * Ends it, since a question found too little of it, and has the rest given back; not if there was a save since, or when
      * the question was asked: it may have seen the half of that.
+     *
+     * @param told complete when the holder is told of it
      */
-    void endUnlessSaved(int savesBefore, Collection<Member> inDoubt) {
-        synchronized (this) {
-            if (savesBefore < 0 || savesBefore != savesIfQuiet() || !end()) {
-                return;
-            }
+    void endUnlessSaved(int savesBefore, Collection<Member> inDoubt, CompletableFuture<?> told) {
+        if (endsUnlessSaved(savesBefore)) {
+            giveBack(inDoubt, told);
         }
-        giveBack(inDoubt, AT_ONCE);
+    }
+
+    /** As {@link #endUnlessSaved}; tells it, for whoever has looked may look for others before it says so. */
+    void loseUnlessSaved(int savesBefore, Collection<Member> inDoubt) {
+        if (endsUnlessSaved(savesBefore)) {
+            CompletableFuture<Void> told = new CompletableFuture<>();
+            giveBack(inDoubt, told);
+            tell(LossReason.SESSION_LOST, told);
+        }
+    }
+
+    private synchronized boolean endsUnlessSaved(int savesBefore) {
+        return isUnsaved(savesBefore) && end();
+    }
+
+    private boolean isUnsaved(int savesBefore) {
+        return savesBefore >= 0 && savesBefore == savesIfQuiet();
     }
 
     /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
@@ -258,6 +271,12 @@ final class CombinedHold {
     /** The same key holds anew, as something else: members have nothing more of this one to give back, but of that. */
     synchronized void superseded() {
         superseded = true;
+    }
+
+    /** As {@link #superseded}; not if there was a save since a question, or when it was asked. */
+    synchronized boolean supersededUnlessSaved(int savesBefore) {
+        superseded |= isUnsaved(savesBefore);
+        return superseded;
     }
 
     private synchronized boolean isSuperseded() {

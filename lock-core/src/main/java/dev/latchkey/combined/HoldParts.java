@@ -30,6 +30,8 @@ final class HoldParts {
     /** The exclusive hold that was demoted last. */
     private Optional<Key.Held> givenUp = Optional.empty();
 
+    private boolean wasDemotedElsewhere;
+
     /** The save that made it exclusive: a part of before may have become a shared one. */
     private int exclusiveSince;
 
@@ -78,7 +80,12 @@ final class HoldParts {
 
     /** It is shared, unless a second Lock over the key asks for less than is held: that does not demote it. */
     void share(Map<Member, Response.Granted> granted) {
-        if (mode != LockMode.EXCLUSIVE || !quorum.isExclusive(key, granted)) {
+        if (mode != LockMode.EXCLUSIVE) {
+            demote();
+        } else if (!quorum.isExclusive(key, granted)) {
+            // Elsewhere, where also those that do not say so may have been promoted, and may still be asked to demote.
+            wasDemotedElsewhere = true;
+            parts.keySet().retainAll(granted.keySet());
             demote();
         }
     }
@@ -97,12 +104,12 @@ final class HoldParts {
         return mode == LockMode.SHARED && givenUp.equals(claimed);
     }
 
-    /** Whether one is exclusive of what is shared; of a hold that was taken elsewhere also one that was not seen yet. */
+    /** Whether one is exclusive of what is shared; of a hold that was elsewhere also one that was not seen since. */
     boolean mayBeDemoted(Member member) {
         return mode == LockMode.SHARED
                 && of(member)
                         .map(held -> held.mode() == LockMode.EXCLUSIVE)
-                        .orElse(key.held().isPresent());
+                        .orElse(wasDemotedElsewhere || key.held().isPresent());
     }
 
     /** Whether they can be the hold that is claimed: an exclusive one has its token. */

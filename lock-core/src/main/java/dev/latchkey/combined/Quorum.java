@@ -160,10 +160,13 @@ final class Quorum {
         });
     }
 
-    /** What the same key holds is something else by now. */
-    void supersede(Key key, CombinedHold hold) {
-        hold.superseded();
+    /** What the same key holds is something else by now. False if there was a save since a question, or when it was asked. */
+    boolean supersede(Key key, CombinedHold hold, int savesBefore) {
+        if (!hold.supersededUnlessSaved(savesBefore)) {
+            return false;
+        }
         holds.remove(key.token(), hold);
+        return true;
     }
 
     boolean isHeldAs(Key key, CombinedHold hold) {

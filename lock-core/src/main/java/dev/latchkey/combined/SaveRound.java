@@ -144,7 +144,7 @@ final class SaveRound {
             }
             case OPEN, FAILED -> {
                 undo();
-                throw round.failure();
+                throw request.isDemotion() ? round.inDoubtFailure() : round.failure();
             }
         };
     }
