@@ -51,6 +51,11 @@ final class CombinedHold {
         this.parts = new HoldParts(quorum, key);
     }
 
+    /** The same key claims what is not known here. */
+    synchronized void claimed(Key claiming) {
+        parts.claimed(claiming);
+    }
+
     /** What a member has to be told that the key claims to hold there; empty if it is not known to hold anything. */
     synchronized Optional<Key.Held> part(Member member) {
         return parts.of(member);
@@ -207,6 +212,15 @@ final class CombinedHold {
 
     synchronized void undoEnds() {
         saves.demotionEnds();
+    }
+
+    /** Ends what nobody holds, or no more; false if it is held: what members have is of that. */
+    synchronized boolean endsUnheld() {
+        boolean isUnheld = mode().isEmpty() || !isHeld();
+        if (isUnheld) {
+            boolean unused = end();
+        }
+        return isUnheld;
     }
 
     /** Whether it has neither ended, nor is its lease over. */

@@ -30,7 +30,8 @@ final class HoldParts {
     /** The exclusive hold that was demoted last. */
     private Optional<Key.Held> givenUp = Optional.empty();
 
-    private boolean wasDemotedElsewhere;
+    /** Whether it was elsewhere, where a member may have been asked to demote. */
+    private boolean wasElsewhere;
 
     /** The save that made it exclusive: a part of before may have become a shared one. */
     private int exclusiveSince;
@@ -38,6 +39,11 @@ final class HoldParts {
     HoldParts(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
+        claimed(key);
+    }
+
+    void claimed(Key claiming) {
+        wasElsewhere |= claiming.held().isPresent();
     }
 
     Optional<Key.Held> of(Member member) {
@@ -84,7 +90,7 @@ final class HoldParts {
             demote();
         } else if (!quorum.isExclusive(key, granted)) {
             // Elsewhere, where also those that do not say so may have been promoted, and may still be asked to demote.
-            wasDemotedElsewhere = true;
+            wasElsewhere = true;
             parts.keySet().retainAll(granted.keySet());
             demote();
         }
@@ -107,9 +113,7 @@ final class HoldParts {
     /** Whether one is exclusive of what is shared; of a hold that was elsewhere also one that was not seen since. */
     boolean mayBeDemoted(Member member) {
         return mode == LockMode.SHARED
-                && of(member)
-                        .map(held -> held.mode() == LockMode.EXCLUSIVE)
-                        .orElse(wasDemotedElsewhere || key.held().isPresent());
+                && of(member).map(held -> held.mode() == LockMode.EXCLUSIVE).orElse(wasElsewhere);
     }
 
     /** Whether they can be the hold that is claimed: an exclusive one has its token. */

@@ -55,10 +55,18 @@ final class Rollback {
                 wasExclusive ? known : key.held().map(Key.Held::mode).or(() -> known);
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
         if (had.isEmpty()) {
-            quorum.forget(key);
-            settle(ask(this::delete));
+            giveBack(hold);
         } else if (isPromotion && hold.map(CombinedHold::undoBegins).orElse(true)) {
             demote(hold);
+        }
+    }
+
+    private void giveBack(Optional<CombinedHold> hold) {
+        if (hold.map(CombinedHold::endsUnheld).orElse(true)) {
+            MemberResponses<Object> deleted = ask(this::delete);
+            // Not before: what the same key takes from now on comes after it at each member.
+            hold.ifPresent(ended -> quorum.leave(key, ended));
+            settle(deleted);
         }
     }
 

@@ -350,6 +350,25 @@ class CombinedTwoThreadsTest {
         granted(stalling.save(shared(Key.of("x"))));
     }
 
+    /** As before, of a key that held nothing: the second had the members give back what they had granted to the first. */
+    @Test
+    void givenGrantedButNotTold_whenASecondLockThatClaimsNothingIsNotAnswered_thenNoRivalGetsIn() throws Exception {
+        grantToken(memories.get(1));
+        members.get(2).always(SAVE, Fault.unreachable());
+        Pause raising = new Pause();
+        members.get(0).next(RAISE_FENCE, Fault.pausedBefore(raising));
+        BackgroundCall<Response> first = BackgroundCall.start(() -> store.save(exclusive(key)));
+        raising.awaitReached();
+        members.get(1).next(SAVE, Fault.replyLost());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(key)));
+
+        raising.end();
+        granted(first.result());
+        members.get(2).heal();
+        assertThat(stalling.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+    }
+
     /** So that the next one there is greater than those of the others. */
     private static void grantToken(InMemoryStore memory) {
         Key another = Key.of("x");
