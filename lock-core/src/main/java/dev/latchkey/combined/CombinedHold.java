@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class CombinedHold {
 
     /** Who is told by the answer to a request of its own is told nothing before. */
-    private static final CompletableFuture<Void> AT_ONCE = CompletableFuture.completedFuture(null);
+    static final CompletableFuture<Void> AT_ONCE = CompletableFuture.completedFuture(null);
 
     private final Quorum quorum;
     private final Key key;
@@ -49,6 +49,11 @@ final class CombinedHold {
         this.quorum = quorum;
         this.key = key;
         this.parts = new HoldParts(quorum, key);
+    }
+
+    /** The same key claims what is not known here. */
+    synchronized void claimed(Key claiming) {
+        parts.claimed(claiming);
     }
 
     /** What a member has to be told that the key claims to hold there; empty if it is not known to hold anything. */
@@ -137,10 +142,7 @@ final class CombinedHold {
     /** As {@link #drop}, unless there was a save since the question, or when it was asked: that may have put it back. */
     void dropUnlessSaved(Member member, int savesBefore) {
         synchronized (this) {
-            if (savesBefore < 0 || savesBefore != savesIfQuiet()) {
-                return;
-            }
-            if (isEnoughWithout(member) || ended) {
+            if (!isUnsaved(savesBefore) || isEnoughWithout(member) || ended) {
                 return;
             }
             endedWithSessions = true;
@@ -196,6 +198,36 @@ final class CombinedHold {
         saves.end(request);
     }
 
+    /**
+     * Members are about to be asked to demote what a promotion was granted in vain; until that is on its way, no other promotion
+     * makes it exclusive. False if one has: what members have is of that.
+     */
+    synchronized boolean undoBegins() {
+        boolean isShared = mode().filter(mode -> mode == LockMode.EXCLUSIVE).isEmpty() || !isHeld();
+        if (isShared) {
+            saves.demotionBegins();
+        }
+        return isShared;
+    }
+
+    synchronized void undoEnds() {
+        saves.demotionEnds();
+    }
+
+    /** Ends what nobody holds, or no more; false if it is held: what members have is of that. */
+    synchronized boolean endsUnheld() {
+        boolean isUnheld = mode().isEmpty() || !isHeld();
+        if (isUnheld) {
+            boolean unused = end();
+        }
+        return isUnheld;
+    }
+
+    /** Whether it has neither ended, nor is its lease over. */
+    synchronized boolean isHeld() {
+        return !ended && !wasOverAt(System.nanoTime());
+    }
+
     /** Whether no save has begun since. */
     synchronized boolean isLastSave(int save) {
         return saves.isLast(save);
@@ -209,14 +241,30 @@ final class CombinedHold {
     /**
      * Ends it, since a question found too little of it, and has the rest given back; not if there was a save since, or when
      * the question was asked: it may have seen the half of that.
+     *
+     * @param told complete when the holder is told of it
      */
-    void endUnlessSaved(int savesBefore, Collection<Member> inDoubt) {
-        synchronized (this) {
-            if (savesBefore < 0 || savesBefore != savesIfQuiet() || !end()) {
-                return;
-            }
+    void endUnlessSaved(int savesBefore, Collection<Member> inDoubt, CompletableFuture<?> told) {
+        if (endsUnlessSaved(savesBefore)) {
+            giveBack(inDoubt, told);
         }
-        giveBack(inDoubt, AT_ONCE);
+    }
+
+    /** As {@link #endUnlessSaved}; tells it, for whoever has looked may look for others before it says so. */
+    void loseUnlessSaved(int savesBefore, Collection<Member> inDoubt) {
+        if (endsUnlessSaved(savesBefore)) {
+            CompletableFuture<Void> told = new CompletableFuture<>();
+            giveBack(inDoubt, told);
+            tell(LossReason.SESSION_LOST, told);
+        }
+    }
+
+    private synchronized boolean endsUnlessSaved(int savesBefore) {
+        return isUnsaved(savesBefore) && end();
+    }
+
+    private boolean isUnsaved(int savesBefore) {
+        return savesBefore >= 0 && savesBefore == savesIfQuiet();
     }
 
     /** Ends it, and has members give back what they have of it; once, for the key may hold again afterwards. */
@@ -237,6 +285,12 @@ final class CombinedHold {
     /** The same key holds anew, as something else: members have nothing more of this one to give back, but of that. */
     synchronized void superseded() {
         superseded = true;
+    }
+
+    /** As {@link #superseded}; not if there was a save since a question, or when it was asked. */
+    synchronized boolean supersededUnlessSaved(int savesBefore) {
+        superseded |= isUnsaved(savesBefore);
+        return superseded;
     }
 
     private synchronized boolean isSuperseded() {

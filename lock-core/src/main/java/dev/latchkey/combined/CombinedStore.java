@@ -3,6 +3,7 @@ package dev.latchkey.combined;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
@@ -127,7 +128,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
         if (SaveRound.changesMode(request) && quorum.hold(request).isEmpty()) {
             // Taken or changed elsewhere: a member demotes only what is claimed with its own token, which this asks
             // for, and promotes only what was seen to be shared there.
-            Response known = new RefreshRound(quorum, request, quorum.end()).finish();
+            Response known = new RefreshRound(quorum, request, quorum.end(), CombinedHold.AT_ONCE).finish();
             if (!(known instanceof Response.Granted)) {
                 return known;
             }
@@ -145,14 +146,19 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
 
     /**
      * What is claimed as shared, and known as exclusive, may have been given away and demoted, unless a second Lock asks. If
-     * too few members answer to tell, none is asked to promote: what they have would be demoted if that fails.
+     * too few members answer to tell, none is asked to promote: what they have would be demoted if that fails. Nor while a
+     * second Lock saves, for which it cannot be forgotten.
      */
     private void forgetIfDemotedElsewhere(Key key) {
         quorum.hold(key).filter(hold -> hold.isMoreThan(key.held())).ifPresent(hold -> {
             int saves = hold.savesIfQuiet();
-            boolean isShared = new FindRound(quorum, key).isSharedForCertain();
-            if (isShared && saves >= 0 && saves == hold.savesIfQuiet()) {
-                quorum.supersede(key, hold);
+            boolean isDemoted = new FindRound(quorum, key).isSharedForCertain() && hold.isMoreThan(key.held());
+            if (isDemoted && !quorum.supersede(key, hold, saves)) {
+                throw new LockStorageException(
+                        key.resource(),
+                        "another request of the key is in progress, which was demoted elsewhere; ask again",
+                        null,
+                        Failure.NOT_SENT);
             }
         });
     }
@@ -160,7 +166,7 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     @Override
     public Response refresh(Request request) {
         checkOpen(request.key());
-        return new RefreshRound(quorum, request, quorum.end()).finish();
+        return new RefreshRound(quorum, request, quorum.end(), CombinedHold.AT_ONCE).finish();
     }
 
     /** {@inheritDoc} A thousand refreshes are in progress at the same time. */
@@ -183,11 +189,16 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
     private List<RefreshResult> refreshAll(List<Request> requests, LongSupplier end) {
         requests.stream().map(Request::key).findFirst().ifPresent(this::checkOpen);
         List<RefreshResult> outcomes = new ArrayList<>();
-        for (int from = 0; from < requests.size(); from += AT_ONCE) {
-            List<RefreshRound> rounds = requests.subList(from, Math.min(requests.size(), from + AT_ONCE)).stream()
-                    .map(request -> new RefreshRound(quorum, request, end.getAsLong()))
-                    .toList();
-            rounds.forEach(round -> outcomes.add(RefreshResult.of(round::finish)));
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        try {
+            for (int from = 0; from < requests.size(); from += AT_ONCE) {
+                List<RefreshRound> rounds = requests.subList(from, Math.min(requests.size(), from + AT_ONCE)).stream()
+                        .map(request -> new RefreshRound(quorum, request, end.getAsLong(), told))
+                        .toList();
+                rounds.forEach(round -> outcomes.add(RefreshResult.of(round::finish)));
+            }
+        } finally {
+            told.complete(null);
         }
         return outcomes;
     }

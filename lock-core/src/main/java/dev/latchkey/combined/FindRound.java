@@ -62,16 +62,23 @@ final class FindRound {
 
     /** Whether it is held, and not exclusively, whatever members have that do not answer. */
     boolean isSharedForCertain() {
-        VoteCount.Verdict verdict =
-                round.await(answers -> quorum.isExclusive(key, Round.granted(answers)) || isShared(answers));
+        VoteCount.Verdict verdict = round.await(answers -> isExclusive(answers) || isShared(answers));
         round.onLate(answer -> {});
         boolean isHeld = verdict == VoteCount.Verdict.GRANTED;
         boolean isShared = isHeld && isShared(round.answers());
-        boolean isExclusive = isHeld && quorum.isExclusive(key, round.granted());
+        boolean isExclusive = isHeld && isExclusive(round.answers());
         if (!isShared && !isExclusive && verdict != VoteCount.Verdict.LOST) {
             throw round.failure();
         }
         return isShared;
+    }
+
+    /** Also by those that may still be asked to demote: they were not yet. */
+    private boolean isExclusive(List<Answer<Response>> answers) {
+        long exclusive = Round.granted(answers).values().stream()
+                .filter(part -> part.mode() == LockMode.EXCLUSIVE)
+                .count();
+        return quorum.isMet((int) exclusive);
     }
 
     private boolean isShared(List<Answer<Response>> answers) {
@@ -110,7 +117,7 @@ final class FindRound {
 
     private Optional<Response.Granted> lost() {
         if (isRefresh()) {
-            before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, round.inDoubt()));
+            before.ifPresent(hold -> hold.loseUnlessSaved(savesBefore, round.inDoubt()));
         }
         return Optional.empty();
     }

@@ -30,12 +30,20 @@ final class HoldParts {
     /** The exclusive hold that was demoted last. */
     private Optional<Key.Held> givenUp = Optional.empty();
 
+    /** Whether it was elsewhere, where a member may have been asked to demote. */
+    private boolean wasElsewhere;
+
     /** The save that made it exclusive: a part of before may have become a shared one. */
     private int exclusiveSince;
 
     HoldParts(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
+        claimed(key);
+    }
+
+    void claimed(Key claiming) {
+        wasElsewhere |= claiming.held().isPresent();
     }
 
     Optional<Key.Held> of(Member member) {
@@ -78,7 +86,12 @@ final class HoldParts {
 
     /** It is shared, unless a second Lock over the key asks for less than is held: that does not demote it. */
     void share(Map<Member, Response.Granted> granted) {
-        if (mode != LockMode.EXCLUSIVE || !quorum.isExclusive(key, granted)) {
+        if (mode != LockMode.EXCLUSIVE) {
+            demote();
+        } else if (!quorum.isExclusive(key, granted)) {
+            // Elsewhere, where also those that do not say so may have been promoted, and may still be asked to demote.
+            wasElsewhere = true;
+            parts.keySet().retainAll(granted.keySet());
             demote();
         }
     }
@@ -97,12 +110,10 @@ final class HoldParts {
         return mode == LockMode.SHARED && givenUp.equals(claimed);
     }
 
-    /** Whether one is exclusive of what is shared; of a hold that was taken elsewhere also one that was not seen yet. */
+    /** Whether one is exclusive of what is shared; of a hold that was elsewhere also one that was not seen since. */
     boolean mayBeDemoted(Member member) {
         return mode == LockMode.SHARED
-                && of(member)
-                        .map(held -> held.mode() == LockMode.EXCLUSIVE)
-                        .orElse(key.held().isPresent());
+                && of(member).map(held -> held.mode() == LockMode.EXCLUSIVE).orElse(wasElsewhere);
     }
 
     /** Whether they can be the hold that is claimed: an exclusive one has its token. */

@@ -130,12 +130,18 @@ final class Quorum {
 
     /** What this store knows of the hold the key claims; empty also if what it knows is another hold. */
     Optional<CombinedHold> hold(Key key) {
-        return Optional.ofNullable(holds.get(key.token())).filter(hold -> hold.fits(key.held()));
+        return known(key).filter(hold -> hold.fits(key.held()));
     }
 
     /** As {@link #hold(Key)}, for a request to save. */
     Optional<CombinedHold> hold(Request request) {
-        return Optional.ofNullable(holds.get(request.key().token())).filter(hold -> hold.fits(request));
+        return known(request.key()).filter(hold -> hold.fits(request));
+    }
+
+    /** Not what is only being taken. */
+    private Optional<CombinedHold> known(Key key) {
+        return Optional.ofNullable(holds.get(key.token()))
+                .filter(hold -> hold.mode().isPresent());
     }
 
     /** Whether the key claims an exclusive hold before the one that is known here: its request comes late. */
@@ -150,7 +156,8 @@ final class Quorum {
     CombinedHold holdOrNew(Key key) {
         sweepIfGrown();
         return holds.compute(key.token(), (token, known) -> {
-            if (known != null && known.fits(key.held())) {
+            if (known != null && (known.fits(key.held()) || known.mode().isEmpty())) {
+                known.claimed(key);
                 return known;
             }
             if (known != null) {
@@ -160,10 +167,13 @@ final class Quorum {
         });
     }
 
-    /** What the same key holds is something else by now. */
-    void supersede(Key key, CombinedHold hold) {
-        hold.superseded();
+    /** What the same key holds is something else by now. False if there was a save since a question, or when it was asked. */
+    boolean supersede(Key key, CombinedHold hold, int savesBefore) {
+        if (!hold.supersededUnlessSaved(savesBefore)) {
+            return false;
+        }
         holds.remove(key.token(), hold);
+        return true;
     }
 
     boolean isHeldAs(Key key, CombinedHold hold) {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 
 /** Refreshes at all members; one without leases is asked whether it still has its part. */
 final class RefreshRound {
@@ -25,13 +26,16 @@ final class RefreshRound {
     private final Key key;
     private final Optional<CombinedHold> before;
     private final int savesBefore;
+    private final CompletableFuture<?> told;
     private final long sentNanos = System.nanoTime();
     private final Round round;
 
-    RefreshRound(Quorum quorum, Request request, long end) {
+    /** The last argument is complete when the answer is told, as that of a batch is with all others. */
+    RefreshRound(Quorum quorum, Request request, long end, CompletableFuture<?> told) {
         this.quorum = quorum;
         this.request = request;
         this.key = request.key();
+        this.told = told;
         this.before = quorum.hold(key);
         this.savesBefore = before.map(CombinedHold::savesIfQuiet).orElse(-1);
         this.round = new Round(
@@ -72,7 +76,7 @@ final class RefreshRound {
             case LOST, CONFLICTED -> lost();
             case OPEN, FAILED -> {
                 round.onLate(answer -> {});
-                throw round.failure();
+                throw request.leaseChange() == LeaseChange.SET ? round.inDoubtFailure() : round.failure();
             }
         };
     }
@@ -119,7 +123,7 @@ final class RefreshRound {
                 .filter(answer -> answer.value() == SHARED_ONLY)
                 .map(Answer::member)
                 .forEach(inDoubt::add);
-        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, inDoubt));
+        before.ifPresent(hold -> hold.endUnlessSaved(savesBefore, inDoubt, told));
         round.onLate(answer -> {});
         return round.answers().stream()
                 .map(Answer::value)

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -46,32 +47,50 @@ final class Rollback {
     /** The argument is what this store knew the key to hold, which a second Lock over it does not claim. */
     void undo(Optional<CombinedHold> before) {
         round.onLate(answer -> {});
-        Optional<LockMode> known = before.filter(Rollback::isHeld).flatMap(CombinedHold::mode);
+        Optional<CombinedHold> hold = quorum.hold(key).or(() -> before);
+        Optional<LockMode> known = hold.filter(CombinedHold::isHeld).flatMap(CombinedHold::mode);
         // Also what a second Lock was granted that this one does not know of, and claims as shared.
         boolean wasExclusive = known.equals(Optional.of(LockMode.EXCLUSIVE));
         Optional<LockMode> had =
                 wasExclusive ? known : key.held().map(Key.Held::mode).or(() -> known);
-        boolean isFresh = had.isEmpty();
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
-        if (!isFresh && !isPromotion) {
-            return;
+        if (had.isEmpty()) {
+            giveBack(hold);
+        } else if (isPromotion && hold.map(CombinedHold::undoBegins).orElse(true)) {
+            demote(hold);
         }
-        if (isFresh) {
-            quorum.forget(key);
-        }
-        Map<Member, Response.Granted> granted = round.granted();
-        List<Member> inDoubt = round.inDoubt();
-        MemberResponses<Object> undone = new MemberResponses<>(inDoubt.size(), answer -> {});
-        for (Member member : inDoubt) {
-            undone.expect(
-                    member, isFresh ? delete(member) : member.call(key, () -> demote(member, granted.get(member))));
-        }
-        List<Answer<Object>> unused =
-                undone.await(soFar -> false, Math.min(System.nanoTime() + GRACE_NANOS, quorum.end()));
     }
 
-    private static boolean isHeld(CombinedHold hold) {
-        return !hold.hasEnded() && !hold.wasOverAt(System.nanoTime());
+    private void giveBack(Optional<CombinedHold> hold) {
+        if (hold.map(CombinedHold::endsUnheld).orElse(true)) {
+            MemberResponses<Object> deleted = ask(this::delete);
+            // Not before: what the same key takes from now on comes after it at each member.
+            hold.ifPresent(ended -> quorum.leave(key, ended));
+            settle(deleted);
+        }
+    }
+
+    private void demote(Optional<CombinedHold> hold) {
+        Map<Member, Response.Granted> granted = round.granted();
+        MemberResponses<Object> demoted;
+        try {
+            demoted = ask(member -> member.call(key, () -> demote(member, granted.get(member))));
+        } finally {
+            hold.ifPresent(CombinedHold::undoEnds);
+        }
+        settle(demoted);
+    }
+
+    private MemberResponses<Object> ask(Function<Member, CompletableFuture<Object>> question) {
+        List<Member> inDoubt = round.inDoubt();
+        MemberResponses<Object> answers = new MemberResponses<>(inDoubt.size(), answer -> {});
+        inDoubt.forEach(member -> answers.expect(member, question.apply(member)));
+        return answers;
+    }
+
+    private void settle(MemberResponses<Object> answers) {
+        List<Answer<Object>> unused =
+                answers.await(soFar -> false, Math.min(System.nanoTime() + GRACE_NANOS, quorum.end()));
     }
 
     private CompletableFuture<Object> delete(Member member) {

@@ -1,6 +1,7 @@
 package dev.latchkey.combined;
 
 import dev.latchkey.Key;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.combined.MemberResponses.Answer;
 import dev.latchkey.combined.VoteCount.Verdict;
 import dev.latchkey.combined.VoteCount.Vote;
@@ -95,13 +96,18 @@ final class Round {
         return members;
     }
 
-    /** A TTL that a member cannot keep is the caller's mistake, not the member's failure. */
+    /** A TTL that a member cannot keep is the caller's mistake, not the member's failure: as if nobody had been asked. */
     RuntimeException failure() {
         for (Answer<Response> answer : answers) {
             if (answer.failure() instanceof IllegalArgumentException wrong) {
                 return wrong;
             }
         }
+        return inDoubtFailure();
+    }
+
+    /** Whatever failed, others may have given up what they were asked to. */
+    LockStorageException inDoubtFailure() {
         return quorum.failed(key, answers);
     }
 

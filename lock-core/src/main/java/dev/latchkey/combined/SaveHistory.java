@@ -17,16 +17,28 @@ final class SaveHistory {
 
     int begin(Request request) {
         underWay++;
-        demotions += request.isDemotion() ? 1 : 0;
+        if (request.isDemotion()) {
+            demotionBegins();
+        }
         return ++begun;
     }
 
     void end(Request request) {
         underWay--;
         if (request.isDemotion()) {
-            demotions--;
-            lastBesideDemotion = begun;
+            demotionEnds();
         }
+    }
+
+    /** Members are asked to demote, by a save or by what undoes one. */
+    void demotionBegins() {
+        demotions++;
+    }
+
+    /** What begins from now on comes to members after it. */
+    void demotionEnds() {
+        demotions--;
+        lastBesideDemotion = begun;
     }
 
     /** Whether no save has begun since. */

@@ -43,7 +43,9 @@ final class SaveRound {
         this.key = request.key();
         this.fencing = fencing;
         this.proposal = fencing.proposal(key.resource());
-        this.before = quorum.hold(request);
+        // Also where nothing is held yet: what gives back a second Lock's grants ends it, and so what this is granted
+        // meanwhile.
+        this.before = isFresh() ? Optional.of(quorum.holdOrNew(key)) : quorum.hold(request);
         this.number = before.map(hold -> hold.saveBegins(request)).orElse(0);
         this.round = new Round(quorum, key, this::vote, this::ask);
     }
@@ -144,7 +146,7 @@ final class SaveRound {
             }
             case OPEN, FAILED -> {
                 undo();
-                throw round.failure();
+                throw request.isDemotion() ? round.inDoubtFailure() : round.failure();
             }
         };
     }

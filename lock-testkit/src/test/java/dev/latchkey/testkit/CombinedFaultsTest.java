@@ -29,6 +29,7 @@ import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
@@ -82,6 +83,28 @@ class CombinedFaultsTest {
         assertThat(store.delete(key)).isTrue();
         assertThat(granted(store.save(exclusive(rival))).fencingToken().orElseThrow())
                 .isGreaterThan(saved.fencingToken().orElseThrow());
+    }
+
+    /** As if nothing had been done: another member has demoted, and the third has ended its lease sooner. */
+    @Test
+    void givenOneRefusesTheTtl_whenItMayBeDemotedOrEndSoonerAtOthers_thenThatIsInDoubt() {
+        Key held = holding(key, granted(store.save(exclusive(key))));
+        await().until(() ->
+                memories.stream().allMatch(memory -> memory.find(key).isPresent()));
+        Fault refused = Fault.meanwhile(() -> {
+            throw new IllegalArgumentException("TTL");
+        });
+        members.get(0).next(SAVE, refused).next(REFRESH, refused);
+        members.get(1).next(SAVE, Fault.unreachable()).next(REFRESH, Fault.unreachable());
+
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> store.refresh(exclusive(held).with(LeaseChange.SET)))
+                .extracting(LockStorageException::failure)
+                .isEqualTo(LockStorageException.Failure.IN_DOUBT);
+        assertThatExceptionOfType(LockStorageException.class)
+                .isThrownBy(() -> store.save(shared(held)))
+                .extracting(LockStorageException::failure)
+                .isEqualTo(LockStorageException.Failure.IN_DOUBT);
     }
 
     /** F13: that nobody could be asked looked like a conflict, and a waiter asked for ever. */

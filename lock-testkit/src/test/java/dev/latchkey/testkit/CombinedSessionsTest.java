@@ -17,6 +17,7 @@ import dev.latchkey.combined.CombinedStore;
 import dev.latchkey.combined.ConsensusStrategy;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -143,6 +145,40 @@ class CombinedSessionsTest {
         assertThat(saved.lease().isLive().getAsBoolean()).isFalse();
     }
 
+    /** To look is how such a hold is refreshed, and whoever looks may look for others before it says so. */
+    @Test
+    void givenTooFewHaveAPart_whenLookedAt_thenItWasToldBeforeTheRestIsGivenBack() {
+        Response.Granted saved = granted(store.save(exclusive(key)));
+        assertThat(members.get(0).memory.delete(key)).isTrue();
+        assertThat(members.get(1).memory.delete(key)).isTrue();
+        CompletableFuture<Boolean> wasTold = new CompletableFuture<>();
+        members.get(2).whenDeleted = () -> wasTold.complete(isLost(saved.lease()));
+
+        assertThat(store.find(holding(key, saved))).isEmpty();
+
+        assertThat(wasTold).succeedsWithin(TimeLimits.LIMIT).isEqualTo(true);
+    }
+
+    /** Else a rival could have it before the holder knows: that is told with the rest of the batch. */
+    @Test
+    void givenOneOfABatchIsLost_whenTheNextIsRefreshed_thenPartsOfTheFirstAreNotGivenBackYet() {
+        Key lost = holding(key, granted(store.save(exclusive(key))));
+        Key another = Key.of("y");
+        Key held = holding(another, granted(store.save(exclusive(another))));
+        assertThat(members.get(0).memory.delete(key)).isTrue();
+        assertThat(members.get(1).memory.delete(key)).isTrue();
+        InMemoryStore third = members.get(2).memory;
+        CompletableFuture<Boolean> wasThere = new CompletableFuture<>();
+        members.forEach(member -> member.lost =
+                new WatchedSession(() -> wasThere.complete(third.find(key).isPresent())));
+
+        List<RefreshResult> results = store.refreshAll(List.of(exclusive(lost), exclusive(held)));
+
+        assertThat(results.get(0)).isEqualTo(new RefreshResult.Answered(new Response.Lost(LossReason.SESSION_LOST)));
+        assertThat(wasThere).isCompletedWithValue(true);
+        await().until(() -> third.find(key).isEmpty());
+    }
+
     /** Shared again at two members; the third has not answered, and may still do as it was asked. */
     private Key demotedAtTwo() {
         Key writes = holding(key, granted(store.save(exclusive(key))));
@@ -156,10 +192,26 @@ class CombinedSessionsTest {
         return lease.lost().orElseThrow().toCompletableFuture().isDone();
     }
 
+    /** Tells when somebody begins to watch it. */
+    private static final class WatchedSession extends CompletableFuture<LossReason> {
+
+        private final Runnable whenWatched;
+
+        WatchedSession(Runnable whenWatched) {
+            this.whenWatched = whenWatched;
+        }
+
+        @Override
+        public CompletableFuture<LossReason> whenComplete(BiConsumer<? super LossReason, ? super Throwable> action) {
+            whenWatched.run();
+            return super.whenComplete(action);
+        }
+    }
+
     private static final class Sessions implements AsyncStore {
 
         private final InMemoryStore memory = new InMemoryStore();
-        private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+        private CompletableFuture<LossReason> lost = new CompletableFuture<>();
         private Runnable whenDeleted = () -> {};
         private boolean lives = true;
         private @Nullable Failure failure;

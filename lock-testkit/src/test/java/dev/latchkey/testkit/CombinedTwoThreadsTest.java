@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
+import static dev.latchkey.testkit.FaultyStore.Operation.RAISE_FENCE;
 import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static dev.latchkey.testkit.Requests.exclusive;
@@ -34,6 +35,8 @@ import org.junit.jupiter.api.Test;
 
 /** Two requests of one key at a time: of two Locks over it, or of a thread that has not come to its end yet. */
 class CombinedTwoThreadsTest {
+
+    private static final Fault NOT_SENT = Fault.failing(LockStorageException.Failure.NOT_SENT);
 
     private final List<InMemoryStore> memories =
             Stream.generate(InMemoryStore::new).limit(3).toList();
@@ -191,6 +194,101 @@ class CombinedTwoThreadsTest {
         await().until(() -> here.save(exclusive(reads)) instanceof Response.Granted);
     }
 
+    /** A request to share that was under way kept this store from forgetting what it knew. */
+    @Test
+    void givenDemotedElsewhereAndBack_whenPromotedWhileASecondLockShares_thenTheThirdIsNotCountedOn() throws Exception {
+        try (CombinedStore here = unfenced(members);
+                CombinedStore there = unfenced(others)) {
+            Key writes = holding(key, granted(here.save(exclusive(key))));
+            await().until(() -> memories.get(2).find(key).isPresent());
+            granted(there.refresh(exclusive(writes)));
+            Pause way = new Pause();
+            others.get(2).next(SAVE, Fault.pausedBefore(way));
+            Key reads = holding(key, granted(there.save(shared(writes))));
+            way.awaitReached();
+            Pause sharing = new Pause();
+            members.get(0).next(SAVE, Fault.none(), NOT_SENT);
+            members.get(1).next(SAVE, NOT_SENT);
+            members.get(2).next(SAVE, Fault.meanwhile(() -> {
+                sharing.pass();
+                throw new LockStorageException("x", "not sent", null, LockStorageException.Failure.NOT_SENT);
+            }));
+            BackgroundCall<Response> second = BackgroundCall.start(() -> here.save(shared(reads)));
+            sharing.awaitReached();
+            int before = saves(members.get(1));
+            BackgroundCall<Response> first = BackgroundCall.start(() -> here.save(exclusive(reads)));
+            await().until(() -> first.isDone() || saves(members.get(1)) > before);
+
+            sharing.end();
+
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(first::result);
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(second::result);
+            members.get(0).heal();
+            way.end();
+            await().until(() -> here.save(exclusive(reads)) instanceof Response.Granted);
+        }
+    }
+
+    /** The third has no part that is known here, and was promoted elsewhere. */
+    @Test
+    void givenDemotedElsewhereAndBack_whenPromotedAfterASecondLockShares_thenTheThirdIsNotCountedOn() throws Exception {
+        grantToken(memories.get(2));
+        grantToken(memories.get(2));
+        members.get(2).next(SAVE, NOT_SENT);
+
+        promotedAfterADemotionElsewhereAndASecondLock(holding(key, granted(store.save(exclusive(key)))));
+    }
+
+    /** As before; here the third was known to share. */
+    @Test
+    void givenOnlySharedAtTheThird_whenDemotedElsewhereAndBack_thenTheThirdIsNotCountedOn() throws Exception {
+        grantToken(memories.get(2));
+        grantToken(memories.get(2));
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).next(SAVE, NOT_SENT);
+
+        promotedAfterADemotionElsewhereAndASecondLock(holding(key, granted(store.save(exclusive(reads)))));
+    }
+
+    private void promotedAfterADemotionElsewhereAndASecondLock(Key writes) throws InterruptedException {
+        try (CombinedStore there = new CombinedStore(others, new ConsensusStrategy())) {
+            granted(there.refresh(exclusive(writes)));
+            await().until(() ->
+                    memories.get(2).find(key).map(Response.Granted::mode).equals(Optional.of(LockMode.EXCLUSIVE)));
+            Pause way = new Pause();
+            others.get(2).next(SAVE, Fault.pausedBefore(way));
+            Key reads = holding(key, granted(there.save(shared(writes))));
+            way.awaitReached();
+            members.get(2).next(SAVE, NOT_SENT);
+            granted(store.save(shared(reads)));
+            members.get(0).next(SAVE, NOT_SENT);
+
+            assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+
+            way.end();
+            await().until(() -> store.save(exclusive(reads)) instanceof Response.Granted);
+        }
+    }
+
+    /** Whether what one has may become shared says nothing of whether it was demoted elsewhere. */
+    @Test
+    void givenOneMayBeDemoted_whenPromotedByASecondLock_thenTheOthersAreEnough() {
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).always(SAVE, NOT_SENT);
+        granted(store.save(exclusive(reads)));
+        members.get(0).next(SAVE, Fault.unreachable());
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(shared(reads)));
+        members.get(2).heal();
+
+        assertThat(granted(store.save(exclusive(reads))).mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    private static int saves(FaultyStore member) {
+        return (int) member.operations().stream().filter(SAVE::equals).count();
+    }
+
     /** That the third has no more than its shared part says nothing of the first, which does not answer. */
     @Test
     void givenPromotedWithoutTheThird_whenPromotedByASecondLockWithoutTheFirst_thenNoReaderGetsIn() throws Exception {
@@ -228,6 +326,54 @@ class CombinedTwoThreadsTest {
 
         assertThat(stalling.save(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
         granted(store.refresh(exclusive(writes)));
+    }
+
+    /** The second had the members demote what they had granted to the first, before that was told. */
+    @Test
+    void givenGrantedButNotTold_whenASecondLockIsNotAnswered_thenItIsNotToldExclusiveWhereReadersGetIn()
+            throws Exception {
+        grantToken(memories.get(1));
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        members.get(2).always(SAVE, Fault.unreachable());
+        Pause raising = new Pause();
+        members.get(0).next(RAISE_FENCE, Fault.pausedBefore(raising));
+        BackgroundCall<Response> first = BackgroundCall.start(() -> store.save(exclusive(reads)));
+        raising.awaitReached();
+        members.get(1).next(SAVE, Fault.replyLost());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(reads)));
+
+        raising.end();
+        assertThat(first.result()).isInstanceOf(Response.Conflicted.class);
+        granted(store.refresh(shared(reads)));
+        granted(stalling.save(shared(Key.of("x"))));
+    }
+
+    /** As before, of a key that held nothing: the second had the members give back what they had granted to the first. */
+    @Test
+    void givenGrantedButNotTold_whenASecondLockThatClaimsNothingIsNotAnswered_thenNoRivalGetsIn() throws Exception {
+        grantToken(memories.get(1));
+        members.get(2).always(SAVE, Fault.unreachable());
+        Pause raising = new Pause();
+        members.get(0).next(RAISE_FENCE, Fault.pausedBefore(raising));
+        BackgroundCall<Response> first = BackgroundCall.start(() -> store.save(exclusive(key)));
+        raising.awaitReached();
+        members.get(1).next(SAVE, Fault.replyLost());
+
+        assertThatExceptionOfType(LockStorageException.class).isThrownBy(() -> store.save(exclusive(key)));
+
+        raising.end();
+        granted(first.result());
+        members.get(2).heal();
+        assertThat(stalling.save(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+    }
+
+    /** So that the next one there is greater than those of the others. */
+    private static void grantToken(InMemoryStore memory) {
+        Key another = Key.of("x");
+        granted(memory.save(exclusive(another)));
+        assertThat(memory.delete(another)).isTrue();
     }
 
     private static CombinedStore unfenced(List<FaultyStore> stores) {
