@@ -1,5 +1,6 @@
 package dev.latchkey.spring;
 
+import dev.latchkey.spi.PersistingStore;
 import org.jspecify.annotations.Nullable;
 
 /** Makes sure, in a transaction that is about to be committed, that a lock is held. */
@@ -8,6 +9,12 @@ interface CommitCheck {
 
     /** Asks the store of the lock, wherever that is: between the answer and the commit it may still be lost. */
     CommitCheck BY_THE_STORE = (held, transaction) -> held.checkHeld();
+
+    /** Knows how to check the locks of a store. */
+    @FunctionalInterface
+    interface OfStore {
+        CommitCheck of(PersistingStore store);
+    }
 
     /**
      * Checks one lock.

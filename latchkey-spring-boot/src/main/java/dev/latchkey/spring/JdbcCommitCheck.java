@@ -5,7 +5,6 @@ import dev.latchkey.jdbc.JdbcStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
@@ -19,45 +18,79 @@ final class JdbcCommitCheck implements CommitCheck {
 
     private final JdbcStore store;
     private final DataSource dataSource;
+    private volatile @Nullable DatabaseUser ofStore;
 
-    JdbcCommitCheck(JdbcStore store, DataSource dataSource) {
+    JdbcCommitCheck(JdbcStore store) {
         this.store = store;
-        this.dataSource = target(dataSource);
+        this.dataSource = target(store.dataSource());
     }
 
     @Override
     public void check(HeldLock held, @Nullable Object transaction) {
-        Optional<DataSource> inTransaction = inTransaction(transaction);
-        if (inTransaction.isEmpty() || held.mode() == LockMode.SHARED) {
+        if (held.mode() == LockMode.SHARED || !isGuarded(held, transaction)) {
             held.checkHeld();
-            return;
-        }
-        Connection connection = DataSourceUtils.getConnection(inTransaction.get());
-        try {
-            if (connection.getAutoCommit()) {
-                // Bound to the thread for the time of a transaction elsewhere, which is the one to be committed.
-                held.checkHeld();
-            } else {
-                store.guard(connection, held.key());
-            }
-        } catch (SQLException e) {
-            throw new CannotGetJdbcConnectionException("The connection of the transaction failed", e);
-        } finally {
-            DataSourceUtils.releaseConnection(connection, inTransaction.get());
         }
     }
 
-    /** The transaction may be bound to the same database by another wrapper of it. */
-    private Optional<DataSource> inTransaction(@Nullable Object transaction) {
+    /** Tells whether the transaction is in the database of the lock, which then keeps the lock until it has ended. */
+    private boolean isGuarded(HeldLock held, @Nullable Object transaction) {
         for (Map.Entry<Object, Object> resource :
                 TransactionSynchronizationManager.getResourceMap().entrySet()) {
             if (resource.getKey() instanceof DataSource bound
-                    && target(bound) == dataSource
-                    && isOf(transaction, resource.getValue())) {
-                return Optional.of(bound);
+                    && isOf(transaction, resource.getValue())
+                    && isGuarded(held, bound)) {
+                return true;
             }
         }
-        return Optional.empty();
+        return false;
+    }
+
+    private boolean isGuarded(HeldLock held, DataSource bound) {
+        Connection connection = DataSourceUtils.getConnection(bound);
+        try {
+            // One in autocommit mode is bound to the thread for the time of a transaction elsewhere, which is to be
+            // committed.
+            boolean isToBeCommitted = !connection.getAutoCommit() && isSameDatabase(bound, connection);
+            if (isToBeCommitted) {
+                store.guard(connection, held.key());
+            }
+            return isToBeCommitted;
+        } catch (SQLException e) {
+            throw new CannotGetJdbcConnectionException("The connection of the transaction failed", e);
+        } finally {
+            DataSourceUtils.releaseConnection(connection, bound);
+        }
+    }
+
+    /** By another wrapper of its pool, or another pool: one of its own for locks is what an application under load has. */
+    private boolean isSameDatabase(DataSource bound, Connection connection) throws SQLException {
+        return target(bound) == dataSource || DatabaseUser.of(connection).equals(ofStore());
+    }
+
+    private DatabaseUser ofStore() throws SQLException {
+        DatabaseUser known = ofStore;
+        if (known == null) {
+            try (Connection connection = dataSource.getConnection()) {
+                known = DatabaseUser.of(connection);
+                ofStore = known;
+            }
+        }
+        return known;
+    }
+
+    /** Another user may not be allowed to write the rows of locks. */
+    private record DatabaseUser(
+            @Nullable String url, @Nullable String user) {
+        static DatabaseUser of(Connection connection) throws SQLException {
+            return new DatabaseUser(
+                    connection.getMetaData().getURL(), connection.getMetaData().getUserName());
+        }
+
+        /** Without the URL, which may contain a password. */
+        @Override
+        public String toString() {
+            return "DatabaseUser[" + user + "]";
+        }
     }
 
     /**

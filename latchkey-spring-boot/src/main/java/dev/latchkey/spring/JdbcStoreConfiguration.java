@@ -22,6 +22,11 @@ class JdbcStoreConfiguration {
         return new StoreSource("jdbc", "jdbc (a DataSource)", () -> open(dataSources));
     }
 
+    @Bean
+    CommitCheck.OfStore latchkeyJdbcCommitCheck() {
+        return store -> store instanceof JdbcStore jdbc ? new JdbcCommitCheck(jdbc) : CommitCheck.BY_THE_STORE;
+    }
+
     private static OpenStore open(ObjectProvider<DataSource> dataSources) {
         DataSource dataSource = dataSources.getIfUnique();
         if (dataSource == null) {
@@ -38,9 +43,7 @@ class JdbcStoreConfiguration {
                     "Declare the store over the database that all instances share: @Bean JdbcStore"
                             + " lockStore(@Qualifier(\"shared\") DataSource dataSource) { return new JdbcStore(dataSource); }.");
         }
-        DataSource pool = outsideOfTransactions(dataSource);
-        JdbcStore store = new JdbcStore(pool);
-        return new OpenStore(store, new JdbcCommitCheck(store, pool), () -> {});
+        return OpenStore.of(new JdbcStore(outsideOfTransactions(dataSource)));
     }
 
     /** A lock must not be taken in a transaction of the application, nor be rolled back with it. */

@@ -30,7 +30,7 @@ final class KeyEvaluator {
     String resource(LockedMethod locked, MethodInvocation call) {
         String key = key(locked, call);
         if (key == null || key.isEmpty()) {
-            throw wrong(locked, (key == null ? "null" : "empty") + " in this call: such calls would share one lock");
+            throw locked.wrongKey((key == null ? "null" : "empty") + " in this call: such calls would share one lock");
         }
         return prefix.isEmpty() ? key : prefix + key;
     }
@@ -44,26 +44,9 @@ final class KeyEvaluator {
         StandardEvaluationContext context =
                 new MethodBasedEvaluationContext(root, locked.method(), call.getArguments(), names);
         context.setBeanResolver(beans);
+        KeyText text = new KeyText(locked);
+        context.setTypeConverter(text);
         Object value = locked.key().getValue(context);
-        return value == null ? null : text(locked, value);
-    }
-
-    /** An object that inherits its toString() has another text in each instance, and would exclude nobody. */
-    private static String text(LockedMethod locked, Object value) {
-        String text = value.toString();
-        if (!(value instanceof CharSequence)
-                && text.endsWith("@" + Integer.toHexString(System.identityHashCode(value)))) {
-            throw wrong(
-                    locked,
-                    "a " + value.getClass().getTypeName()
-                            + ", whose text differs in each instance: name what identifies it, such as its id");
-        }
-        return text;
-    }
-
-    private static IllegalArgumentException wrong(LockedMethod locked, String problem) {
-        return new IllegalArgumentException("the key " + locked.key().getExpressionString() + " of "
-                + locked.method().getDeclaringClass().getName() + "."
-                + locked.method().getName() + "() is " + problem);
+        return value == null ? null : text.text(value);
     }
 }

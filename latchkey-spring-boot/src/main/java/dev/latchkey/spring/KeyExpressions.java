@@ -5,11 +5,13 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -25,8 +27,7 @@ final class KeyExpressions {
 
     Expression parse(Method method, String text) {
         if (text.isBlank()) {
-            throw LockedMethodParser.wrong(
-                    method, "its key is empty", "Give a key, such as \"'nightly'\" or \"'order:' + #id\".");
+            throw empty(method);
         }
         try {
             SpelExpression expression = (SpelExpression) parser.parseExpression(text);
@@ -41,6 +42,9 @@ final class KeyExpressions {
     }
 
     private void check(Method method, String text, SpelNode tree) {
+        if (tree instanceof Literal literal && isEmpty(literal.getLiteralValue().getValue())) {
+            throw empty(method);
+        }
         if (tree instanceof PropertyOrFieldReference) {
             throw LockedMethodParser.wrong(
                     method,
@@ -59,6 +63,15 @@ final class KeyExpressions {
                             + known.stream().sorted().map(one -> "#" + one).toList()
                             + ". Their names are known if javac was called with -parameters.");
         });
+    }
+
+    private static boolean isEmpty(@Nullable Object constant) {
+        return constant == null || constant.toString().isEmpty();
+    }
+
+    private static LatchkeyConfigurationException empty(Method method) {
+        return LockedMethodParser.wrong(
+                method, "its key is empty", "Give a key, such as \"'nightly'\" or \"'order:' + #id\".");
     }
 
     private Set<String> variables(Method method) {

@@ -96,8 +96,16 @@ class LatchkeyAutoConfiguration {
 
     @Bean
     @Conditional(OwnLocks.class)
-    Acquirer latchkeyAcquirer(ObjectProvider<LockFactory> factory, StoreChoice choice) {
-        return new Acquirer(SingletonSupplier.of(factory::getObject), choice::commitCheck);
+    Acquirer latchkeyAcquirer(
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<LockFactory> factory,
+            ObjectProvider<PersistingStore> store,
+            ObjectProvider<CommitCheck.OfStore> checks) {
+        // The application's own factory may be over any store, whatever beans there are.
+        Supplier<CommitCheck> check = () -> beans.containsBeanDefinition(LatchkeyLifecycle.FACTORY)
+                ? checks.getIfAvailable(() -> any -> CommitCheck.BY_THE_STORE).of(store.getObject())
+                : CommitCheck.BY_THE_STORE;
+        return new Acquirer(SingletonSupplier.of(factory::getObject), SingletonSupplier.of(check));
     }
 
     /** A context without a factory of its own locks as its parent does, and checks commits as that. */

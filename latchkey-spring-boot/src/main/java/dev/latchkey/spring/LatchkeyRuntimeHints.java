@@ -18,11 +18,6 @@ final class LatchkeyRuntimeHints implements RuntimeHintsRegistrar {
         hints.reflection()
                 .registerType(KeyEvaluator.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS)
                 .registerType(Locked.class, MemberCategory.INVOKE_PUBLIC_METHODS);
-        hints.reflection()
-                .registerTypeIfPresent(
-                        classLoader,
-                        "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
-                        MemberCategory.ACCESS_DECLARED_FIELDS);
         for (String provider : new String[] {
             "flock.FlockStore", "jdbc.JdbcStore", "redis.RedisStore", "mongodb.MongoDbStore", "store.InMemoryStore"
         }) {

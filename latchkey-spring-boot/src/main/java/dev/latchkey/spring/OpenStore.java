@@ -3,13 +3,13 @@ package dev.latchkey.spring;
 import dev.latchkey.spi.PersistingStore;
 
 /**
- * A store, and how transactions make sure of its locks.
+ * A store, and what it was opened with.
  *
  * @param end ends what the store was opened with, after it
  */
-record OpenStore(PersistingStore store, CommitCheck commitCheck, Runnable end) {
+record OpenStore(PersistingStore store, Runnable end) {
 
     static OpenStore of(PersistingStore store) {
-        return new OpenStore(store, CommitCheck.BY_THE_STORE, () -> {});
+        return new OpenStore(store, () -> {});
     }
 }

@@ -2,15 +2,15 @@ package dev.latchkey.spring;
 
 import dev.latchkey.redis.RedisStore;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.RedisClusterClient;
-import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisConfiguration.StaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Locks in the Redis of the application, with the settings of its client. */
@@ -36,27 +36,52 @@ class RedisStoreConfiguration {
         RedisStore.Builder store = own.getRequiredNativeClient() instanceof RedisClusterClient cluster
                 ? RedisStore.builder(cluster)
                 : RedisStore.builder((RedisClient) own.getRequiredNativeClient());
-        return new OpenStore(store.build(), CommitCheck.BY_THE_STORE, own::destroy);
+        return new OpenStore(store.build(), own::destroy);
     }
 
-    /**
-     * The client of the application ends when its context is stopped, or paused between tests, and is another one after that.
-     * There is no accessor that tells a fixed list of masters and replicas from a server at localhost.
-     */
+    /** The client of the application ends when its context is stopped, or paused between tests, and is another one after that. */
     private static LettuceConnectionFactory copy(LettuceConnectionFactory factory) {
-        Object configuration = new DirectFieldAccessor(factory).getPropertyValue("configuration");
-        if (configuration instanceof StaticMasterReplicaConfiguration) {
+        LettuceConnectionFactory own =
+                new LettuceConnectionFactory(configuration(factory), factory.getClientConfiguration());
+        own.start();
+        return own;
+    }
+
+    private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
+        if (factory.getClusterConfiguration() != null) {
+            return factory.getClusterConfiguration();
+        }
+        if (factory.getSentinelConfiguration() != null) {
+            return factory.getSentinelConfiguration();
+        }
+        if (factory.getSocketConfiguration() != null) {
+            return factory.getSocketConfiguration();
+        }
+        if (isMasterReplica(factory)) {
             throw new LatchkeyConfigurationException(
                     "The LettuceConnectionFactory of the application has a fixed list of a master and its replicas: a lock is"
                             + " to be kept in the master alone, wherever that is.",
                     "Declare the store over the master: @Bean RedisStore lockStore() { return"
                             + " RedisStore.builder(RedisClient.create(\"redis://master\")).build(); }. Or use sentinels.");
         }
-        if (!(configuration instanceof RedisConfiguration known)) {
-            throw new IllegalStateException("this version of Spring Data Redis keeps no configuration in its factory");
+        return factory.getStandaloneConfiguration();
+    }
+
+    /**
+     * Such a factory shows the configuration of a server at localhost, which it does not have. Its client, which is given an
+     * address with each connection, is the only one that has none itself, and refuses to connect for that reason.
+     */
+    private static boolean isMasterReplica(LettuceConnectionFactory factory) {
+        if (!factory.getStandaloneConfiguration().equals(new RedisStandaloneConfiguration())) {
+            return false;
         }
-        LettuceConnectionFactory own = new LettuceConnectionFactory(known, factory.getClientConfiguration());
-        own.start();
-        return own;
+        try {
+            ((RedisClient) factory.getRequiredNativeClient()).connect().close();
+            return false;
+        } catch (RedisException e) {
+            return false;
+        } catch (IllegalStateException e) {
+            return true;
+        }
     }
 }

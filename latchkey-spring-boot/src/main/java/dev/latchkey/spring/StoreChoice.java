@@ -81,12 +81,6 @@ final class StoreChoice implements AutoCloseable {
         return one.store();
     }
 
-    /** How transactions make sure of the locks of what was opened. */
-    CommitCheck commitCheck() {
-        OpenStore one = opened;
-        return one == null ? CommitCheck.BY_THE_STORE : one.commitCheck();
-    }
-
     /** Closes what was opened; nothing happens to it after that. */
     @Override
     public void close() {

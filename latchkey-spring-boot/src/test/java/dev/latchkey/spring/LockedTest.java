@@ -123,6 +123,12 @@ class LockedTest {
                 .hasMessageContaining("is a long[], whose text differs in each instance");
         assertThatThrownBy(() -> work.keyed(new Plain())).isInstanceOf(IllegalArgumentException.class);
         assertThat(work.keyed(Optional.of(1))).isEqualTo("app:Optional[1]");
+        assertThatThrownBy(() -> work.appended(new Plain()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Plain, whose text differs in each instance");
+        assertThat(work.appended(Optional.of(1))).isEqualTo("app:one:1");
+        assertThat(work.appended(IfHeld.WAIT)).isEqualTo("app:one:WAIT");
+        assertThat(work.appended(7L)).isEqualTo("app:one:7");
     }
 
     @Test
@@ -391,6 +397,12 @@ class LockedTest {
 
         @Locked("#one")
         String keyed(Object one) {
+            assertThat(one).isNotNull();
+            return CurrentLock.get().resource();
+        }
+
+        @Locked("'one:' + #one")
+        String appended(Object one) {
             assertThat(one).isNotNull();
             return CurrentLock.get().resource();
         }

@@ -2,28 +2,47 @@ package dev.latchkey.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.latchkey.LockException;
+import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
+import dev.latchkey.jdbc.JdbcStore;
+import dev.latchkey.postgres.PostgresAdvisoryStore;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.annotation.Transactional;
 
 /** A lock is lost while a transaction runs under it: that is rolled back, whatever has ended the hold. */
 @Timeout(value = 240, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LostLockIT {
+
+    private static final String RELEASE_BY_FORCE = "DELETE FROM latchkey_lock WHERE resource = 'work'";
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     /** What is done to the lock while the transaction is open. */
     interface Fault {
@@ -66,19 +85,25 @@ class LostLockIT {
         }
     }
 
-    /** As a release by force, which is not supported yet: the key is removed, and another acquires the lock. */
+    /** Latchkey has no operation for that: operators delete what the store keeps, and the next one acquires the lock. */
     @Test
-    void givenRedis_whenAnotherHasTheLockByForce_thenNotCommitted() {
+    void givenRedis_whenAnOperatorReleasesByForceAndAnotherAcquires_thenNotCommitted() {
         try (ConfigurableApplicationContext app = onRedis("30s");
                 ConfigurableApplicationContext other = onRedis("30s")) {
             assertNotCommitted(app, () -> {
-                redis.call("FLUSHALL");
-                Thread rival = new Thread(
-                        () -> other.getBean(LockTemplate.class).run("work", () -> await().until(() -> false)));
-                rival.setDaemon(true);
-                rival.start();
-                await().until(() -> !"0".equals(redis.text("DBSIZE")));
+                assertThat(redis.text("DEL", "lock:{work}")).isEqualTo("1");
+                assertAcquires(other);
             });
+        }
+    }
+
+    @Test
+    void givenAdvisoryLocks_whenAnOperatorTerminatesTheSessionOfTheLock_thenNotCommitted() {
+        try (ConfigurableApplicationContext app = Apps.start(OnAdvisoryLocks.class, Apps.on(database.jdbcUrl()))) {
+            assertNotCommitted(
+                    app,
+                    () -> query(
+                            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"));
         }
     }
 
@@ -112,10 +137,46 @@ class LostLockIT {
         }
     }
 
-    @Test
-    void givenTheSameDatabase_whenTheRowIsGone_thenNotCommitted() {
-        try (ConfigurableApplicationContext app = onPostgres("30s")) {
-            assertNotCommitted(app, () -> execute("DELETE FROM latchkey_lock"));
+    @ParameterizedTest
+    @ValueSource(classes = {Application.class, OwnStore.class, OwnPool.class})
+    void givenTheSameDatabase_whenAnOperatorReleasesByForce_thenNotCommitted(Class<?> application) {
+        try (ConfigurableApplicationContext app = Apps.start(application, Apps.on(database.jdbcUrl()))) {
+            assertNotCommitted(app, () -> execute(RELEASE_BY_FORCE));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Application.class, OwnStore.class, OwnPool.class})
+    void givenTheSameDatabase_whenAnOperatorReleasesByForceAndAnotherAcquires_thenNotCommitted(Class<?> application) {
+        try (ConfigurableApplicationContext app = Apps.start(application, Apps.on(database.jdbcUrl()));
+                ConfigurableApplicationContext other = onPostgres("30s")) {
+            assertNotCommitted(app, () -> {
+                execute(RELEASE_BY_FORCE);
+                assertAcquires(other);
+            });
+        }
+    }
+
+    /** After the last check there is no moment in which the lock could be lost: that is what the guard is for. */
+    @ParameterizedTest
+    @ValueSource(classes = {Application.class, OwnStore.class, OwnPool.class})
+    void givenTheSameDatabase_whenAnOperatorReleasesByForceAfterTheCheck_thenHeHasToWaitForTheCommit(
+            Class<?> application) {
+        try (ConfigurableApplicationContext app = Apps.start(application, Apps.on(database.jdbcUrl()))) {
+            List<String> attempts = new ArrayList<>();
+            app.getBean(ConfigurableTransactionManager.class).addListener(new TransactionExecutionListener() {
+                @Override
+                public void beforeCommit(TransactionExecution transaction) {
+                    attempts.add(sqlState("SET lock_timeout = '200ms'; " + RELEASE_BY_FORCE));
+                }
+            });
+
+            app.getBean(Work.class).write(() -> {});
+
+            assertThat(attempts).containsExactly(LOCK_NOT_AVAILABLE);
+            assertThat(written(app)).isEqualTo(1);
+        } catch (Exception e) {
+            throw new AssertionError(e);
         }
     }
 
@@ -165,6 +226,29 @@ class LostLockIT {
         assertThat(written(app)).isZero();
     }
 
+    private static void assertAcquires(ConfigurableApplicationContext other) {
+        assertThat(other.getBean(LockFactory.class).createLock("work").tryAcquire())
+                .isTrue();
+    }
+
+    private void query(String sql) throws Exception {
+        try (var connection = database.connect();
+                var rows = connection.createStatement().executeQuery(sql)) {
+            assertThat(rows.next()).isTrue();
+        }
+    }
+
+    /** Empty if it went well. */
+    private String sqlState(String sql) {
+        try (var connection = database.connect();
+                var statement = connection.createStatement()) {
+            statement.execute(sql);
+            return "";
+        } catch (SQLException e) {
+            return e.getSQLState();
+        }
+    }
+
     private void execute(String sql) throws Exception {
         try (var connection = database.connect();
                 var statement = connection.createStatement()) {
@@ -191,6 +275,41 @@ class LostLockIT {
 
     private ConfigurableApplicationContext onPostgres(String ttl) {
         return Apps.start(Application.class, Apps.on(database.jdbcUrl(), "latchkey.ttl=" + ttl));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Application.class)
+    static class OwnStore {
+        @Bean
+        JdbcStore ownStore(DataSource dataSource) {
+            return new JdbcStore(dataSource);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Application.class)
+    static class OwnPool {
+        @Bean(defaultCandidate = false)
+        HikariDataSource lockPool(DataSourceProperties properties) {
+            return properties
+                    .initializeDataSourceBuilder()
+                    .type(HikariDataSource.class)
+                    .build();
+        }
+
+        @Bean
+        JdbcStore lockStore(@Qualifier("lockPool") HikariDataSource pool) {
+            return new JdbcStore(pool);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Application.class)
+    static class OnAdvisoryLocks {
+        @Bean
+        PostgresAdvisoryStore lockStore(DataSource dataSource) {
+            return new PostgresAdvisoryStore(dataSource);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -80,8 +80,9 @@ class ShutdownIT {
                 assertThat(count(statement.executeQuery("SELECT count(*) FROM done")))
                         .isEqualTo(REQUESTS);
             }
-            assertThat(app.output().lines().filter(line -> line.matches(".*( WARN | ERROR |has been closed|pool).*")))
-                    .filteredOn(line -> !line.contains("HikariPool"))
+            assertThat(app.output()
+                            .lines()
+                            .filter(line -> line.matches(".*( WARN | ERROR |has been closed|Exception).*")))
                     .isEmpty();
         }
     }

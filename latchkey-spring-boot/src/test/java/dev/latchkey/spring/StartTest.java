@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -169,6 +170,18 @@ class StartTest {
         }
     }
 
+    /** The endpoint has nothing to show then. */
+    @Test
+    void givenTheAutoConfigurationIsExcluded_whenTheEndpointIsExposed_thenStarts() {
+        try (ConfigurableApplicationContext app = Apps.start(
+                Empty.class,
+                NO_CLIENT + ",dev.latchkey.spring.LatchkeyAutoConfiguration",
+                "management.endpoints.web.exposure.include=*")) {
+            assertThat(app.getBeansOfType(LocksEndpoint.class)).isEmpty();
+            assertThat(app.getBeansOfType(HealthIndicator.class)).doesNotContainKey("latchkeyHealthIndicator");
+        }
+    }
+
     @Test
     void givenAMinHoldOnAStoreWithoutLeases_thenSaysSo(CapturedOutput output) {
         assertFails(output, MinHeld.class, "its minHold needs a store with leases", NO_CLIENT);
@@ -233,6 +246,7 @@ class StartTest {
                 Arguments.of(InheritedPackagePrivate.class, "it is package-private"),
                 Arguments.of(FinalClass.class, "is final, so there can be no proxy"),
                 Arguments.of(EmptyKey.class, "its key is empty"),
+                Arguments.of(EmptyText.class, "its key is empty"),
                 Arguments.of(UnquotedKey.class, "put it in single quotes: \"'nightly'\""),
                 Arguments.of(BrokenKey.class, "is no expression"),
                 Arguments.of(UnknownArgument.class, "names #ide, which is no argument"),
@@ -431,6 +445,12 @@ class StartTest {
     @EnableAutoConfiguration
     static class EmptyKey {
         @Locked("")
+        void work() {}
+    }
+
+    @EnableAutoConfiguration
+    static class EmptyText {
+        @Locked("''")
         void work() {}
     }
 

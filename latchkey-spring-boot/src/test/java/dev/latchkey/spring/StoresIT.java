@@ -8,16 +8,21 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.mongodb.MongoDbStore;
 import dev.latchkey.redis.RedisStore;
 import dev.latchkey.servers.MongoDbServer;
+import dev.latchkey.servers.RedisCluster;
+import dev.latchkey.servers.RedisSentinel;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -77,6 +82,49 @@ class StoresIT {
         }
     }
 
+    /** With all that its client was told. */
+    @Test
+    void givenRedisWithAPasswordAndADatabase_thenLocksThere() {
+        try (RedisServer redis = RedisServer.start()) {
+            redis.call("CONFIG", "SET", "requirepass", "secret");
+            String address = redis.dsn().replaceFirst("redis://(.*@)?", "redis://:secret@");
+            assertExclusion(RedisStore.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + address + "/3");
+        }
+    }
+
+    @Test
+    void givenAClusterOfRedis_thenTwoApplicationsExcludeEachOther() {
+        try (RedisCluster cluster = RedisCluster.start()) {
+            String nodes = cluster.masters().stream()
+                    .map(master -> master.address().toString())
+                    .collect(Collectors.joining(","));
+            assertExclusion(RedisStore.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.cluster.nodes=" + nodes);
+        }
+    }
+
+    @Test
+    void givenSentinels_thenTwoApplicationsExcludeEachOther() {
+        try (RedisSentinel sentinel = RedisSentinel.start()) {
+            assertExclusion(
+                    RedisStore.class,
+                    EXCLUDE + JDBC + "," + MONGO,
+                    "spring.data.redis.sentinel.master=latchkey",
+                    "spring.data.redis.sentinel.nodes=" + sentinel.address());
+        }
+    }
+
+    /** The store is open by then. */
+    @Test
+    void givenRedis_whenTheStartFailsLater_thenItsConnectionsAreClosed() {
+        try (RedisServer redis = RedisServer.start()) {
+            assertThatThrownBy(() -> Apps.start(
+                            FailingStart.class, EXCLUDE + JDBC + "," + MONGO, "spring.data.redis.url=" + redis.dsn()))
+                    .hasMessageContaining("of the application");
+
+            await().untilAsserted(() -> assertThat(clients(redis)).isEqualTo(1));
+        }
+    }
+
     @Test
     void givenAFixedListOfMastersAndReplicas_thenRefused() {
         assertThatThrownBy(
@@ -124,6 +172,18 @@ class StoresIT {
         @Bean
         Work work() {
             return new Work();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Application.class, Work.class})
+    static class FailingStart {
+        @Bean
+        ApplicationListener<ContextRefreshedEvent> failing(Work work) {
+            return event -> {
+                work.work();
+                throw new IllegalStateException("of the application");
+            };
         }
     }
 

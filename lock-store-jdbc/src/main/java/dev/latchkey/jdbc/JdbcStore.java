@@ -53,6 +53,7 @@ import javax.sql.DataSource;
 public final class JdbcStore
         implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, HandoffStore, IndexedBatchStore {
 
+    private final DataSource dataSource;
     private final Database database;
     private final Pruning pruning;
     private final Batches batches;
@@ -75,6 +76,7 @@ public final class JdbcStore
 
     private JdbcStore(Builder builder) {
         TableName table = new TableName(builder.schema, builder.table);
+        this.dataSource = builder.dataSource;
         this.pruning = new Pruning(builder.retention);
         this.database = new Database(builder.dataSource, table, builder.owner, builder.releases);
         this.indexes = new StateIndexes(database, builder.owner);
@@ -210,6 +212,15 @@ public final class JdbcStore
      */
     public void guard(Connection connection, Key key) {
         new TransactionGuard(database).check(connection, key);
+    }
+
+    /**
+     * Returns the source of the connections of this store, for code that has to know whether a transaction is in its database.
+     *
+     * @return what the store was created with, or the pool that a DSN opened
+     */
+    public DataSource dataSource() {
+        return dataSource;
     }
 
     /** Stops listening, and closes the pool if a DSN opened it. */

@@ -1,0 +1,114 @@
+package dev.latchkey.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** Applications that have only some of what the integration knows: the others are really not on the class path. */
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class MissingDependenciesIT {
+
+    private static final Pattern REQUIRED =
+            Pattern.compile("^(lock-core|lock-store-flock|latchkey-spring-boot|spring-boot|spring-boot-autoconfigure"
+                    + "|spring-(core|beans|context|aop|expression)|micrometer-(observation|commons)|jspecify|slf4j-api|log.*|jul-to-slf4j"
+                    + "|snakeyaml|commons-logging|jna.*)-[0-9]");
+
+    @TempDir
+    private Path directory = Path.of("");
+
+    @ParameterizedTest(name = "without {0}")
+    @CsvSource(delimiter = '|', textBlock = """
+            Lettuce                        | jdbc  | lettuce-core
+            Spring's part for Redis        | jdbc  | spring-data-redis, spring-boot-data-redis
+            the Redis of Latchkey          | jdbc  | lock-store-redis
+            the driver of MongoDB          | jdbc  | mongodb-driver-sync, mongodb-driver-core, bson
+            Boot's part for MongoDB        | jdbc  | spring-boot-mongodb
+            the MongoDB of Latchkey        | jdbc  | lock-store-mongodb
+            the SQL of Latchkey            | flock | lock-store-jdbc
+            Spring's part for SQL          | flock | spring-jdbc, spring-boot-jdbc
+            transactions                   | flock | spring-tx, spring-jdbc, spring-boot-jdbc, spring-boot-transaction, spring-data-redis, spring-boot-data-redis
+            Reactor                        | jdbc  | reactor-core, reactive-streams, lettuce-core
+            health                         | jdbc  | spring-boot-health
+            the actuator                   | jdbc  | spring-boot-actuator, spring-boot-actuator-autoconfigure, spring-boot-health
+            the tests of Boot              | jdbc  | spring-boot-test, spring-boot-test-autoconfigure, spring-test
+            """)
+    void givenOneIsMissing_thenLocksWithWhatThereIs(String what, String store, String missing) throws Exception {
+        assertLocks(without(Set.of(missing.split(", "))), "--latchkey.store=" + store);
+    }
+
+    /** As an application has it that depends on the starter alone. */
+    @Test
+    void givenAllAreMissing_thenLocksFiles() throws Exception {
+        assertThat(assertLocks(REQUIRED.asPredicate())).contains("Latchkey keeps locks in files");
+    }
+
+    private String assertLocks(Predicate<String> jars, String... properties) throws Exception {
+        String classPath = classPath()
+                .filter(path -> !path.endsWith(".jar")
+                        || jars.test(Path.of(path).getFileName().toString()))
+                .collect(Collectors.joining(File.pathSeparator));
+        List<String> arguments = new ArrayList<>(List.of(properties));
+        arguments.add("--management.endpoints.web.exposure.include=*");
+        arguments.add("--spring.datasource.url=jdbc:h2:mem:missing");
+        try (AppProcess app = AppProcess.start(
+                List.of(), classPath, Application.class.getName(), directory, arguments.toArray(String[]::new))) {
+            assertThat(app.awaitLine("locked ")).isEqualTo("work");
+            return app.output();
+        }
+    }
+
+    private static Predicate<String> without(Set<String> artifacts) {
+        assertThat(classPath().map(MissingDependenciesIT::artifact)).containsAll(artifacts);
+        return jar -> !artifacts.contains(artifact(jar));
+    }
+
+    private static Stream<String> classPath() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator));
+    }
+
+    private static String artifact(String path) {
+        return Path.of(path).getFileName().toString().replaceFirst("-[0-9].*", "");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Work.class)
+    static class Application {
+
+        public static void main(String[] args) {
+            SpringApplication application = new SpringApplication(Application.class);
+            application.setWebApplicationType(WebApplicationType.NONE);
+            try (ConfigurableApplicationContext context = application.run(args)) {
+                System.out.println("locked " + context.getBean(Work.class).resource("work"));
+                System.out.flush();
+            }
+        }
+    }
+
+    static class Work {
+        @Locked("#name")
+        String resource(String name) {
+            return CurrentLock.get().resource();
+        }
+    }
+}
