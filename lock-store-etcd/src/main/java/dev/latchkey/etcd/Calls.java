@@ -126,6 +126,12 @@ final class Calls {
         return channels.moves();
     }
 
+    /** Leaves a server that answers, but cannot say what it should; waits a little, for it may be the only one. */
+    void moveOn(int server) {
+        channels.moveFrom(server);
+        pause();
+    }
+
     void checkOpen(String resource) {
         if (isClosed) {
             throw Failures.closed(resource);

@@ -83,6 +83,12 @@ final class Failures {
         return new LockStorageException(resource, "etcd granted no lease: " + cause.getMessage(), cause, failure);
     }
 
+    /** What would be written depends on what no server knows now. */
+    static LockStorageException leaderless(String resource) {
+        return new LockStorageException(
+                resource, "no etcd server knows when the lease ends: none leads", null, Failure.NOT_SENT);
+    }
+
     static LockStorageException closed(String resource) {
         return new LockStorageException(resource, "the store was closed", null, Failure.NOT_SENT);
     }
