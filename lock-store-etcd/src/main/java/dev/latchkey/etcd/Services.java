@@ -46,7 +46,7 @@ record Services(
             end.await(watch.done(), QueueWait.LOOK_NANOS);
             if (watch.done().isDone() && !watch.done().join()) {
                 // Not to ask again and again while the server refuses to tell.
-                end.await(new CompletableFuture<>(), QueueWait.PAUSE_NANOS);
+                end.pause(QueueWait.PAUSE_NANOS);
             }
         } finally {
             watches.stop(watch);
