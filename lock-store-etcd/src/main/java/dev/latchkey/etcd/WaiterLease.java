@@ -8,7 +8,7 @@ import io.etcd.jetcd.api.LeaseRevokeRequest;
 import io.grpc.stub.StreamObserver;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +21,7 @@ final class WaiterLease {
     private static final long RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(SECONDS) / 4;
 
     private final Calls calls;
-    private final ReentrantLock guard = new ReentrantLock();
-    private volatile @Nullable Current current;
+    private final AtomicReference<@Nullable Current> current = new AtomicReference<>();
 
     private record Current(long id, long renewedNanos) {}
 
@@ -32,7 +31,7 @@ final class WaiterLease {
 
     /** Returns one that is kept; empty if nobody has waited for a while. */
     OptionalLong known(String resource) {
-        Current known = current;
+        Current known = current.get();
         return known == null || isOld(known) ? OptionalLong.empty() : OptionalLong.of(id(resource));
     }
 
@@ -42,17 +41,14 @@ final class WaiterLease {
 
     /** Returns one that has just been renewed, or need not be yet. */
     long id(String resource) {
-        Current known = current;
+        Current known = current.get();
         if (known == null || isOld(known)) {
             return granted(resource, known);
         }
-        if (System.nanoTime() - known.renewedNanos() > RENEWAL_NANOS && guard.tryLock()) {
-            try {
-                current = new Current(known.id(), System.nanoTime());
-                renew(resource, known.id());
-            } finally {
-                guard.unlock();
-            }
+        // One of several renews it, and nobody writes one back that was forgotten meanwhile.
+        Current renewed = new Current(known.id(), System.nanoTime());
+        if (renewed.renewedNanos() - known.renewedNanos() > RENEWAL_NANOS && current.compareAndSet(known, renewed)) {
+            renew(resource, known.id());
         }
         return known.id();
     }
@@ -66,17 +62,12 @@ final class WaiterLease {
                         LeaseGrantRequest.newBuilder().setTTL(SECONDS).build(),
                         Calls.Repeat.HARMLESS)
                 .getID();
-        guard.lock();
-        try {
-            Current now = current;
-            if (now != null && !now.equals(old)) {
-                return now.id();
-            }
-            current = new Current(id, beforeNanos);
+        Current granted = new Current(id, beforeNanos);
+        if (current.compareAndSet(old, granted) || current.compareAndSet(null, granted)) {
             return id;
-        } finally {
-            guard.unlock();
         }
+        Current now = current.get();
+        return now == null ? id : now.id();
     }
 
     /** Does not wait for the answer: a place that was lost is noticed by its waiter. */
@@ -105,16 +96,15 @@ final class WaiterLease {
 
     /** The servers do not know it any more. */
     void forget(long id) {
-        Current known = current;
-        if (known != null && known.id() == id) {
-            current = null;
+        Current known = current.get();
+        while (known != null && known.id() == id && !current.compareAndSet(known, null)) {
+            known = current.get();
         }
     }
 
     /** Gives up all places; called when the store is closed. */
     void revoke() {
-        Current known = current;
-        current = null;
+        Current known = current.getAndSet(null);
         if (known != null) {
             calls.ask(
                     "",
