@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
@@ -28,6 +29,8 @@ final class AnswerProxy implements AutoCloseable {
     private final ManagedChannel channel;
     private final Server server;
     private final Map<String, UnaryOperator<byte[]>> changes = new ConcurrentHashMap<>();
+
+    private final Set<String> swallowed = ConcurrentHashMap.newKeySet();
 
     private AnswerProxy(ServerAddress target) throws IOException {
         channel =
@@ -56,6 +59,11 @@ final class AnswerProxy implements AutoCloseable {
                 method.getFullMethodName(),
                 answer -> read(
                         method.streamResponse(change.apply(method.parseResponse(new ByteArrayInputStream(answer))))));
+    }
+
+    /** Ends each call of a method without an answer, as if all were well. */
+    void swallow(MethodDescriptor<?, ?> method) {
+        swallowed.add(method.getFullMethodName());
     }
 
     private static byte[] read(InputStream in) {
@@ -112,6 +120,9 @@ final class AnswerProxy implements AutoCloseable {
 
         @Override
         public void onNext(byte[] answer) {
+            if (swallowed.contains(method)) {
+                return;
+            }
             answers.onNext(changes.getOrDefault(method, same -> same).apply(answer));
         }
 
