@@ -134,7 +134,8 @@ final class Watches {
         public void onNext(WatchResponse response) {
             Watch watch;
             synchronized (this) {
-                watch = watch(response);
+                // What comes while it is being ended is nobody's.
+                watch = isOver ? null : watch(response);
             }
             if (watch != null && (response.getCanceled() || response.getEventsCount() > 0)) {
                 watch.done.complete(!response.getCanceled());

@@ -98,8 +98,8 @@ class AccessIT {
     /** The first thing that a store with a password asks for is a token. */
     @Test
     void givenTheFirstServerIsDown_whenTried_thenTheNextAnswers() {
-        try (LockFactory locks =
-                LockFactory.connect("etcd://orders:ordersSecret@" + ServerAddress.unused() + "," + server.address())) {
+        try (LockFactory locks = LockFactory.connect(
+                "etcd://orders:ordersSecret@" + ServerAddress.unused() + "," + server.address() + "?timeout=60000")) {
             Lock lock = locks.createLock("first-down", TTL);
 
             assertThat(lock.tryAcquire()).isTrue();

@@ -35,13 +35,17 @@ class CloseIT {
         server.close();
     }
 
+    private static EtcdStore open() {
+        return Stores.open(server.dsn() + "?timeout=60000");
+    }
+
     private static Response await(EtcdStore store, String resource, Duration maxWait) throws InterruptedException {
         return store.waitAndSave(Requests.exclusive(Key.of(resource), TTL), maxWait, new CompletableFuture<Void>());
     }
 
     @Test
     void givenManyHaveWaited_whenAllAreServed_thenTheStoreKeepsNothingOfThem() throws Exception {
-        try (EtcdStore store = Stores.open(server.dsn())) {
+        try (EtcdStore store = open()) {
             assertThat(await(store, "held", LIMIT)).isInstanceOf(Response.Granted.class);
             for (int i = 0; i < 50; i++) {
                 assertThat(await(store, "free-" + i, LIMIT)).isInstanceOf(Response.Granted.class);
@@ -54,10 +58,10 @@ class CloseIT {
 
     @Test
     void givenWaiting_whenClosed_thenTheWaitFails() throws Exception {
-        try (EtcdStore holders = Stores.open(server.dsn())) {
+        try (EtcdStore holders = open()) {
             assertThat(await(holders, "report", LIMIT)).isInstanceOf(Response.Granted.class);
             for (int i = 0; i < 10; i++) {
-                EtcdStore store = Stores.open(server.dsn());
+                EtcdStore store = open();
                 BackgroundCall<Response> waiting = BackgroundCall.start(() -> await(store, "report", LIMIT));
                 Awaitility.await().atMost(LIMIT).until(() -> server.watchers() == 1);
 

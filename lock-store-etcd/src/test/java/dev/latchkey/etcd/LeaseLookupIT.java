@@ -26,6 +26,9 @@ class LeaseLookupIT {
     /** What etcd calls for ever, in seconds. */
     private static final long FOREVER = Long.MAX_VALUE / 1_000_000_000;
 
+    /** For a busy machine. */
+    private static final String PATIENTLY = "?timeout=60000";
+
     private static EtcdServer server;
 
     private AnswerProxy proxy;
@@ -67,8 +70,8 @@ class LeaseLookupIT {
 
     @Test
     void givenAnotherLeads_whenATransferredKeyIsLookedFor_thenItLastsNoLongerThanItsTtl() {
-        try (LockFactory locks = LockFactory.connect(server.dsn());
-                EtcdStore store = Stores.open(proxy.dsn())) {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
             Key key = transferred(locks, "found");
             sayForever(2);
 
@@ -79,8 +82,8 @@ class LeaseLookupIT {
 
     @Test
     void givenAnotherLeads_whenATransferredKeyIsRefreshed_thenItLastsNoLongerThanItsTtl() {
-        try (LockFactory locks = LockFactory.connect(server.dsn());
-                LockFactory others = LockFactory.connect(proxy.dsn())) {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                LockFactory others = LockFactory.connect(proxy.dsn() + PATIENTLY)) {
             Lock lock = others.createLock(transferred(locks, "refreshed"), TTL);
             sayForever(2);
 
@@ -92,8 +95,8 @@ class LeaseLookupIT {
 
     @Test
     void givenAnotherLeads_whenHoldersAreListed_thenTheyHoldNoLongerThanTheirLease() {
-        try (LockFactory locks = LockFactory.connect(server.dsn());
-                EtcdStore store = Stores.open(proxy.dsn())) {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
             Key key = transferred(locks, "listed");
             sayForever(2);
 
@@ -106,8 +109,8 @@ class LeaseLookupIT {
 
     @Test
     void givenNobodyLeadsForLong_whenATransferredKeyIsLookedFor_thenItFails() {
-        try (LockFactory locks = LockFactory.connect(server.dsn());
-                EtcdStore store = Stores.open(proxy.dsn() + "?timeout=3000")) {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + "?timeout=6000")) {
             Key key = transferred(locks, "unknown");
             assertThat(store.find(key)).isPresent();
             sayForever(Integer.MAX_VALUE);
