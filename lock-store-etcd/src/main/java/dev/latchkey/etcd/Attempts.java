@@ -53,8 +53,12 @@ final class Attempts {
                 result.complete(new Attempt<>(Status.fromThrowable(failure), tracer.isSent(), Optional.empty()));
             }
 
+            /** Without an answer, this is all that comes. */
             @Override
-            public void onCompleted() {}
+            public void onCompleted() {
+                Status none = Status.INTERNAL.withDescription("the call ended without an answer");
+                result.complete(new Attempt<>(none, true, Optional.empty()));
+            }
         });
         return result;
     }

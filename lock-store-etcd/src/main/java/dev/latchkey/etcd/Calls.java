@@ -69,7 +69,7 @@ final class Calls {
             if (Failures.isOfServer(status)) {
                 channels.moveFrom(move);
             }
-            if (!mayRepeat || isClosed || endNanos - System.nanoTime() < TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS)) {
+            if (!mayRepeat || isClosed || isOver(endNanos)) {
                 throw Failures.of(resource, status, attempt.isSent());
             }
             if (failures % channels.size() == 0) {
@@ -90,21 +90,32 @@ final class Calls {
                 .join();
     }
 
+    /** Asks one server after the other, as for anything else. Whatever the token is for has not been sent. */
     private AuthenticateResponse authenticate(String resource, AuthenticateRequest request) {
-        int move = channels.moves();
-        Attempt<AuthenticateResponse> attempt = Attempts.send(
-                        channels.at(move),
-                        AuthGrpc.getAuthenticateMethod(),
-                        request,
-                        new Metadata(),
-                        attemptLimit.toNanos())
-                .join();
-        if (!attempt.status().isOk()) {
-            channels.moveFrom(move);
-            // Whatever was asked for has not been sent.
-            throw Failures.of(resource, attempt.status(), false);
+        long endNanos = System.nanoTime() + limit.toNanos();
+        for (int failures = 1; ; failures++) {
+            checkOpen(resource);
+            int move = channels.moves();
+            Attempt<AuthenticateResponse> attempt =
+                    send(move, AuthGrpc.getAuthenticateMethod(), request, new Metadata(), endNanos);
+            Status status = attempt.status();
+            if (status.isOk()) {
+                return attempt.answer();
+            }
+            if (Failures.isOfServer(status)) {
+                channels.moveFrom(move);
+            }
+            if (!Failures.isOfServer(status) || isOver(endNanos)) {
+                throw Failures.of(resource, status, false);
+            }
+            if (failures % channels.size() == 0) {
+                pause();
+            }
         }
-        return attempt.answer();
+    }
+
+    private static boolean isOver(long endNanos) {
+        return endNanos - System.nanoTime() < TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
     }
 
     /** Opens a stream, which has no time limit and fails when its server has lost the others. */
@@ -124,6 +135,12 @@ final class Calls {
     /** Changes with the server that is used. */
     int server() {
         return channels.moves();
+    }
+
+    /** Leaves a server that answers, but cannot say what it should; waits a little, for it may be the only one. */
+    void moveOn(int server) {
+        channels.moveFrom(server);
+        pause();
     }
 
     void checkOpen(String resource) {

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A lock store that uses keys and leases of an etcd cluster, version 3.4 or newer. A hold lasts until it is released or until
@@ -43,7 +43,8 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
     private final Leases leases;
     private final Holds holds;
     private final Services services;
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Waits waits = new Waits();
+    private final AtomicBoolean isClosed = new AtomicBoolean();
 
     private EtcdStore(Builder builder) {
         this.calls = new Calls(builder.endpoints, builder.timeout);
@@ -81,7 +82,20 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        WaitEnd end = WaitEnd.of(endNanos, withdrawn, closed);
+        WaitEnd end = waits.begin(endNanos, withdrawn);
+        try {
+            Response response = await(request, end);
+            // It may have given up because of that, and then knows nothing of a conflict.
+            if (response instanceof Response.Conflicted && waits.isClosed()) {
+                throw Failures.closed(request.key().resource());
+            }
+            return response;
+        } finally {
+            waits.end(end);
+        }
+    }
+
+    private Response await(Request request, WaitEnd end) throws InterruptedException {
         LockKeys keys = transactions.keys(request.key());
         Optional<LockMode> claim = request.key().held().map(Key.Held::mode);
         if (claim.isPresent()) {
@@ -110,13 +124,19 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
         return new Inspection(transactions, leases).holders(resource);
     }
 
+    /** Counts those who wait now. */
+    int waits() {
+        return waits.count();
+    }
+
     /**
      * Fails all waits and closes the connections. Holds last until their leases end. Every later call throws a
      * {@link dev.latchkey.LockStorageException}. Idempotent.
      */
     @Override
     public void close() {
-        if (closed.complete(null)) {
+        if (isClosed.compareAndSet(false, true)) {
+            waits.close();
             services.close();
         }
     }
@@ -160,7 +180,9 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
         }
 
         /**
-         * Sets what the keys of all locks begin with, before a slash. The default is {@code latchkey}.
+         * Sets what the keys of all locks begin with, before a slash. The default is {@code latchkey}. A root must not begin with
+         * another one and a slash: with the roots {@code a} and {@code a/b} in one cluster, locks of the one exclude some of the
+         * other.
          *
          * @param prefix any text that is not empty
          * @return this

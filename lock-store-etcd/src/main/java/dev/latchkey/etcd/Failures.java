@@ -80,7 +80,18 @@ final class Failures {
         Failure failure = cause instanceof LockStorageException storage && storage.failure() == Failure.DENIED
                 ? Failure.DENIED
                 : Failure.NOT_SENT;
-        return new LockStorageException(resource, "etcd granted no lease: " + cause.getMessage(), cause, failure);
+        return new LockStorageException(resource, "etcd granted no lease: " + reason(cause), cause, failure);
+    }
+
+    /** What would be written depends on what no server knows now. */
+    static LockStorageException leaderless(String resource) {
+        return new LockStorageException(
+                resource, "no etcd server knows when the lease ends: none leads", null, Failure.NOT_SENT);
+    }
+
+    private static String reason(Throwable cause) {
+        String message = cause.getMessage();
+        return message == null ? cause.getClass().getSimpleName() : message;
     }
 
     static LockStorageException closed(String resource) {

@@ -3,7 +3,6 @@ package dev.latchkey.etcd;
 import io.etcd.jetcd.api.LeaseGrantRequest;
 import io.etcd.jetcd.api.LeaseGrantResponse;
 import io.etcd.jetcd.api.LeaseGrpc;
-import io.etcd.jetcd.api.LeaseTimeToLiveRequest;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -11,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -26,6 +26,7 @@ final class Leases {
     private static final int ATTEMPTS = 2;
 
     private final Calls calls;
+    private final LeaseLookup lookup;
 
     /** The youngest for each TTL in seconds. */
     private final Map<Long, ClassLease> youngest = new ConcurrentHashMap<>();
@@ -38,6 +39,7 @@ final class Leases {
 
     Leases(Calls calls) {
         this.calls = calls;
+        this.lookup = new LeaseLookup(calls);
     }
 
     /** Does something with a lease, and once more with another one if the servers have lost the first. */
@@ -78,7 +80,7 @@ final class Leases {
             ClassLease lease = grant(resource, seconds);
             mine.complete(lease);
             return lease;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             mine.completeExceptionally(e);
             throw e;
         } finally {
@@ -86,9 +88,12 @@ final class Leases {
         }
     }
 
-    private static ClassLease joined(String resource, CompletableFuture<ClassLease> other) {
+    /** For no longer than a request of its own might take, whatever becomes of the thread that asks. */
+    private ClassLease joined(String resource, CompletableFuture<ClassLease> other) {
         try {
-            return other.join();
+            return other.copy()
+                    .orTimeout(calls.limit().toNanos(), TimeUnit.NANOSECONDS)
+                    .join();
         } catch (CompletionException e) {
             throw Failures.ofLease(resource, Objects.requireNonNullElse(e.getCause(), e));
         }
@@ -127,15 +132,6 @@ final class Leases {
         if (own != null) {
             return Optional.of(own);
         }
-        long nowNanos = System.nanoTime();
-        var answer = calls.ask(
-                resource,
-                LeaseGrpc.getLeaseTimeToLiveMethod(),
-                LeaseTimeToLiveRequest.newBuilder().setID(id).build(),
-                Calls.Repeat.HARMLESS);
-        Duration age = Duration.ofSeconds(answer.getGrantedTTL() - answer.getTTL());
-        return answer.getTTL() < 0
-                ? Optional.empty()
-                : Optional.of(new ClassLease(id, nowNanos - age.toNanos(), Duration.ofSeconds(answer.getGrantedTTL())));
+        return lookup.find(resource, id);
     }
 }

@@ -1,7 +1,6 @@
 package dev.latchkey.etcd;
 
 import dev.latchkey.LockStorageException;
-import java.util.concurrent.CompletableFuture;
 
 /** What those who wait need of the store. */
 record Services(
@@ -34,7 +33,7 @@ record Services(
             end.await(watch.done(), QueueWait.LOOK_NANOS);
             if (watch.done().isDone() && !watch.done().join()) {
                 // Not to ask again and again while the server refuses to tell.
-                end.await(new CompletableFuture<>(), QueueWait.PAUSE_NANOS);
+                end.pause(QueueWait.PAUSE_NANOS);
             }
         } finally {
             watches.stop(watch);

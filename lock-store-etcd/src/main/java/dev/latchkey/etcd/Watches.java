@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchGrpc;
 import io.etcd.jetcd.api.WatchRequest;
 import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -32,11 +33,16 @@ final class Watches {
     static final class Watch {
 
         private final CompletableFuture<Boolean> done = new CompletableFuture<>();
-        private @Nullable Long id;
+        private volatile @Nullable Long id;
 
         /** True for a deletion. */
         CompletableFuture<Boolean> done() {
             return done;
+        }
+
+        /** Whether the server has begun. */
+        boolean isNumbered() {
+            return id != null;
         }
     }
 
@@ -97,11 +103,14 @@ final class Watches {
             return watch;
         }
 
-        /** One without a number yet is left to be, until it is numbered. */
+        /**
+         * One without a number yet is left to be, until it is numbered. One of an earlier stream has a number that may be
+         * another's here.
+         */
         synchronized void stop(Watch watch) {
             watch.done.complete(false);
             Long id = watch.id;
-            if (id != null && numbered.remove(id) != null) {
+            if (id != null && numbered.remove(id, watch)) {
                 cancel(id);
             }
         }
@@ -125,7 +134,8 @@ final class Watches {
         public void onNext(WatchResponse response) {
             Watch watch;
             synchronized (this) {
-                watch = watch(response);
+                // What comes while it is being ended is nobody's.
+                watch = isOver ? null : watch(response);
             }
             if (watch != null && (response.getCanceled() || response.getEventsCount() > 0)) {
                 watch.done.complete(!response.getCanceled());
@@ -176,10 +186,13 @@ final class Watches {
             all.forEach(watch -> watch.done.complete(false));
         }
 
+        /** Cancels it: a server watches on for a client that only says that it sends no more. */
         synchronized void end() {
             StreamObserver<WatchRequest> to = requests;
             if (!isOver && to != null) {
-                to.onCompleted();
+                to.onError(Status.CANCELLED
+                        .withDescription("another stream is used")
+                        .asException());
             }
             over();
         }

@@ -8,6 +8,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.ServerAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -91,6 +92,17 @@ class AccessIT {
     void givenNoUser_whenTried_thenDenied() {
         try (LockFactory locks = connect("", "")) {
             assertDenied(locks);
+        }
+    }
+
+    /** The first thing that a store with a password asks for is a token. */
+    @Test
+    void givenTheFirstServerIsDown_whenTried_thenTheNextAnswers() {
+        try (LockFactory locks = LockFactory.connect(
+                "etcd://orders:ordersSecret@" + ServerAddress.unused() + "," + server.address() + "?timeout=60000")) {
+            Lock lock = locks.createLock("first-down", TTL);
+
+            assertThat(lock.tryAcquire()).isTrue();
         }
     }
 

@@ -2,6 +2,7 @@ package dev.latchkey.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
@@ -17,7 +18,10 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,6 +32,7 @@ class ClusterIT {
 
     private static final Duration TTL = Duration.ofSeconds(6);
     private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final int LEADERS = 30;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private EtcdCluster cluster;
@@ -150,6 +155,69 @@ class ClusterIT {
             assertThat(answered(holder::isAcquired)).isTrue();
             assertThat(answered(holder::release)).isTrue();
         }
+    }
+
+    /** A server that leads no longer, or does not do so yet, takes all leases for endless. */
+    @Test
+    void givenATransferredKey_whenTheLeaderChangesAgainAndAgain_thenItIsNeverBelievedForLongerThanItsLease() {
+        List<EtcdStore> stores = cluster.servers().stream()
+                .map(server -> Stores.open(server.dsn()))
+                .toList();
+        try (LockFactory locks = atLeader()) {
+            Lock lock = locks.createLock("report", LONG_TTL);
+            assertThat(lock.tryAcquire()).isTrue();
+            Key key = lock.transferKey();
+            AtomicBoolean isOver = new AtomicBoolean();
+            List<BackgroundCall<Duration>> longest = stores.stream()
+                    .map(store -> BackgroundCall.start(() -> longest(store, key, isOver)))
+                    .toList();
+
+            for (int i = 0; i < LEADERS; i++) {
+                moveLeader(cluster.servers().get(i % cluster.servers().size()));
+            }
+
+            isOver.set(true);
+            for (BackgroundCall<Duration> one : longest) {
+                assertThat(result(one)).isBetween(Duration.ofNanos(1), LONG_TTL.multipliedBy(2));
+            }
+        } finally {
+            stores.forEach(EtcdStore::close);
+        }
+    }
+
+    private static Duration longest(EtcdStore store, Key key, AtomicBoolean isOver) {
+        Duration longest = Duration.ZERO;
+        while (!isOver.get()) {
+            try {
+                Duration left =
+                        store.find(key).map(granted -> granted.lease().ttl()).orElse(Duration.ZERO);
+                longest = left.compareTo(longest) > 0 ? left : longest;
+            } catch (LockStorageException e) {
+                // Nobody leads just now.
+            }
+        }
+        return longest;
+    }
+
+    private static Duration result(BackgroundCall<Duration> call) {
+        try {
+            return call.result();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void moveLeader(EtcdServer next) {
+        Matcher id = Pattern.compile("\"ID\":\"(\\d+)\"[^}]*" + next.address())
+                .matcher(next.call("cluster/member/list", "{}"));
+        assertThat(id.find()).isTrue();
+        Awaitility.await().atMost(LIMIT).ignoreExceptions().until(() -> {
+            EtcdServer now = cluster.leader();
+            if (!now.address().equals(next.address())) {
+                now.call("maintenance/transfer-leadership", "{\"targetID\":\"" + id.group(1) + "\"}");
+            }
+            return next.leads();
+        });
     }
 
     private static LockStorageException failure(Lock lock) {

@@ -11,6 +11,7 @@ import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
+import io.etcd.jetcd.api.KVGrpc;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -117,6 +118,18 @@ class FaultIT {
                     .isInstanceOfSatisfying(
                             LockStorageException.class,
                             failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT));
+        }
+    }
+
+    /** As a proxy may answer that does not know the protocol. */
+    @Test
+    void givenCallsEndWithoutAnAnswer_whenTried_thenItFails() {
+        try (AnswerProxy swallowing = AnswerProxy.to(server.address());
+                LockFactory locks = LockFactory.connect(swallowing.dsn())) {
+            swallowing.swallow(KVGrpc.getTxnMethod());
+            BackgroundCall<Boolean> trying = BackgroundCall.start(locks.createLock("report", LONG_TTL)::tryAcquire);
+
+            assertThatThrownBy(trying::result).isInstanceOf(LockStorageException.class);
         }
     }
 

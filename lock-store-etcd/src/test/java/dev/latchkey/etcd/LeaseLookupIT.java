@@ -1,0 +1,124 @@
+package dev.latchkey.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.servers.EtcdServer;
+import io.etcd.jetcd.api.LeaseGrpc;
+import io.etcd.jetcd.api.LeaseTimeToLiveResponse;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** How long the lease of another process lasts, as servers say that do not lead any more, or do not yet. */
+class LeaseLookupIT {
+
+    private static final Duration TTL = Duration.ofMinutes(5);
+
+    /** What etcd calls for ever, in seconds. */
+    private static final long FOREVER = Long.MAX_VALUE / 1_000_000_000;
+
+    /** For a busy machine. */
+    private static final String PATIENTLY = "?timeout=60000";
+
+    private static EtcdServer server;
+
+    private AnswerProxy proxy;
+    private final AtomicInteger answers = new AtomicInteger();
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void start() {
+        proxy = AnswerProxy.to(server.address());
+    }
+
+    @AfterEach
+    void stop() {
+        proxy.close();
+    }
+
+    private void sayForever(int times) {
+        proxy.<LeaseTimeToLiveResponse>change(
+                LeaseGrpc.getLeaseTimeToLiveMethod(),
+                answer -> answers.incrementAndGet() <= times
+                        ? answer.toBuilder().setTTL(FOREVER).build()
+                        : answer);
+    }
+
+    private static Key transferred(LockFactory locks, String resource) {
+        Lock lock = locks.createLock(resource, TTL);
+        assertThat(lock.tryAcquire()).isTrue();
+        return lock.transferKey();
+    }
+
+    @Test
+    void givenAnotherLeads_whenATransferredKeyIsLookedFor_thenItLastsNoLongerThanItsTtl() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
+            Key key = transferred(locks, "found");
+            sayForever(2);
+
+            assertThat(store.find(key).orElseThrow().lease().ttl()).isLessThanOrEqualTo(TTL);
+            assertThat(answers).hasValue(3);
+        }
+    }
+
+    @Test
+    void givenAnotherLeads_whenATransferredKeyIsRefreshed_thenItLastsNoLongerThanItsTtl() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                LockFactory others = LockFactory.connect(proxy.dsn() + PATIENTLY)) {
+            Lock lock = others.createLock(transferred(locks, "refreshed"), TTL);
+            sayForever(2);
+
+            lock.refresh();
+
+            assertThat(lock.remainingLifetime().orElseThrow()).isLessThanOrEqualTo(TTL);
+        }
+    }
+
+    @Test
+    void givenAnotherLeads_whenHoldersAreListed_thenTheyHoldNoLongerThanTheirLease() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
+            Key key = transferred(locks, "listed");
+            sayForever(2);
+
+            assertThat(store.holders(key.resource()))
+                    .singleElement()
+                    .satisfies(holder -> assertThat(holder.remaining().orElseThrow())
+                            .isLessThanOrEqualTo(TTL.plus(TTL.dividedBy(10))));
+        }
+    }
+
+    @Test
+    void givenNobodyLeadsForLong_whenATransferredKeyIsLookedFor_thenItFails() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + "?timeout=6000")) {
+            Key key = transferred(locks, "unknown");
+            assertThat(store.find(key)).isPresent();
+            sayForever(Integer.MAX_VALUE);
+
+            assertThatThrownBy(() -> store.find(key))
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.NOT_SENT));
+        }
+    }
+}
