@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,6 +53,7 @@ class ChildRunTest {
 
     /** Closing the factory releases what is held, and the store may answer by then. */
     @Test
+    @Tag("slow")
     void givenTheStoreFailsToKeepTheRest_whenTheCommandEnded_thenHeldForMinHoldAllTheSame() throws Exception {
         Duration minHold = Duration.ofMillis(2_500);
         long start = System.nanoTime();

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Leases of a {@link Lock}: ending, renewing, and knowing in time that they ended; part of {@link ExpiringStoreContract}. */
@@ -41,6 +42,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAskedForItsLifetime_thenNone(Fixture fixture) {
         Lock lock = expired(fixture);
 
@@ -50,6 +52,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
         Lock lock = expired(fixture);
         awaitThatATtlIsOver(fixture, shortTtl());
@@ -62,6 +65,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAcquiredAgain_thenHeldAnew(Fixture fixture) {
         Lock lock = expired(fixture);
         awaitThatATtlIsOver(fixture, shortTtl());
@@ -74,6 +78,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenClosed_thenItEndsWithoutHurtingTheTaker(Fixture fixture) throws Exception {
         Lock lock = expired(fixture);
         Lock taker = fixture.lock().acquire();
@@ -84,6 +89,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenTakenOver_whenReleased_thenFalseAndTheTakerHolds(Fixture fixture) throws Exception {
         Lock lock = expired(fixture);
         Lock taker = fixture.lock().acquire();
@@ -95,6 +101,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenTakenOver_whenRefreshed_thenLostAndTheTakerHolds(Fixture fixture) throws Exception {
         Lock lock = expired(fixture);
         Lock taker = fixture.lock().acquire();
@@ -106,6 +113,7 @@ public interface LeaseContract extends StoreContract {
 
     /** F20: with a coarse clock in the store, others got in while the holder believed to have time left. */
     @Test
+    @Tag("slow")
     default void givenHolderDoesNothing_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
         for (int i = 0; i < 3; i++) {
             Duration ttl = shortTtl()
@@ -122,6 +130,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderIsRefreshed_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
         Lock holder = fixture.lock(workingTtl());
         assertThat(holder.tryAcquire()).isTrue();
@@ -140,6 +149,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldShortly_whenRefreshed_thenHeldPastTheFirstTtl(Fixture fixture) {
         Lock lock = fixture.lock(workingTtl());
         assertThat(lock.tryAcquire()).isTrue();
@@ -165,6 +175,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenListener_whenTheLeaseEnds_thenItIsToldOnceWithoutAnyCall(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = fixture.lock(shortTtl());
@@ -180,6 +191,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAListenerComesLate_thenItIsTold(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = expired(fixture);
@@ -191,6 +203,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenWaiting_whenTheHoldersLeaseEnds_thenAcquired(Fixture fixture) throws Exception {
         Lock holder = fixture.lock(workingTtl());
         assertThat(holder.tryAcquire()).isTrue();
@@ -203,6 +216,7 @@ public interface LeaseContract extends StoreContract {
 
     /** The lease of one who waited long begins with the grant, not with the request. */
     @Test
+    @Tag("slow")
     default void givenWaitedLongerThanItsTtl_whenAcquired_thenTheWholeTtlIsLeft(Fixture fixture) throws Exception {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -217,6 +231,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenSeveralTtlsAreOver_thenHeldStill(Fixture fixture) {
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
@@ -235,6 +250,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenReleased_thenItIsNotTakenAgain(Fixture fixture) {
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
@@ -251,6 +267,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenReleasedElsewhere_thenTheHolderIsTold(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = fixture.locks()
@@ -269,6 +286,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldShortlyElsewhere_whenAdopted_thenItIsBelievedNoLongerThanTheStoreKeepsIt(Fixture fixture)
             throws Exception {
         Lock first = fixture.lock(workingTtl());
