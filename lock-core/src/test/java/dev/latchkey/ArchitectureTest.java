@@ -10,6 +10,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTag;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
@@ -19,6 +20,7 @@ import java.util.Date;
 import java.util.stream.Stream;
 
 @AnalyzeClasses(packages = "dev.latchkey", importOptions = ImportOption.DoNotIncludeTests.class)
+@ArchTag("slow")
 class ArchitectureTest {
 
     /** The name of the host is no driver: stores write it down for people. */

@@ -21,6 +21,7 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What an answer of the store has done here, where something else has happened meanwhile, or something fails. */
@@ -95,6 +96,7 @@ class LateEffectsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenALookThatFailsOnce_whenTheAlarmGoesOff_thenWarnedAndToldOfTheLossAllTheSame() {
         List<Duration> warnings = new CopyOnWriteArrayList<>();
         AtomicBoolean fails = new AtomicBoolean();
@@ -151,6 +153,7 @@ class LateEffectsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenALookThatFailsOnce_whenRenewed_thenRenewedAgain() {
         AtomicBoolean fails = new AtomicBoolean();
         AtomicInteger refreshes = new AtomicInteger();

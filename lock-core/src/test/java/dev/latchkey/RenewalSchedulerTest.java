@@ -17,6 +17,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Renewals where memory runs out. */
@@ -32,6 +33,7 @@ class RenewalSchedulerTest {
 
     /** What was due then was never taken from the list, so that nothing was renewed any more. */
     @Test
+    @Tag("slow")
     void givenNoMemoryWhenSomethingFallsDue_whenThereIsSomeAgain_thenTheHoldIsStillRenewed() throws Exception {
         AtomicBoolean fails = new AtomicBoolean(true);
         CountDownLatch renewedAgain = new CountDownLatch(1);

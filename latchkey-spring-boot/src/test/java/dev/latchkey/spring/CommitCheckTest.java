@@ -8,6 +8,7 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.spi.PersistingStore;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -99,6 +100,7 @@ class CommitCheckTest {
 
     /** As above, it would keep renewals waiting. */
     @Test
+    @Tag("slow")
     void givenATransactionInside_whenItIsCommittedLongBeforeTheOneOutside_thenTheLockIsRenewedMeanwhile() {
         try (ConfigurableApplicationContext app =
                 Apps.start(TwoManagers.class, NO_OTHER_CLIENT, "latchkey.store=jdbc", "latchkey.ttl=1s")) {

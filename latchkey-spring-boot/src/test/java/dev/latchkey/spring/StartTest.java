@@ -18,6 +18,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +41,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** What an application locks with, and what it is told if that is nothing. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("slow")
 class StartTest {
 
     /** Redis is not even looked for, unless somebody wants it. */

@@ -21,10 +21,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+<<<<<<< HEAD
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+=======
+import org.junit.jupiter.api.Tag;
+>>>>>>> green
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -55,6 +59,7 @@ class ChildRunTest {
 
     /** Closing the factory releases what is held, and the store may answer by then. */
     @Test
+    @Tag("slow")
     void givenTheStoreFailsToKeepTheRest_whenTheCommandEnded_thenHeldForMinHoldAllTheSame() throws Exception {
         Duration minHold = Duration.ofMillis(2_500);
         long start = System.nanoTime();

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +48,7 @@ class FenceSimulatorTest {
 
     @ParameterizedTest
     @CsvSource({"3,AGREED", "5,AGREED", "3,AGREED_BY_THE_CLOCKS", "5,AGREED_BY_THE_CLOCKS"})
+    @Tag("slow")
     void givenAnySchedule_whenTokensAreAgreedOn_thenTheyAreUniqueAndGrow(int members, Rule rule) {
         Findings findings = run(members, rule, 0, SCHEDULES);
 
@@ -64,6 +66,7 @@ class FenceSimulatorTest {
         "3,AGREED_UNLESS_CONTRADICTED",
         "5,AGREED_UNLESS_CONTRADICTED"
     })
+    @Tag("slow")
     void givenTheSameSchedules_whenARuleIsNaive_thenTheSimulatorFindsItOut(int members, Rule rule) {
         Findings findings = run(members, rule, 0, SCHEDULES / 10);
 
@@ -72,6 +75,7 @@ class FenceSimulatorTest {
 
     /** What the proof does not promise: a majority has only one member in common, and that one forgets. */
     @Test
+    @Tag("slow")
     void givenAMemberForgets_whenTokensAreAgreedOn_thenTheSimulatorFindsItOut() {
         Findings findings = run(3, Rule.AGREED, 1, SCHEDULES);
 
@@ -88,6 +92,7 @@ class FenceSimulatorTest {
 
     /** What no proposal comes from, however far off a client is: nobody may drive the members' counters ahead. */
     @Test
+    @Tag("slow")
     void givenClientsProposeWildly_whenMembersCountByClocks_thenTheyStayNearThem() {
         Findings findings = run(3, Rule.AGREED_BY_THE_CLOCKS, 0, SCHEDULES / 10);
 

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ReleaseSubscriptionsTest {
@@ -75,6 +76,7 @@ class ReleaseSubscriptionsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenWatched_whenTheBackendFails_thenAllAskByThemselvesAndItListensAgain() {
         try (ReleaseSubscription watch = watching("one")) {
             for (String failure : new String[] {"failure", "bug"}) {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class EtcdStoreIT
@@ -80,6 +81,7 @@ class EtcdStoreIT
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(EtcdStore.class).testedBy(EtcdStoreIT.class).check();
     }

@@ -14,6 +14,7 @@ import dev.latchkey.testkit.StoreRules;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,6 +70,7 @@ class FlockStoreIT
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(FlockStore.class)
                 .testedBy(FlockStoreIT.class)

@@ -57,7 +57,7 @@ record Dsn(String url, Optional<String> user, Optional<String> password, Release
         if (uri.getHost() == null
                 || uri.getRawPath() == null
                 || uri.getRawPath().length() < 2) {
-            throw wrong(uri.getScheme());
+            throw wrong(uri.toString());
         }
         String port = uri.getPort() < 0 ? "" : ":" + uri.getPort();
         String options = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();

@@ -7,9 +7,11 @@ import java.sql.SQLException;
 import org.h2.tools.Server;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
 /** All contracts on an H2 server. */
+@Tag("slow")
 class H2StoreIT implements JdbcContracts, CutOffContract {
 
     @TempDir

@@ -7,9 +7,11 @@ import java.nio.file.Path;
 import org.hsqldb.server.Server;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 
 /** All contracts on an HSQLDB server. */
+@Tag("slow")
 class HsqldbStoreIT implements JdbcContracts, CutOffContract {
 
     @TempDir

@@ -8,8 +8,10 @@ import dev.latchkey.testkit.TreeCrashContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** All contracts on a MariaDB server. */
+@Tag("slow")
 class MariaDbStoreIT implements JdbcContracts, CutOffContract, DurableServerContract, TreeCrashContract {
 
     private static JdbcStore store;

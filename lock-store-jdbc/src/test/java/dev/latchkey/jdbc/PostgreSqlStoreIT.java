@@ -11,9 +11,11 @@ import dev.latchkey.testkit.TreeCrashContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** All contracts on a PostgreSQL server, which alone announces releases, and passes holds on. */
+@Tag("slow")
 class PostgreSqlStoreIT
         implements JdbcContracts,
                 SharedNotifyingContract,

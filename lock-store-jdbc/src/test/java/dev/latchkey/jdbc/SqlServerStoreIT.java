@@ -3,10 +3,12 @@ package dev.latchkey.jdbc;
 import dev.latchkey.spi.PersistingStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /** All contracts, where there is such a server: see {@link ContainerDatabase}. */
 @EnabledIf(value = "isThere", disabledReason = "no SQL Server: start Docker, or set LATCHKEY_TEST_SQLSERVER")
+@Tag("slow")
 class SqlServerStoreIT implements JdbcContracts {
 
     private static JdbcStore store;

@@ -11,7 +11,7 @@ record LeaseEnd(String run, long second) {
     static final LeaseEnd UNKNOWN = new LeaseEnd("-", 0);
 
     static LeaseEnd read(String text) {
-        int at = text.lastIndexOf('@');
+        int at = text.indexOf('@');
         return new LeaseEnd(text.substring(at + 1), Long.parseLong(text.substring(0, at)));
     }
 

@@ -14,6 +14,7 @@ import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.UnfencedContract;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The other contracts, and the rules for stores. */
@@ -39,6 +40,7 @@ class MemcachedStoreIT extends TextProtocol
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(MemcachedStore.class)
                 .testedBy(MemcachedStoreIT.class)

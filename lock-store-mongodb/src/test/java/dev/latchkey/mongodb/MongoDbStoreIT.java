@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** All contracts, and the rules for stores. */
@@ -115,6 +116,7 @@ class MongoDbStoreIT
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(MongoDbStore.class)
                 .testedBy(MongoDbStoreIT.class)

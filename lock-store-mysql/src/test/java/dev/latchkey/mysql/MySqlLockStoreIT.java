@@ -16,6 +16,7 @@ import dev.latchkey.testkit.UnfencedContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class MySqlLockStoreIT
@@ -75,6 +76,7 @@ class MySqlLockStoreIT
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(MySqlLockStore.class).testedBy(MySqlLockStoreIT.class).check();
     }

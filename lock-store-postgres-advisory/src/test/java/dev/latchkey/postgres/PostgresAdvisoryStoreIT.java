@@ -24,6 +24,7 @@ import java.sql.Statement;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class PostgresAdvisoryStoreIT
@@ -91,6 +92,7 @@ class PostgresAdvisoryStoreIT
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(PostgresAdvisoryStore.class)
                 .testedBy(PostgresAdvisoryStoreIT.class)

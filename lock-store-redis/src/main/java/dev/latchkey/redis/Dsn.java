@@ -44,8 +44,8 @@ final class Dsn {
 
     static RedisStore open(String text) {
         Dsn dsn = parse(text);
-        boolean isCluster = dsn.scheme.endsWith("-cluster");
-        List<RedisURI> addresses = isCluster ? dsn.cluster() : List.of(dsn.server());
+        boolean isCluster = dsn.isCluster();
+        List<RedisURI> addresses = dsn.addresses();
         String server = (isCluster ? "the Redis cluster of " : "") + described(addresses.get(0));
         Connections connections = isCluster ? Clients.cluster(addresses) : Clients.server(addresses.get(0));
         try {
@@ -57,7 +57,7 @@ final class Dsn {
         }
     }
 
-    private static Dsn parse(String text) {
+    static Dsn parse(String text) {
         int colon = text.indexOf("://");
         if (colon < 0 || text.length() == colon + 3) {
             throw new IllegalArgumentException("a DSN of a Redis server needs its address: " + RIGHT);
@@ -124,6 +124,14 @@ final class Dsn {
     /** Has no cause, which would repeat the DSN and its password. */
     static IllegalArgumentException wrong() {
         return new IllegalArgumentException("not a DSN of a Redis server: " + RIGHT);
+    }
+
+    private boolean isCluster() {
+        return scheme.endsWith("-cluster");
+    }
+
+    List<RedisURI> addresses() {
+        return isCluster() ? cluster() : List.of(server());
     }
 
     private RedisURI server() {

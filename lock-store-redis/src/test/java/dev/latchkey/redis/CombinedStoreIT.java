@@ -14,8 +14,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 /** Staying the owner on three servers of which two must agree: two of them are struck. */
+@Tag("slow")
 class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServerContract {
 
     private static List<RedisServer> shared;

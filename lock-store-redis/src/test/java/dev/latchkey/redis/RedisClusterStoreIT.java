@@ -11,8 +11,10 @@ import dev.latchkey.testkit.SharedLeaseContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 /** The contracts on three masters. */
+@Tag("slow")
 class RedisClusterStoreIT extends OnACluster
         implements PersistingStoreContract,
                 SharedLeaseContract,

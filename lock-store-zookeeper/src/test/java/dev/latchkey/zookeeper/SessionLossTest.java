@@ -25,6 +25,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is lost when a session may have ended, and what is not. Its client says what a server would, at once. */
@@ -108,6 +109,7 @@ class SessionLossTest {
 
     /** The thread that tells looks seldom while nothing depends on the session, here after almost four minutes. */
     @Test
+    @Tag("slow")
     void givenNothingWasHeld_whenGrantedShortlyBeforeTheEnd_thenTheHolderIsToldAtTheEnd() throws Exception {
         SessionProof proofs = SessionProof.none();
         Sessions sessions = new Sessions(new OfOneSession(client, proofs), SETTINGS);

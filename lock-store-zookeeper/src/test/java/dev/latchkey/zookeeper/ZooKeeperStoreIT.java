@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ZooKeeperStoreIT
@@ -87,6 +88,7 @@ class ZooKeeperStoreIT
     }
 
     @Test
+    @Tag("slow")
     void keepsTheRules() {
         StoreRules.of(ZooKeeperStore.class).testedBy(ZooKeeperStoreIT.class).check();
     }

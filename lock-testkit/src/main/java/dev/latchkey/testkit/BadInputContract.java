@@ -10,6 +10,7 @@ import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -77,6 +78,7 @@ public interface BadInputContract extends StoreContract {
 
     @ParameterizedTest
     @MethodSource("dev.latchkey.testkit.BadInputContract#enormousTtls")
+    @Tag("slow")
     default void givenEnormousTtl_whenSaved_thenHeldForThatLongOrNothingWritten(Duration ttl, Fixture fixture) {
         Key key = fixture.key();
         Response response;

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -169,6 +170,7 @@ public interface BlockingStoreContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenDeleteAndWithdrawalCross_whenTheWaitEnds_thenItHoldsWhatItSays(Fixture fixture) throws Exception {
         for (int i = 0; i < 50; i++) {
             Key holder = holder(fixture);
@@ -188,6 +190,7 @@ public interface BlockingStoreContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenDeleteAndTheEndOfTheWaitCross_whenTheWaitEnds_thenItHoldsWhatItSays(Fixture fixture)
             throws Exception {
         for (int i = 0; i < 50; i++) {

@@ -11,6 +11,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many threads of this JVM at once: nobody gets in beside the holder, no update is lost, nothing stays behind. */
@@ -39,6 +40,7 @@ public interface ContentionContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenThreads_whenEachIncrementsUnderTheLock_thenNoUpdateIsLost(Fixture fixture) throws Exception {
         Unguarded counter = new Unguarded();
         int threads = 6;
@@ -64,6 +66,7 @@ public interface ContentionContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenThreadsThatOnlyTry_whenTheyRun_thenNoUpdateIsLost(Fixture fixture) throws Exception {
         Unguarded counter = new Unguarded();
         AtomicInteger holds = new AtomicInteger();
@@ -91,6 +94,7 @@ public interface ContentionContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenFree_whenManyTryAtOnce_thenExactlyOneWins(Fixture fixture) throws Exception {
         int rivals = 8;
         for (int round = 0; round < 10; round++) {
@@ -115,6 +119,7 @@ public interface ContentionContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenOneLock_whenItsThreadsAcquireAndReleaseAtOnce_thenItEndsFree(Fixture fixture) throws Exception {
         Lock shared = fixture.lock();
         List<BackgroundCall<Boolean>> calls = new ArrayList<>();
@@ -138,6 +143,7 @@ public interface ContentionContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenThreadsAreInterruptedAtRandom_whenTheyAreDone_thenNothingIsLostOrLeft(Fixture fixture)
             throws Exception {
         Unguarded counter = new Unguarded();

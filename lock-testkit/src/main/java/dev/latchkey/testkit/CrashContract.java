@@ -8,6 +8,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.spi.PersistingStore;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 public interface CrashContract extends ProcessesContract {
 
     @Test
+    @Tag("slow")
     default void givenHeldInAnotherProcess_whenTriedHere_thenRefusedUntilReleasedThere(Fixture fixture) {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock holder = other.lock(fixture.resource(), LONG_TTL);
@@ -34,6 +36,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldInAnotherProcess_whenWaitedForHere_thenAcquiredOnceReleasedThere(Fixture fixture)
             throws Exception {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
@@ -49,6 +52,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldHere_whenAnotherProcessWaits_thenItAcquiresOnceReleasedHere(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -66,6 +70,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderIsKilled_whenWaitedFor_thenAcquired(Fixture fixture) throws Exception {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             assertThat(other.lock(fixture.resource(), crashTtl()).tryAcquire()).isTrue();
@@ -78,6 +83,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderWasKilled_whenItsTimeIsOver_thenTheNextGetsItAndCanReleaseIt(Fixture fixture)
             throws Exception {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
@@ -94,6 +100,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderEndsInOrder_whenTriedHere_thenFree(Fixture fixture) {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             assertThat(other.lock(fixture.resource(), LONG_TTL).tryAcquire()).isTrue();
@@ -109,6 +116,7 @@ public interface CrashContract extends ProcessesContract {
      * most: where the machine is too busy, another process may manage.
      */
     @Test
+    @Tag("slow")
     default void givenHolderIsTerminated_whenTriedHere_thenFree(Fixture fixture) throws Exception {
         boolean free = false;
         for (int i = 0; i < 3 && !free; i++) {
@@ -125,6 +133,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenWaiterIsKilled_whenHolderReleases_thenNothingIsLeftOfIt(Fixture fixture) throws Exception {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -140,6 +149,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAKilledWaiterStandsBeforeAnother_whenHolderReleases_thenTheLivingOneGetsIt(Fixture fixture)
             throws Exception {
         Lock holder = fixture.lock();
@@ -156,6 +166,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAWaiterIsKilled_whenHolderIsAsked_thenItHoldsStill(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -170,6 +181,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderIsFrozen_whenThawedWithinItsTime_thenItHoldsStill(Fixture fixture) {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock holder = other.lock(fixture.resource(), LONG_TTL);
@@ -186,6 +198,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenWaiterIsFrozenAndGoesOn_whenHolderReleases_thenItAcquires(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -202,6 +215,7 @@ public interface CrashContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenSeveralProcesses_whenHoldersAreKilledOneByOne_thenTheNextAlwaysGetsIt(Fixture fixture) {
         List<SecondProcess> others = SecondProcess.connect(dsn(), 3);
         try {

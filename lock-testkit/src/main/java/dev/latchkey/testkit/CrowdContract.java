@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A crowd of threads of one process waits for one lock: each gets it, within the test's time, and nothing stays behind. */
@@ -14,6 +15,7 @@ public interface CrowdContract extends StoreContract {
     int CROWD = Integer.getInteger("latchkey.crowd", 500);
 
     @Test
+    @Tag("slow")
     default void givenACrowdWaits_whenTheHolderReleases_thenEachGetsIt(Fixture fixture) throws Exception {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();

@@ -7,6 +7,7 @@ import dev.latchkey.spi.ExpiringStore;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,6 +19,7 @@ public interface CutOffContract extends ProcessesContract {
 
     /** All at once: each takes as long as a lease. */
     @Test
+    @Tag("slow")
     default void givenTheWayToTheServerFails_whenARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         List<Consumer<FaultProxy>> faults =

@@ -8,6 +8,7 @@ import dev.latchkey.LockStorageException;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Leases outlive their server: for a store whose servers, as {@link #startServers()} starts them, keep on disk what they grant. */
@@ -15,6 +16,7 @@ public interface DurableServerContract extends ServerFaultContract {
 
     /** Nobody renews here, so that the lease must end at the time it was given before. */
     @Test
+    @Tag("slow")
     default void givenTheServerIsKilledAndComesBackWithinTheLease_whenARivalHolds_thenTheLeaseWasOver(Fixture fixture)
             throws Exception {
         Duration ttl = Duration.ofSeconds(8);

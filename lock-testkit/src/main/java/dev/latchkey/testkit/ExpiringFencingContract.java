@@ -9,6 +9,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.PersistingStore;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Who takes over an expired lock has the greater number: for an {@link ExpiringStore} that mints fencing tokens. */
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 public interface ExpiringFencingContract extends ExpiringStoreContract, FencingContract {
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAnotherHolds_thenItsTokenIsGreater(Fixture fixture) {
         PersistingStore store = fixture.store();
         long first = granted(store.save(exclusive(fixture.key(), shortTtl())))
@@ -30,6 +32,7 @@ public interface ExpiringFencingContract extends ExpiringStoreContract, FencingC
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenTheSameKeyHoldsAnew_thenItsTokenIsGreater(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -42,6 +43,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
     /** F2: the TTL asked for counts from the very grant, with no second call. */
     @Test
+    @Tag("slow")
     default void givenSavedWithAShortTtl_whenItIsOver_thenGoneAndFree(Fixture fixture) {
         Key key = fixture.key();
         granted(fixture.store().save(exclusive(key, shortTtl())));
@@ -97,6 +99,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenHeld_whenItsLeaseIsSetShorter_thenItEndsSooner(Fixture fixture) {
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key)));
@@ -110,6 +113,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
     /** A5, A18: a late or repeated renewal cut short what its holder, or who was handed the key, believed in. */
     @Test
+    @Tag("slow")
     default void givenHeld_whenARenewalWithAShorterTtlComesLate_thenItDoesNotEndSooner(Fixture fixture) {
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key)));
@@ -123,6 +127,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
     /** A18: as above, by taking again what is held. */
     @Test
+    @Tag("slow")
     default void givenHeld_whenSavedAgainWithAShorterTtl_thenItDoesNotEndSooner(Fixture fixture) {
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key)));
@@ -148,6 +153,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenShortHold_whenRefreshedWithALongerTtl_thenItEndsLater(Fixture fixture) {
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
@@ -161,6 +167,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenShortHold_whenSavedAgainWithALongerTtl_thenItEndsLater(Fixture fixture) {
         Key key = fixture.key();
         Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
@@ -186,6 +193,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
     /** F18: an expired lock that was still free came back by a refresh, and nobody learned that it had been lost. */
     @Test
+    @Tag("slow")
     default void givenExpiredHold_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
         Key key = fixture.key();
         Key claim = expired(fixture, key);
@@ -198,6 +206,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenExpiredAndTakenOver_whenRefreshed_thenLostAndTheTakerHolds(Fixture fixture) {
         Key key = fixture.key();
         Key claim = expired(fixture, key);
@@ -234,6 +243,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenExpiredHold_whenTheClaimIsSaved_thenLostAndNothingTaken(Fixture fixture) {
         Key key = fixture.key();
         Key claim = expired(fixture, key);
@@ -245,6 +255,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenExpiredHold_whenSavedWithoutAClaim_thenANewHold(Fixture fixture) {
         Key key = fixture.key();
         expired(fixture, key);
@@ -256,6 +267,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenExpiredAndNobodyCame_whenDeleted_thenItWasOursAsFarAsIsKnown(Fixture fixture) {
         Key key = fixture.key();
         expired(fixture, key);
@@ -268,6 +280,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
     /** F17, F45: a late delete hit the next holder, or said that all was well. */
     @Test
+    @Tag("slow")
     default void givenExpiredAndTakenOver_whenDeleted_thenItWasNotOursAndTheTakerHolds(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
@@ -283,6 +296,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenExpiredAndAnotherCameAndWent_whenDeleted_thenItWasNotOurs(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
@@ -298,6 +312,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
 
     /** A refusal must not prolong anything. */
     @Test
+    @Tag("slow")
     default void givenRivalsAreRefused_whenTheTtlIsOver_thenTheHoldEndsInTime(Fixture fixture) {
         Key key = fixture.key();
         granted(fixture.store().save(exclusive(key, workingTtl())));

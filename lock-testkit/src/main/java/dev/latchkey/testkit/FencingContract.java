@@ -10,6 +10,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,6 +29,7 @@ public interface FencingContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolds_whenOneFollowsAnother_thenTheirTokensGrow(Fixture fixture) {
         long last = 0;
         for (int i = 0; i < 100; i++) {

@@ -9,12 +9,14 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** To keep a lease, and to know in time that it ends, takes no thread that users may keep busy; part of {@link ExpiringStoreContract}. */
 public interface FullPoolsContract extends StoreContract {
 
     @Test
+    @Tag("slow")
     default void givenListenersAndTheCommonPoolAreStuck_whenALeaseEnds_thenItsHolderKnowsAndOthersAreKept(
             Fixture fixture) throws Exception {
         try (BusyThreads busy = new BusyThreads();

@@ -11,6 +11,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 public interface HandoverContract extends ProcessesContract {
 
     @Test
+    @Tag("slow")
     default void givenHeldHere_whenTheKeyTravels_thenTheOtherProcessOwnsIt(Fixture fixture) {
         Lock giver = fixture.lock();
         assertThat(giver.tryAcquire()).isTrue();
@@ -41,6 +43,7 @@ public interface HandoverContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldInAnotherProcess_whenTheKeyTravels_thenItIsOwnedHere(Fixture fixture) {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock giver = other.lock(fixture.resource(), LONG_TTL);
@@ -57,6 +60,7 @@ public interface HandoverContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHandedOver_whenTheGiverEnds_thenTheNewOwnerHolds(Fixture fixture) {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock giver = other.lock(fixture.resource(), LONG_TTL);
@@ -72,6 +76,7 @@ public interface HandoverContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenKeyTravelled_whenReleasedThere_thenItIsLostHere(Fixture fixture) {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -86,6 +91,7 @@ public interface HandoverContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenKeyOfAReleasedLock_whenUsedElsewhere_thenItProvesNothing(Fixture fixture) {
         Lock giver = fixture.lock();
         assertThat(giver.tryAcquire()).isTrue();

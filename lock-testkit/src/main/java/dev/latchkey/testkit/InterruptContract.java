@@ -9,6 +9,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.spi.Response;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -127,6 +128,7 @@ public interface InterruptContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenReleaseAndInterruptCross_whenTheWaitEnds_thenItHoldsOrHoldsNothing(Fixture fixture)
             throws Exception {
         for (int i = 0; i < 50; i++) {

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is closed is gone: threads and, where {@code /proc} shows them, open files and sockets. */
@@ -26,6 +27,7 @@ public interface LeakContract extends StoreContract {
             List.of("awaitility", "ForkJoinPool.commonPool", "CompletableFutureDelay", "process reaper");
 
     @Test
+    @Tag("slow")
     default void givenStoresAreUsedAndClosed_whenCounted_thenNoThreadIsLeft(Fixture fixture) throws Exception {
         int stores = 5;
         useAndClose(fixture);
@@ -39,6 +41,7 @@ public interface LeakContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenStoresAreUsedAndClosed_whenCounted_thenNoFileIsLeftOpen(Fixture fixture) throws Exception {
         useAndClose(fixture);
         int before = openFiles().size();
@@ -55,6 +58,7 @@ public interface LeakContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenManyResourcesWereHeld_whenAllAreReleased_thenNoFileOrThreadIsLeft(Fixture fixture)
             throws Exception {
         useMany(fixture, "warm-up", 10);

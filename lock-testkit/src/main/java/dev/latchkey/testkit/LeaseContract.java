@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Leases of a {@link Lock}: ending, renewing, and knowing in time that they ended; part of {@link ExpiringStoreContract}. */
@@ -42,6 +43,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAskedForItsLifetime_thenNone(Fixture fixture) {
         Lock lock = expired(fixture);
 
@@ -51,6 +53,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
         Lock lock = expired(fixture);
         awaitThatATtlIsOver(fixture, shortTtl());
@@ -63,6 +66,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAcquiredAgain_thenHeldAnew(Fixture fixture) {
         Lock lock = expired(fixture);
         awaitThatATtlIsOver(fixture, shortTtl());
@@ -75,6 +79,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenClosed_thenItEndsWithoutHurtingTheTaker(Fixture fixture) throws Exception {
         Lock lock = expired(fixture);
         Lock taker = fixture.lock().acquire();
@@ -85,6 +90,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenTakenOver_whenReleased_thenFalseAndTheTakerHolds(Fixture fixture) throws Exception {
         Lock lock = expired(fixture);
         Lock taker = fixture.lock().acquire();
@@ -96,6 +102,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenTakenOver_whenRefreshed_thenLostAndTheTakerHolds(Fixture fixture) throws Exception {
         Lock lock = expired(fixture);
         Lock taker = fixture.lock().acquire();
@@ -107,6 +114,7 @@ public interface LeaseContract extends StoreContract {
 
     /** F20: with a coarse clock in the store, others got in while the holder believed to have time left. */
     @Test
+    @Tag("slow")
     default void givenHolderDoesNothing_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
         for (int i = 0; i < 3; i++) {
             Duration ttl = shortTtl()
@@ -123,6 +131,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderIsRefreshed_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
         Lock holder = fixture.lock(workingTtl());
         assertThat(holder.tryAcquire()).isTrue();
@@ -141,6 +150,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldShortly_whenRefreshed_thenHeldPastTheFirstTtl(Fixture fixture) {
         Lock lock = fixture.lock(workingTtl());
         assertThat(lock.tryAcquire()).isTrue();
@@ -166,6 +176,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenListener_whenTheLeaseEnds_thenItIsToldOnceWithoutAnyCall(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = fixture.lock(shortTtl());
@@ -181,6 +192,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenExpired_whenAListenerComesLate_thenItIsTold(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = expired(fixture);
@@ -192,6 +204,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenWaiting_whenTheHoldersLeaseEnds_thenAcquired(Fixture fixture) throws Exception {
         Lock holder = fixture.lock(workingTtl());
         assertThat(holder.tryAcquire()).isTrue();
@@ -204,6 +217,7 @@ public interface LeaseContract extends StoreContract {
 
     /** The lease of one who waited long begins with the grant, not with the request. */
     @Test
+    @Tag("slow")
     default void givenWaitedLongerThanItsTtl_whenAcquired_thenTheWholeTtlIsLeft(Fixture fixture) throws Exception {
         Lock holder = fixture.lock();
         assertThat(holder.tryAcquire()).isTrue();
@@ -218,6 +232,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenSeveralTtlsAreOver_thenHeldStill(Fixture fixture) {
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
@@ -236,6 +251,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenReleased_thenItIsNotTakenAgain(Fixture fixture) {
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
@@ -252,6 +268,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenReleasedElsewhere_thenTheHolderIsTold(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = fixture.locks()
@@ -270,6 +287,7 @@ public interface LeaseContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldShortlyElsewhere_whenAdopted_thenItIsBelievedNoLongerThanTheStoreKeepsIt(Fixture fixture)
             throws Exception {
         Lock first = fixture.lock(workingTtl());

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.spi.ExpiringStore;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 public interface LeaseCrashContract extends CrashContract {
 
     @Test
+    @Tag("slow")
     default void givenHolderIsKilled_whenItsLeaseLasts_thenItIsHeldStill(Fixture fixture) {
         Key key;
         try (SecondProcess other = SecondProcess.connect(dsn())) {
@@ -32,6 +34,7 @@ public interface LeaseCrashContract extends CrashContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenHolderIsFrozenPastItsLease_whenThawed_thenItKnowsThatItLost(Fixture fixture) throws Exception {
         try (SecondProcess other = SecondProcess.connect(dsn())) {
             RemoteLock holder = other.lock(fixture.resource(), crashTtl());
@@ -52,6 +55,7 @@ public interface LeaseCrashContract extends CrashContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenWaiterIsFrozenWhileItsTurnComes_whenOthersWait_thenTheyAreNotHeldUpForEver(Fixture fixture)
             throws Exception {
         Lock holder = fixture.lock();

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +42,7 @@ public interface ProcessContentionContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenProcesses_whenEachIncrementsANumber_thenNoUpdateIsLost(Fixture fixture, @TempDir Path directory)
             throws Exception {
         Tally tally = new Tally(directory);
@@ -65,6 +67,7 @@ public interface ProcessContentionContract extends ProcessesContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenProcesses_whenSomeAreKilledAtRandom_thenNoUpdateIsLostAndNoLockIsLeft(
             Fixture fixture, @TempDir Path directory) throws Exception {
         Tally tally = new Tally(directory);

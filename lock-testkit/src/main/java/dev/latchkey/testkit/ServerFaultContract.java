@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.spi.ExpiringStore;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 public interface ServerFaultContract extends OwnServersContract {
 
     @Test
+    @Tag("slow")
     default void givenTheServerStandsStillPastTheLease_whenARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         strike(fixture, (servers, succession) -> {
@@ -31,6 +33,7 @@ public interface ServerFaultContract extends OwnServersContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenTheServerIsDeadPastTheLease_whenARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         strike(fixture, (servers, succession) -> {
@@ -47,6 +50,7 @@ public interface ServerFaultContract extends OwnServersContract {
 
     /** The one case in which a rival may come first: nobody knows any more that there is a holder, until it asks. */
     @Test
+    @Tag("slow")
     default void givenTheServerForgets_whenARivalHolds_thenTheHolderIsToldOnceNoLaterThanAtTheEndOfItsLease(
             Fixture fixture) throws Exception {
         strike(fixture, (servers, succession) -> {

@@ -11,6 +11,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -33,12 +34,14 @@ public interface SessionLossContract extends OwnServersContract, ClosedStoreCont
     }
 
     @Test
+    @Tag("slow")
     default void givenTheConnectionBreaks_whenARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         cutOff(fixture, FaultProxy::refuse);
     }
 
     @Test
+    @Tag("slow")
     default void givenTheNetworkIsSilent_whenARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         cutOff(fixture, FaultProxy::silence);
@@ -62,6 +65,7 @@ public interface SessionLossContract extends OwnServersContract, ClosedStoreCont
     }
 
     @Test
+    @Tag("slow")
     default void givenListenersAndTheCommonPoolAreStuck_whenTheConnectionBreaks_thenTheHolderKnowsAndIsInterrupted(
             Fixture fixture) throws Exception {
         try (Detour detour = new Detour(dsn());
@@ -88,12 +92,14 @@ public interface SessionLossContract extends OwnServersContract, ClosedStoreCont
     }
 
     @Test
+    @Tag("slow")
     default void givenTheServerStandsStill_whenItGoesOnAndARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         strike(fixture, OwnServer::freeze, OwnServer::thaw);
     }
 
     @Test
+    @Tag("slow")
     default void givenTheServerDies_whenItIsBackAndARivalHolds_thenTheHolderKnewAndIsToldOnce(Fixture fixture)
             throws Exception {
         strike(fixture, OwnServer::kill, OwnServer::restart);

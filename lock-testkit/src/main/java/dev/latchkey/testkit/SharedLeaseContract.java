@@ -17,6 +17,7 @@ import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Each reader's hold expires by itself: for a store that is both {@link SharedStore} and {@link ExpiringStore}. */
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreContract {
 
     @Test
+    @Tag("slow")
     default void givenReadersWithDifferentTtls_whenTheFirstIsOver_thenTheOtherKeepsWritersOut(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key brief = fixture.key();
@@ -38,6 +40,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     }
 
     @Test
+    @Tag("slow")
     default void givenTheOtherReaderExpired_whenTheLastPromotes_thenExclusive(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key brief = fixture.key();
@@ -52,6 +55,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     }
 
     @Test
+    @Tag("slow")
     default void givenAllReadersExpired_whenWriterSaves_thenGranted(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key first = fixture.key();
@@ -66,6 +70,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
 
     /** F36: a refresh brought an expired reader back while another kept the resource in the store. */
     @Test
+    @Tag("slow")
     default void givenReaderExpiredWhileAnotherReads_whenRefreshed_thenLost(Fixture fixture) {
         PersistingStore store = fixture.store();
         granted(store.save(shared(fixture.key())));
@@ -80,6 +85,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     }
 
     @Test
+    @Tag("slow")
     default void givenReaders_whenOneIsRefreshed_thenTheOtherEndsInItsOwnTime(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key brief = fixture.key();
@@ -95,6 +101,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     }
 
     @Test
+    @Tag("slow")
     default void givenSharedHoldExpired_whenPromoted_thenLostAndNothingTaken(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
@@ -108,6 +115,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     }
 
     @Test
+    @Tag("slow")
     default void givenPromotedOrDemoted_whenTheNewTtlIsOver_thenGone(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
@@ -121,6 +129,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
     }
 
     @Test
+    @Tag("slow")
     default void givenHeldShortly_whenPromotedWithALongerTtl_thenItEndsLater(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();
@@ -137,6 +146,7 @@ public interface SharedLeaseContract extends SharedStoreContract, ExpiringStoreC
      * that one's end, and must be right.
      */
     @Test
+    @Tag("slow")
     default void givenHeldLong_whenPromotedWithAShorterTtl_thenItDoesNotEndSooner(Fixture fixture) {
         PersistingStore store = fixture.store();
         Key key = fixture.key();

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Sharing, promoting and demoting with a {@link Lock}; part of {@link SharedStoreContract}. */
@@ -291,6 +292,7 @@ public interface SharedOwnershipContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenReadersAndWriters_whenTheyRunAtOnce_thenWritersAreAlone(Fixture fixture) throws Exception {
         AtomicInteger readers = new AtomicInteger();
         AtomicInteger writers = new AtomicInteger();

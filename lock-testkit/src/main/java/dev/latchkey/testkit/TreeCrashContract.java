@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +47,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenEditorsAreKilledInTheMiddleOfARequest_whenLookedAt_thenAllOfItIsHeldOrNothingAndNotForLong(
             Fixture fixture, @TempDir Path directory) throws Exception {
         int size = 60;
@@ -106,6 +108,7 @@ public interface TreeCrashContract extends ProcessesContract, TreeLocksContract 
     }
 
     @Test
+    @Tag("slow")
     default void givenEditorsOfOneTree_whenSomeAreKilled_thenNeverTwoInConflictAndTheOthersGetOnAndKnowTheirChanges(
             Fixture fixture, @TempDir Path directory) throws Exception {
         List<String> names = List.of("ann", "bob", "cid");

@@ -15,6 +15,7 @@ import dev.latchkey.tree.TreeRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The locks of a dead editor end with their lease, and one that lives is told. */
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 public interface TreeLeaseContract extends TreeLocksContract {
 
     @Test
+    @Tag("slow")
     default void givenNotRefreshed_whenTheLeaseIsOver_thenTheEditorIsToldOnceAndHoldsNothing(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(workingTtl()));
@@ -43,6 +45,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenEditorDied_whenItsLeaseIsOver_thenOthersMayLock(Fixture fixture) throws InterruptedException {
         TreeEditor dead = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
         dead.acquire(TreeRequest.exclusive("root"));
@@ -57,6 +60,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenEditorPushedAndDiedHolding_whenItsLeaseIsOver_thenOthersHaveToPull(Fixture fixture)
             throws InterruptedException {
         TreeEditor dead =
@@ -71,6 +75,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenLost_whenPushed_thenRecordedAndTold(Fixture fixture) {
         TreeEditor author = TreeEditors.create(fixture, tree(fixture).ttl(shortTtl()));
         author.acquire(TreeRequest.exclusive("child1"));
@@ -84,6 +89,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
         TreeEditor editor = TreeEditors.create(
                 fixture, tree(fixture).ttl(shortTtl().multipliedBy(5)).autoRefresh());

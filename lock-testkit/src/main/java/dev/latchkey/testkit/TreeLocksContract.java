@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Editors lock parts of a tree, and nobody changes what he has not seen the last change of. */
@@ -301,6 +302,7 @@ public interface TreeLocksContract extends StoreContract {
     }
 
     @Test
+    @Tag("slow")
     default void givenManyEditorsAtOnce_whenTheyLockAtRandom_thenNeverTwoInConflictAndAllGetOn(Fixture fixture)
             throws Exception {
         TreeCrowd crowd = new TreeCrowd(PARENTS.keySet());

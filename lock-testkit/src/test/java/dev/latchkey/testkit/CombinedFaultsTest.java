@@ -48,6 +48,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Members that fail, hang, forget, answer late, or were held by a rival in part. */
@@ -187,6 +188,7 @@ class CombinedFaultsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenMembersHang_whenTheTimeIsOver_thenAFailureAndLateGrantsAreGivenBack() throws Exception {
         Pause pause = new Pause();
         members.get(0).next(SAVE, Fault.pausedAfter(pause));
@@ -408,6 +410,7 @@ class CombinedFaultsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenMembersCountApart_whenTheyAgree_thenTokensGrowWhoeverIsAway() {
         for (int i = 0; i < 5; i++) {
             Key ahead = Key.of("x");

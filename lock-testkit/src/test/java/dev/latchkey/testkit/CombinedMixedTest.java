@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two members whose holds last as long as a session, and one with leases. */
@@ -149,6 +150,7 @@ class CombinedMixedTest {
 
     /** What this store knew of before was given back when its lease was over, and with it what is held since. */
     @Test
+    @Tag("slow")
     void givenPromotedAnewThroughAnotherStore_whenTheFirstLeaseIsOver_thenHeldHereStill() {
         try (CombinedStore there = new CombinedStore(List.of(one, other, leases), new ConsensusStrategy())) {
             Key first = holding(key, granted(store.save(exclusive(key, Duration.ofSeconds(2)))));

@@ -6,6 +6,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three members, of which two must agree. */
@@ -46,6 +47,7 @@ class CombinedStoreTest
     }
 
     @Test
+    @Tag("slow")
     void joinsAllItsContracts() {
         StoreRules.of(CombinedStore.class).testedBy(CombinedStoreTest.class).checkContracts();
     }

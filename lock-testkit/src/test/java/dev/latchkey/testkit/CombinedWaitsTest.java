@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Waiting over a combined store, and closing it while members hang. */
@@ -160,6 +161,7 @@ class CombinedWaitsTest {
 
     /** B22: what it was asked was kept without a bound. */
     @Test
+    @Tag("slow")
     void givenAMemberHangs_whenAskedAgainAndAgain_thenItsQueueHasABound() {
         Hanging hanging = new Hanging();
         try (CombinedStore store = new CombinedStore(
@@ -177,6 +179,7 @@ class CombinedWaitsTest {
 
     /** As an editor of a large tree renews: more than may be under way at once failed each time, until all was lost. */
     @Test
+    @Tag("slow")
     void givenMoreAreHeldThanMayBeUnderWay_whenRefreshedTogether_thenAllAre() {
         List<FaultyStore> members = memories.stream().map(FaultyStore::new).toList();
         try (CombinedStore store = new CombinedStore(members, new ConsensusStrategy())) {

@@ -26,6 +26,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Requests that come to the store late, and answers and losses that cross. */
@@ -293,6 +294,7 @@ class LateRequestsTest {
 
     /** The reason is the one that was found out first. */
     @Test
+    @Tag("slow")
     void givenARefreshInFlight_whenTheLeaseEndsBeforeItsAnswer_thenTheReasonThatListenersWereTold() throws Exception {
         Lock heard =
                 locks.lock("x").ttl(SHORT.multipliedBy(5)).onLost(losses::add).create();

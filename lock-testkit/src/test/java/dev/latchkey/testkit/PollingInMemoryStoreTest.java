@@ -2,8 +2,10 @@ package dev.latchkey.testkit;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
+import org.junit.jupiter.api.Tag;
 
 /** The same contracts through the core's waiting loop. */
+@Tag("slow")
 class PollingInMemoryStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How the core waits on a store that cannot: by asking again, one waiter of a resource at a time. */
@@ -39,6 +40,7 @@ class PollingTest {
     }
 
     @Test
+    @Tag("slow")
     void givenManyWaiters_whenTheyWait_thenOnlyOneAsksTheStore() {
         assertThat(holder.tryAcquire()).isTrue();
         for (int i = 0; i < 50; i++) {

@@ -43,6 +43,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What keeps a hold, what ends it, and who is told. */
@@ -83,6 +84,7 @@ class StayingTheOwnerTest {
     }
 
     @Test
+    @Tag("slow")
     void givenWarning_whenRefreshedInTime_thenNotWarned() {
         AtomicInteger warnings = new AtomicInteger();
         Lock lock = locks.lock("x")
@@ -274,6 +276,7 @@ class StayingTheOwnerTest {
     }
 
     @Test
+    @Tag("slow")
     void givenMaxHold_whenItIsOver_thenLostThoughRefreshedAndFreeAtOnce() throws Exception {
         Lock lock = locks.lock("x")
                 .ttl(SHORT)
@@ -343,6 +346,7 @@ class StayingTheOwnerTest {
     }
 
     @Test
+    @Tag("slow")
     void givenManyLocks_whenRenewed_thenInFewCallsAndOneFailureConcernsNobodyElse() {
         AtomicInteger calls = new AtomicInteger();
         AtomicInteger renewals = new AtomicInteger();
@@ -393,6 +397,7 @@ class StayingTheOwnerTest {
 
     /** A14: the work may still go on. */
     @Test
+    @Tag("slow")
     void givenAbandonedWhileRenewed_whenCollected_thenHeldAndRenewedOn() {
         // Long enough for a busy machine to renew it in time.
         WeakReference<Lock> abandoned =
@@ -421,6 +426,7 @@ class StayingTheOwnerTest {
 
     /** B8: a store that hangs when it is told of one hold must not end the renewal of others. */
     @Test
+    @Tag("slow")
     void givenAnOverdueHoldThatCannotBeGivenUp_whenOthersAreDue_thenRenewedAllTheSame() throws Exception {
         Pause hangs = new Pause();
         store.next(DELETE, Fault.pausedBefore(hangs));
@@ -445,6 +451,7 @@ class StayingTheOwnerTest {
 
     /** B9: an error in one renewal is a failure like others. */
     @Test
+    @Tag("slow")
     void givenAnErrorOfTheStore_whenRenewedAgain_thenHeldStill() {
         store.next(REFRESH, Fault.meanwhile(() -> {
             throw new AssertionError("planted");
@@ -511,6 +518,7 @@ class StayingTheOwnerTest {
 
     /** One sets the alarm of the hold that the other ends. */
     @Test
+    @Tag("slow")
     void givenAListener_whenOneThreadRefreshesWhatAnotherReleases_thenNeitherHindersTheOther() throws Exception {
         Lock lock = locks.createLock("x", TTL);
         lock.onLost(losses::add);

@@ -12,10 +12,12 @@ import dev.latchkey.spi.SharedStore;
 import dev.latchkey.store.InMemoryStore;
 import dev.latchkey.testkit.planted.ObedientStore;
 import dev.latchkey.testkit.planted.OpenStore;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("slow")
 class StoreRulesTest {
 
     private static final String PLANTED = "dev.latchkey.testkit.planted.";

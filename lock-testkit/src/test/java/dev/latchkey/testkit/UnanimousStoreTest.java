@@ -12,9 +12,11 @@ import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three members that must all agree: with two, a majority would be all of them as well. */
+@Tag("slow")
 class UnanimousStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -14,6 +15,7 @@ class FuzzTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("slow")
     void givenSchedules_whenRun_thenNoPromiseIsBroken(Fuzz.Kind kind) {
         LongFunction<@Nullable String> fuzz = Fuzz.of(kind);
         for (long seed = 1; seed <= SEEDS; seed++) {
@@ -23,6 +25,7 @@ class FuzzTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("slow")
     void givenASeed_whenRunAgain_thenTheSameHappens(Fuzz.Kind kind) {
         LongFunction<@Nullable String> fuzz = Fuzz.of(kind);
         for (long seed = 1; seed <= 20; seed++) {

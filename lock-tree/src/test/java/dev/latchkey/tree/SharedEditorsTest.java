@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,6 +50,7 @@ class SharedEditorsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenManyEditors_whenTheyHoldAndAreRenewed_thenTheThreadsAreThoseOfOneFactory() {
         List<TreeEditor> editors = editorsThatHold();
         int renewed = store.renewals().size();
@@ -62,6 +64,7 @@ class SharedEditorsTest {
 
     /** All were acquired within one window of the renewals, or two. */
     @Test
+    @Tag("slow")
     void givenManyEditors_whenTheyAreRenewed_thenTheStoreIsAskedForAllAtOnce() {
         List<TreeEditor> editors = editorsThatHold();
         int ids = 2 * EDITORS;
@@ -77,6 +80,7 @@ class SharedEditorsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenOneEditorHasLostItsLocks_whenRenewed_thenOnlyThatOneIsTold() {
         List<String> told = new CopyOnWriteArrayList<>();
         List<TreeEditor> editors = editorsThatHold();
@@ -96,6 +100,7 @@ class SharedEditorsTest {
     }
 
     @Test
+    @Tag("slow")
     void givenManyEditors_whenOneIsClosed_thenTheOthersHoldAndAreRenewed() {
         List<TreeEditor> editors = editorsThatHold();
 
@@ -154,6 +159,7 @@ class SharedEditorsTest {
 
     /** Otherwise each would stay in memory for ever, because its lease runs out without a release. */
     @Test
+    @Tag("slow")
     void givenEditorsWithoutRenewal_whenTheApplicationDropsThemWhileTheyHold_thenTheyDoNotFillTheMemory() {
         try (TreeLocks brief = TreeLocks.of(store, "brief")
                 .withoutStateRule()
@@ -182,6 +188,7 @@ class SharedEditorsTest {
 
     /** The work may still go on. */
     @Test
+    @Tag("slow")
     void givenRenewed_whenTheApplicationDropsTheEditorWhileItHolds_thenTheLocksStayUntilAllAreClosed() {
         WeakReference<TreeEditor> dropped = new WeakReference<>(editor(0));
         awaitCollected(List.of(dropped));

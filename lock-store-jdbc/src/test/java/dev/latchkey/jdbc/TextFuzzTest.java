@@ -1,0 +1,44 @@
+package dev.latchkey.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A DSN is read, or refused as illegal, whatever it says. */
+public final class TextFuzzTest {
+
+    /**
+     * Reads a text as {@code ./fuzz texts} makes it up.
+     *
+     * @param input in UTF-8
+     */
+    public static void fuzzerTestOneInput(byte[] input) {
+        String text = new String(input, StandardCharsets.UTF_8);
+        try {
+            Dsn unused = Dsn.parse(text);
+        } catch (IllegalArgumentException e) {
+            // As documented.
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "mysql",
+                "jdbc:",
+                "postgresql://",
+                "postgresql://u:p@h:1/d?durable-release=true",
+                "mysql:h",
+                "mariadb:///d",
+                "//h/d",
+                "postgresql://h/d?durable-release=",
+                "postgresql://u:%zz@h/d"
+            })
+    void givenAText_whenRead_thenReadOrRefusedAsIllegal(String text) {
+        assertThatCode(() -> fuzzerTestOneInput(text.getBytes(StandardCharsets.UTF_8)))
+                .doesNotThrowAnyException();
+    }
+}

@@ -1,0 +1,40 @@
+package dev.latchkey.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A DSN is read, or refused as illegal, whatever it says. */
+public final class TextFuzzTest {
+
+    /**
+     * Reads a text as {@code ./fuzz texts} makes it up.
+     *
+     * @param input in UTF-8
+     */
+    public static void fuzzerTestOneInput(byte[] input) {
+        String text = new String(input, StandardCharsets.UTF_8);
+        try {
+            Dsn unused = Dsn.parse(text);
+        } catch (IllegalArgumentException e) {
+            // As documented.
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "zookeeper://",
+                "zookeeper://a:b@h:1,h/c?root=/x&sessionTimeout=99999999999",
+                "zookeeper://h/",
+                "zookeeper://h//",
+                "zookeeper://h?root=%",
+                "zookeeper://u:%zz@h"
+            })
+    void givenAText_whenRead_thenReadOrRefusedAsIllegal(String text) {
+        assertThatCode(() -> fuzzerTestOneInput(text.getBytes(StandardCharsets.UTF_8)))
+                .doesNotThrowAnyException();
+    }
+}
