@@ -21,14 +21,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-<<<<<<< HEAD
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-=======
 import org.junit.jupiter.api.Tag;
->>>>>>> green
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
