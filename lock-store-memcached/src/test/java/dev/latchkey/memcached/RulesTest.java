@@ -307,7 +307,7 @@ class RulesTest {
     }
 
     private Key holding(LockMode mode) {
-        return key.holding(Optional.of(new Key.Held(mode, OptionalLong.empty())));
+        return key.claiming(Optional.of(new Key.Held(mode, OptionalLong.empty())));
     }
 
     private static Request exclusive(Key key) {

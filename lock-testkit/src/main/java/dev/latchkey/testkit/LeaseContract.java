@@ -23,7 +23,8 @@ public interface LeaseContract extends StoreContract {
 
     /** Waits until a hold taken now with this TTL has expired: every hold with this TTL taken before is over, too. */
     static void awaitThatATtlIsOver(Fixture fixture, Duration ttl) {
-        // Another resource each time: what is gone for who looks may be there a little longer at one of several members.
+        // Another resource each time: what is gone for who looks may be there a little longer at one of several
+        // members.
         Key sentinel = fixture.key(fixture.resource() + "-sentinel-" + System.nanoTime());
         granted(fixture.store().save(exclusive(sentinel, ttl)));
         Awaitility.await("a TTL of " + ttl + " to be over")
