@@ -274,6 +274,10 @@ final class Session {
         lastSeenNanos = System.nanoTime();
     }
 
+    boolean uses(java.sql.Connection one) {
+        return !isEnded() && connection == one;
+    }
+
     /** Gives up what it carries, of which its holders are told before anybody else can have it, and closes the connection. */
     void close(LossReason reason) {
         lose(reason);

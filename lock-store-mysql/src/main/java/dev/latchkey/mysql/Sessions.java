@@ -148,7 +148,7 @@ final class Sessions {
     private Session connect() throws SQLException {
         try {
             checkOpen();
-            Session session = prepared(connection());
+            Session session = prepared(another());
             open.add(session);
             if (closed) {
                 discard(session);
@@ -166,6 +166,15 @@ final class Sessions {
         }
     }
 
+    /** One that no session has: else what one waits for would end what the other holds. It is not closed when refused. */
+    private java.sql.Connection another() throws SQLException {
+        java.sql.Connection connection = connection();
+        refuse(
+                open.stream().anyMatch(session -> session.uses(connection)),
+                "the DataSource gives the same connection again" + NEW_ONES);
+        return connection;
+    }
+
     private java.sql.Connection connection() throws SQLException {
         refuse(source instanceof MariaDbPoolDataSource, POOL);
         try {
@@ -175,9 +184,9 @@ final class Sessions {
         }
     }
 
-    private static final String POOL =
-            "the DataSource is a pool, or wraps its connections: give one that opens a new connection of the driver each"
-                    + " time, such as org.mariadb.jdbc.MariaDbDataSource";
+    private static final String NEW_ONES = ": give one that opens a new connection of the driver each time, such as"
+            + " org.mariadb.jdbc.MariaDbDataSource";
+    private static final String POOL = "the DataSource is a pool, or wraps its connections" + NEW_ONES;
 
     private static Session prepared(java.sql.Connection connection) throws SQLException {
         try {

@@ -3,11 +3,13 @@ package dev.latchkey.mysql;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -72,6 +74,27 @@ class RefusalsIT {
     void givenAPoolOfTheDriver_whenAcquired_thenRefused() throws Exception {
         try (MariaDbPoolDataSource pool = new MariaDbPoolDataSource(Raw.jdbcUrl(server))) {
             assertRefused(pool);
+        }
+    }
+
+    /** Else what one waits for would end what the other holds. */
+    @Test
+    void givenASourceThatGivesTheSameConnectionAgain_whenOneWaits_thenRefusedAndTheOtherHoldsStill() throws Exception {
+        try (Connection only = Raw.connect(server);
+                MySqlLockStore store = new MySqlLockStore(new Sources(() -> only));
+                LockFactory locks = new LockFactory(store);
+                MySqlLockStore others = Stores.open(server);
+                LockFactory rivals = new LockFactory(others)) {
+            Lock holder = locks.createLock("held");
+            assertThat(holder.tryAcquire()).isTrue();
+            assertThat(rivals.createLock("busy").tryAcquire()).isTrue();
+
+            assertThatThrownBy(() -> locks.createLock("busy").acquire(TimeLimits.LIMIT))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("the same connection");
+
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(rivals.createLock("held").tryAcquire()).isFalse();
         }
     }
 

@@ -259,6 +259,10 @@ final class Session {
         }
     }
 
+    boolean uses(Connection one) {
+        return !isEnded() && connection == one;
+    }
+
     /** Gives up what it carries, of which its holders are told before anybody else can have it, and closes the connection. */
     void close(LossReason reason) {
         tell(reason);

@@ -19,6 +19,8 @@ import org.postgresql.PGConnection;
  */
 final class Sessions {
 
+    private static final String NEW_ONES = ": give one that opens a new connection of the driver each time, such as"
+            + " org.postgresql.ds.PGSimpleDataSource";
     private static final int MOST_SPARE = 8;
     private static final int OLDEST_SERVER = 130_000;
 
@@ -135,6 +137,10 @@ final class Sessions {
             throw new SQLException("the store was closed", "08003");
         }
         Connection connection = connectUninterrupted();
+        // Else what one waits for would end what the other holds. It is not closed when refused.
+        refuse(
+                open.stream().anyMatch(session -> session.uses(connection)),
+                "the DataSource gives the same connection again" + NEW_ONES);
         try {
             // Before anything of it is changed: it goes back as it came.
             PGConnection driver = physical(connection);
@@ -159,10 +165,7 @@ final class Sessions {
                 !connection.isWrapperFor(PGConnection.class),
                 "the DataSource gives connections of another driver than PostgreSQL's");
         PGConnection driver = connection.unwrap(PGConnection.class);
-        refuse(
-                driver != connection,
-                "the DataSource is a pool, or wraps its connections: give one that opens a new connection of the driver"
-                        + " each time, such as org.postgresql.ds.PGSimpleDataSource");
+        refuse(driver != connection, "the DataSource is a pool, or wraps its connections" + NEW_ONES);
         return driver;
     }
 

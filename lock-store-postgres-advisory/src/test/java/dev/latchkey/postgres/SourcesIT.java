@@ -10,6 +10,7 @@ import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,6 +83,27 @@ class SourcesIT {
             }
         } finally {
             pooled.close();
+        }
+    }
+
+    /** Else what one waits for would end what the other holds. */
+    @Test
+    void givenASourceThatGivesTheSameConnectionAgain_whenOneWaits_thenRefusedAndTheOtherHoldsStill() throws Exception {
+        try (Connection only = source().getConnection();
+                PostgresAdvisoryStore store = new PostgresAdvisoryStore(new Plain(() -> only));
+                LockFactory locks = new LockFactory(store);
+                PostgresAdvisoryStore others = new PostgresAdvisoryStore(source());
+                LockFactory rivals = new LockFactory(others)) {
+            Lock holder = locks.createLock("held");
+            assertThat(holder.tryAcquire()).isTrue();
+            assertThat(rivals.createLock("busy").tryAcquire()).isTrue();
+
+            assertThatThrownBy(() -> locks.createLock("busy").acquire(TimeLimits.LIMIT))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("the same connection");
+
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(rivals.createLock("held").tryAcquire()).isFalse();
         }
     }
 

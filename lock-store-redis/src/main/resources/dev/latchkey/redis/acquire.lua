@@ -180,7 +180,8 @@ if state.mode ~= 'X' then
   serve(state, attempt)
 end
 own = seek(state, token)
-if own then
+-- A shared hold of another attempt of the key is not what a writer waits for: it is promoted when it asks again.
+if own and (state.mode == 'X' or want == 's') then
   if own.attempt ~= attempt then
     -- Another attempt of the same key was served, for its own TTL. This one must not be served again.
     unqueue()

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Orders in which the scripts of several callers come to the server, each script sent by hand. */
@@ -229,6 +230,22 @@ class RedisScriptOrderIT extends WithAStore {
         assertThat(cancel(shared(key), "a.3")).isZero();
         assertThat(cancel(exclusive(key), "b.4")).isEqualTo(2);
         assertThat(store.find(key).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
+    }
+
+    /** Else it would rely on an exclusive hold, with the token of the one before it. */
+    @Test
+    void givenOneWaitOfAKeyShares_whenAnotherWaitOfItForAnExclusiveHoldServesTheQueue_thenItIsNotGranted() {
+        Key before = Key.of(resource);
+        Key reader = Key.of(resource);
+        granted(store.save(exclusive(before, Duration.ofMillis(300))));
+        queued(shared(key), "a.1");
+        queued(shared(reader), "c.2");
+        Awaitility.await().until(() -> store.find(before).isEmpty());
+
+        assertThat(wait(exclusive(key), "b.3", 0).get(0)).isZero();
+
+        assertThat(store.find(key).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
+        assertThat(store.find(reader).map(Response.Granted::mode)).hasValue(LockMode.SHARED);
     }
 
     /** What is asked for again and again must not make the state grow. */
