@@ -55,19 +55,20 @@ final class Rollback {
                 wasExclusive ? known : key.held().map(Key.Held::mode).or(() -> known);
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
         if (had.isEmpty()) {
-            giveBack(hold);
+            quorum.undoing(key, CombinedHold::endsUnheld).ifPresent(this::giveBack);
         } else if (isPromotion && hold.map(CombinedHold::undoBegins).orElse(true)) {
             demote(hold);
         }
     }
 
-    private void giveBack(Optional<CombinedHold> hold) {
-        if (hold.map(CombinedHold::endsUnheld).orElse(true)) {
-            MemberResponses<Object> deleted = ask(this::delete);
-            // Not before: what the same key takes from now on comes after it at each member.
-            hold.ifPresent(ended -> quorum.leave(key, ended));
-            settle(deleted);
+    private void giveBack(CombinedHold ended) {
+        MemberResponses<Object> deleted;
+        try {
+            deleted = ask(this::delete);
+        } finally {
+            quorum.leave(key, ended);
         }
+        settle(deleted);
     }
 
     private void demote(Optional<CombinedHold> hold) {
@@ -76,7 +77,7 @@ final class Rollback {
         try {
             demoted = ask(member -> member.call(key, () -> demote(member, granted.get(member))));
         } finally {
-            hold.ifPresent(CombinedHold::undoEnds);
+            hold.ifPresent(CombinedHold::demotionEnds);
         }
         settle(demoted);
     }
