@@ -55,6 +55,8 @@ final class Round {
                 soFar -> switch (quorum.early(votes(soFar))) {
                     case OPEN -> false;
                     case GRANTED -> isComplete.test(soFar);
+                    // Whether all say so makes a difference.
+                    case FAILED -> !isMistake(soFar);
                     default -> true;
                 },
                 end);
@@ -103,12 +105,17 @@ final class Round {
                 return wrong;
             }
         }
-        return inDoubtFailure();
+        return quorum.failed(key, answers);
     }
 
-    /** Whatever failed, others may have given up what they were asked to. */
-    LockStorageException inDoubtFailure() {
-        return quorum.failed(key, answers);
+    /** Whatever failed, others may have given up what they were asked to; unless all say that it was the caller's mistake. */
+    RuntimeException inDoubtFailure() {
+        boolean isMistake = answers.size() == quorum.members().size() && isMistake(answers);
+        return isMistake ? (IllegalArgumentException) answers.get(0).failure() : quorum.failed(key, answers);
+    }
+
+    private static boolean isMistake(List<Answer<Response>> answers) {
+        return answers.stream().allMatch(answer -> answer.failure() instanceof IllegalArgumentException);
     }
 
     private List<Vote> votes(List<Answer<Response>> from) {
