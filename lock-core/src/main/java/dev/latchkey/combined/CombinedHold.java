@@ -219,6 +219,7 @@ final class CombinedHold {
         boolean isShared = mode().filter(mode -> mode == LockMode.EXCLUSIVE).isEmpty() || !isHeld();
         if (isShared) {
             saves.demotionBegins();
+            undoing++;
         }
         return isShared;
     }

@@ -56,8 +56,9 @@ final class Rollback {
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
         if (had.isEmpty()) {
             quorum.undoing(key, CombinedHold::endsUnheld).ifPresent(this::giveBack);
-        } else if (isPromotion && hold.map(CombinedHold::undoBegins).orElse(true)) {
-            demote(hold);
+        } else if (isPromotion) {
+            // Also of what is only being taken: it is not to become exclusive where readers are let in.
+            quorum.undoing(key, CombinedHold::undoBegins).ifPresent(this::demote);
         }
     }
 
@@ -71,13 +72,14 @@ final class Rollback {
         settle(deleted);
     }
 
-    private void demote(Optional<CombinedHold> hold) {
+    private void demote(CombinedHold hold) {
         Map<Member, Response.Granted> granted = round.granted();
         MemberResponses<Object> demoted;
         try {
             demoted = ask(member -> member.call(key, () -> demote(member, granted.get(member))));
         } finally {
-            hold.ifPresent(CombinedHold::demotionEnds);
+            hold.demotionEnds();
+            quorum.leave(key, hold);
         }
         settle(demoted);
     }

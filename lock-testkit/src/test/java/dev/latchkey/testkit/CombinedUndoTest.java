@@ -1,11 +1,14 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.FaultyStore.Operation.DELETE;
+import static dev.latchkey.testkit.FaultyStore.Operation.FIND;
 import static dev.latchkey.testkit.FaultyStore.Operation.RAISE_FENCE;
+import static dev.latchkey.testkit.FaultyStore.Operation.REFRESH;
 import static dev.latchkey.testkit.FaultyStore.Operation.SAVE;
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
 import static dev.latchkey.testkit.Requests.holding;
+import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -101,6 +104,49 @@ class CombinedUndoTest {
             granted(second.join().result());
             assertThat(rival(exclusive(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
         }
+    }
+
+    /** What the first had members demote was what the third was granted meanwhile. */
+    @Test
+    void givenPromotedButNotTold_whenReleasedAndAThirdIsGranted_thenNoReaderGetsIn() throws Exception {
+        memberOneIsAhead();
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        BackgroundCall<Response> first = firstIsGrantedByTwo(exclusive(reads));
+        assertThat(store.delete(reads)).isTrue();
+        Pause answers = new Pause();
+        members.get(0).next(SAVE, Fault.pausedAfter(answers));
+        members.get(1).next(SAVE, Fault.pausedAfter(answers));
+        BackgroundCall<Response> third = BackgroundCall.start(() -> store.save(exclusive(key)));
+        answers.awaitReached();
+        Pause demoting = new Pause();
+        members.get(2).next(FIND, Fault.pausedBefore(demoting));
+        raising.end();
+        // The last that is asked: so the others are, too.
+        demoting.awaitReached();
+
+        answers.end();
+
+        granted(third.result());
+        demoting.end();
+        assertThat(first.result()).isNotInstanceOf(Response.Granted.class);
+        assertThat(rival(shared(Key.of("x")))).isInstanceOf(Response.Conflicted.class);
+    }
+
+    /** A TTL that no member can keep: nobody was asked to do anything. */
+    @Test
+    void givenHeld_whenAllMembersRefuseTheTtlOfADemotion_thenItIsTheCallersMistake() {
+        Key writes = holding(key, granted(store.save(exclusive(key))));
+        members.forEach(member -> member.always(SAVE, tooLong()));
+        members.forEach(member -> member.always(REFRESH, tooLong()));
+
+        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> store.save(shared(writes)));
+    }
+
+    private static Fault tooLong() {
+        return Fault.meanwhile(() -> {
+            throw new IllegalArgumentException("too long");
+        });
     }
 
     private void memberOneIsAhead() {
