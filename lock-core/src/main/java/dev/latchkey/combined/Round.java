@@ -1,7 +1,6 @@
 package dev.latchkey.combined;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.combined.MemberResponses.Answer;
 import dev.latchkey.combined.VoteCount.Verdict;
 import dev.latchkey.combined.VoteCount.Vote;
@@ -111,7 +110,7 @@ final class Round {
     /** Whatever failed, others may have given up what they were asked to; unless all say that it was the caller's mistake. */
     RuntimeException inDoubtFailure() {
         boolean isMistake = answers.size() == quorum.members().size() && isMistake(answers);
-        return isMistake ? (IllegalArgumentException) answers.get(0).failure() : quorum.failed(key, answers);
+        return isMistake ? failure() : quorum.failed(key, answers);
     }
 
     private static boolean isMistake(List<Answer<Response>> answers) {
