@@ -45,10 +45,23 @@ final class CombinedHold {
     /** Whether the same key holds anew since. */
     private boolean superseded;
 
+    /**
+     * How many are about to have members undo something. Until all have asked them, it keeps its place among the holds of the
+     * store, so that the key takes nothing anew before that, which would be undone, too.
+     */
+    private int undoing;
+
     CombinedHold(Quorum quorum, Key key) {
         this.quorum = quorum;
         this.key = key;
         this.parts = new HoldParts(quorum, key);
+    }
+
+    /** One that has ended already: it takes a place among the holds, where nothing is to be taken for a moment. */
+    static CombinedHold ended(Quorum quorum, Key key) {
+        CombinedHold hold = new CombinedHold(quorum, key);
+        hold.ended = true;
+        return hold;
     }
 
     /** The same key claims what is not known here. */
@@ -206,21 +219,32 @@ final class CombinedHold {
         boolean isShared = mode().filter(mode -> mode == LockMode.EXCLUSIVE).isEmpty() || !isHeld();
         if (isShared) {
             saves.demotionBegins();
+            undoing++;
         }
         return isShared;
     }
 
-    synchronized void undoEnds() {
+    synchronized void demotionEnds() {
         saves.demotionEnds();
     }
 
     /** Ends what nobody holds, or no more; false if it is held: what members have is of that. */
     synchronized boolean endsUnheld() {
-        boolean isUnheld = mode().isEmpty() || !isHeld();
-        if (isUnheld) {
-            boolean unused = end();
+        return (mode().isEmpty() || !isHeld()) && ends();
+    }
+
+    /** Ends it, if it has not ended yet; whoever calls this has members give it back, and leaves it in any case. */
+    synchronized boolean ends() {
+        if (!end()) {
+            undoing++;
         }
-        return isUnheld;
+        return true;
+    }
+
+    /** Members have been asked to undo it; returns whether that was all, and it has ended. */
+    synchronized boolean undoEnds() {
+        undoing--;
+        return ended && undoing == 0;
     }
 
     /** Whether it has neither ended, nor is its lease over. */
@@ -297,10 +321,11 @@ final class CombinedHold {
         return superseded;
     }
 
-    /** Ends it; what members have of it is given back by who calls this. False if it had ended before. */
-    synchronized boolean end() {
+    /** Ends it; what members have of it is given back by who calls this, and leaves it. False if it had ended before. */
+    private synchronized boolean end() {
         boolean first = !ended;
         ended = true;
+        undoing += first ? 1 : 0;
         leaseEnd.cancel(false);
         if (!superseded) {
             LastGrants.ended(quorum, key);

@@ -19,10 +19,14 @@ final class DeleteRound {
         this.key = key;
         this.ballot = new MemberResponses<>(quorum.members().size(), answer -> {});
         Optional<CombinedHold> hold = quorum.hold(key);
-        quorum.forget(key);
-        for (Member member : quorum.members()) {
-            Key claim = key.claiming(hold.flatMap(known -> known.part(member)));
-            ballot.expect(member, member.delete(claim));
+        Optional<CombinedHold> ended = quorum.undoing(key, CombinedHold::ends);
+        try {
+            for (Member member : quorum.members()) {
+                Key claim = key.claiming(hold.flatMap(known -> known.part(member)));
+                ballot.expect(member, member.delete(claim));
+            }
+        } finally {
+            ended.ifPresent(known -> quorum.leave(key, known));
         }
     }
 

@@ -125,8 +125,13 @@ final class Member {
 
     /** Has it save by the thread that calls this, in the turn of the key. */
     Response saveNow(Request request) {
+        return saveNow(request, OptionalLong.empty());
+    }
+
+    /** As {@link #saveNow(Request)}, with a fencing token that would suit. */
+    Response saveNow(Request request, OptionalLong proposal) {
         try {
-            return store.save(request);
+            return save(request, proposal);
         } catch (RuntimeException | Error e) {
             noteUnanswered(request, e);
             throw e;

@@ -9,6 +9,7 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -172,7 +174,7 @@ final class Quorum {
         if (!hold.supersededUnlessSaved(savesBefore)) {
             return false;
         }
-        holds.remove(key.token(), hold);
+        holds.computeIfPresent(key.token(), (token, known) -> known == hold && !hold.hasEnded() ? null : known);
         return true;
     }
 
@@ -180,9 +182,20 @@ final class Quorum {
         return holds.get(key.token()) == hold && !hold.hasEnded();
     }
 
-    /** Ends what is held; its parts are given back by who calls this. */
-    void forget(Key key) {
-        Optional.ofNullable(holds.remove(key.token())).ifPresent(CombinedHold::end);
+    /**
+     * Returns what the key has here, also what is only being taken, or the end of it, of which members are about to undo
+     * something; empty if that is not to be. Whoever calls this leaves it once members are asked.
+     */
+    Optional<CombinedHold> undoing(Key key, Predicate<CombinedHold> begins) {
+        List<CombinedHold> undone = new ArrayList<>();
+        holds.compute(key.token(), (token, known) -> {
+            CombinedHold hold = known == null ? CombinedHold.ended(this, key) : known;
+            if (begins.test(hold)) {
+                undone.add(hold);
+            }
+            return hold;
+        });
+        return undone.stream().findFirst();
     }
 
     /**
@@ -196,20 +209,22 @@ final class Quorum {
         for (Member member : inDoubt) {
             var unused = member.deleteAfter(told, key.claiming(ended.part(member)));
         }
-        // Not before: what the same key takes from now on comes after it at each member.
-        holds.remove(key.token(), ended);
+        leave(key, ended);
     }
 
-    /** Forgets a hold that has ended here, and goes on elsewhere. */
-    void leave(Key key, CombinedHold ended) {
-        holds.remove(key.token(), ended);
+    /**
+     * Forgets a hold that has ended, once for each who has undone something of it or found that it goes on elsewhere. Not
+     * before members are asked: what the same key takes from now on comes after that at each of them.
+     */
+    void leave(Key key, CombinedHold undone) {
+        holds.computeIfPresent(key.token(), (token, known) -> known == undone && undone.undoEnds() ? null : known);
     }
 
     /** Leases that ran out without a release must not fill the memory. */
     private void sweepIfGrown() {
         if (holds.size() >= SWEEP_FROM && holds.size() % SWEEP_FROM == 0) {
             long then = System.nanoTime() - KEPT_NANOS;
-            holds.values().removeIf(hold -> hold.wasOverAt(then));
+            holds.values().removeIf(hold -> hold.wasOverAt(then) && !hold.hasEnded());
         }
     }
 

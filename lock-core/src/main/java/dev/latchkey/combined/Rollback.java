@@ -55,28 +55,31 @@ final class Rollback {
                 wasExclusive ? known : key.held().map(Key.Held::mode).or(() -> known);
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
         if (had.isEmpty()) {
-            giveBack(hold);
-        } else if (isPromotion && hold.map(CombinedHold::undoBegins).orElse(true)) {
-            demote(hold);
+            quorum.undoing(key, CombinedHold::endsUnheld).ifPresent(this::giveBack);
+        } else if (isPromotion) {
+            // Also of what is only being taken: it is not to become exclusive where readers are let in.
+            quorum.undoing(key, CombinedHold::undoBegins).ifPresent(this::demote);
         }
     }
 
-    private void giveBack(Optional<CombinedHold> hold) {
-        if (hold.map(CombinedHold::endsUnheld).orElse(true)) {
-            MemberResponses<Object> deleted = ask(this::delete);
-            // Not before: what the same key takes from now on comes after it at each member.
-            hold.ifPresent(ended -> quorum.leave(key, ended));
-            settle(deleted);
+    private void giveBack(CombinedHold ended) {
+        MemberResponses<Object> deleted;
+        try {
+            deleted = ask(this::delete);
+        } finally {
+            quorum.leave(key, ended);
         }
+        settle(deleted);
     }
 
-    private void demote(Optional<CombinedHold> hold) {
+    private void demote(CombinedHold hold) {
         Map<Member, Response.Granted> granted = round.granted();
         MemberResponses<Object> demoted;
         try {
             demoted = ask(member -> member.call(key, () -> demote(member, granted.get(member))));
         } finally {
-            hold.ifPresent(CombinedHold::undoEnds);
+            hold.demotionEnds();
+            quorum.leave(key, hold);
         }
         settle(demoted);
     }

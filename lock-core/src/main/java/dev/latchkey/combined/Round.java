@@ -1,7 +1,6 @@
 package dev.latchkey.combined;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.combined.MemberResponses.Answer;
 import dev.latchkey.combined.VoteCount.Verdict;
 import dev.latchkey.combined.VoteCount.Vote;
@@ -55,6 +54,8 @@ final class Round {
                 soFar -> switch (quorum.early(votes(soFar))) {
                     case OPEN -> false;
                     case GRANTED -> isComplete.test(soFar);
+                    // Whether all say so makes a difference.
+                    case FAILED -> !isMistake(soFar);
                     default -> true;
                 },
                 end);
@@ -103,12 +104,17 @@ final class Round {
                 return wrong;
             }
         }
-        return inDoubtFailure();
+        return quorum.failed(key, answers);
     }
 
-    /** Whatever failed, others may have given up what they were asked to. */
-    LockStorageException inDoubtFailure() {
-        return quorum.failed(key, answers);
+    /** Whatever failed, others may have given up what they were asked to; unless all say that it was the caller's mistake. */
+    RuntimeException inDoubtFailure() {
+        boolean isMistake = answers.size() == quorum.members().size() && isMistake(answers);
+        return isMistake ? failure() : quorum.failed(key, answers);
+    }
+
+    private static boolean isMistake(List<Answer<Response>> answers) {
+        return answers.stream().allMatch(answer -> answer.failure() instanceof IllegalArgumentException);
     }
 
     private List<Vote> votes(List<Answer<Response>> from) {

@@ -51,11 +51,11 @@ final class SaveRound {
     }
 
     private CompletableFuture<Response> ask(Member member, long endNanos) {
-        if (isPromotion() && member.fencing().isEmpty()) {
-            return member.promoteBefore(endNanos, key, () -> promote(member));
-        }
         OptionalLong wish =
                 mintsToken() && member.fencing().isPresent() ? OptionalLong.of(proposal.token()) : OptionalLong.empty();
+        if (isPromotion()) {
+            return member.promoteBefore(endNanos, key, () -> promote(member, wish));
+        }
         return member.saveBefore(endNanos, key, () -> sending(member, requestTo(member)), wish);
     }
 
@@ -67,10 +67,10 @@ final class SaveRound {
     }
 
     /**
-     * No token tells there what is promoted now from what was exclusive before, elsewhere, where the key was meanwhile: a
-     * demotion of that may still come.
+     * What is exclusive there was promoted elsewhere, where the key was meanwhile, and a demotion of that may still come. A
+     * member may have been asked there of which the hold has another token, or none.
      */
-    private Response promote(Member member) {
+    private Response promote(Member member, OptionalLong wish) {
         Request promotion = requestTo(member);
         boolean isKnown = before.flatMap(CombinedHold::mode).equals(Optional.of(LockMode.EXCLUSIVE));
         boolean isExclusive = !isKnown
@@ -81,7 +81,7 @@ final class SaveRound {
         if (isExclusive) {
             throw mayBeDemoted();
         }
-        return member.saveNow(sending(member, promotion));
+        return member.saveNow(sending(member, promotion), wish);
     }
 
     private Request sending(Member member, Request sent) {

@@ -271,6 +271,25 @@ class CombinedTwoThreadsTest {
         }
     }
 
+    /** Here the third was known to share; elsewhere it had a greater token than was agreed on. */
+    @Test
+    void givenPromotedAndDemotedElsewhereWithAGreaterToken_whenPromotedWithoutAnother_thenTheThirdIsNotCountedOn()
+            throws Exception {
+        grantToken(memories.get(2));
+        grantToken(memories.get(2));
+        Key reads = holding(key, granted(store.save(shared(key))));
+        await().until(() -> memories.get(2).find(key).isPresent());
+        Pause late = new Pause();
+        others.get(2).next(SAVE, Fault.pausedAfter(late));
+        try (CombinedStore there = new CombinedStore(others, new ConsensusStrategy())) {
+            Key writes = holding(key, granted(there.save(exclusive(reads))));
+            late.awaitReached();
+            late.end();
+
+            promotedAfterADemotionOnItsWay(store, there, writes);
+        }
+    }
+
     /** Whether what one has may become shared says nothing of whether it was demoted elsewhere. */
     @Test
     void givenOneMayBeDemoted_whenPromotedByASecondLock_thenTheOthersAreEnough() {
