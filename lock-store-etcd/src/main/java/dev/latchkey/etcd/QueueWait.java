@@ -46,7 +46,7 @@ final class QueueWait {
             response = awaitGrant(first, end);
         } catch (LockStorageException e) {
             place.leave();
-            throw e;
+            throw place.withDoubt(e);
         } catch (InterruptedException e) {
             place.giveUp();
             throw e;
