@@ -175,7 +175,7 @@ final class HoldChanges {
         String resource = request.key().resource();
         Optional<ClassLease> old = leases.find(resource, own.lease());
         if (old.isEmpty()) {
-            return Optional.empty();
+            return isUnchanged(request, own) ? Optional.of(new Response.Lost(LossReason.EXPIRED)) : Optional.empty();
         }
         return leases.use(resource, request.ttl(), fresh -> {
             long beforeNanos = System.nanoTime();
@@ -195,6 +195,14 @@ final class HoldChanges {
                             ? Response.Conflicted.NO_HINT
                             : Holds.granted(mode, revision.getAsLong(), beforeNanos, ttl));
         });
+    }
+
+    /** The servers delete what a lease has ended a moment later; or the hold has another lease by now. */
+    private boolean isUnchanged(Request request, Hold own) {
+        return transactions
+                .find(request.key().resource(), transactions.keys(request.key()))
+                .filter(now -> now.modified() == own.modified())
+                .isPresent();
     }
 
     /** The old lease may end meanwhile, and the hold with it. */

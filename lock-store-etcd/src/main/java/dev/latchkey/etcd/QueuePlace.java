@@ -172,7 +172,21 @@ final class QueuePlace {
             if (!hasLeft) {
                 throw unanswered;
             }
-            services.transactions().delete(resource(), List.of(keys.hold(request.mode())));
+            try {
+                services.transactions().delete(resource(), List.of(keys.hold(request.mode())));
+            } catch (LockStorageException e) {
+                throw withDoubt(e);
+            }
         }
+    }
+
+    /** What to tell of a failure: if it says that it did nothing, the grant in doubt may have done something. */
+    LockStorageException withDoubt(LockStorageException failure) {
+        LockStorageException unanswered = doubt;
+        if (unanswered == null || unanswered == failure || failure.failure() == LockStorageException.Failure.IN_DOUBT) {
+            return failure;
+        }
+        unanswered.addSuppressed(failure);
+        return unanswered;
     }
 }

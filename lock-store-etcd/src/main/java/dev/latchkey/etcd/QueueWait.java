@@ -28,7 +28,7 @@ final class QueueWait {
         this.place = new QueuePlace(request, keys, services);
     }
 
-    /** Tries, and waits if others are before. An owner that reads already does not wait here. */
+    /** Tries, and waits if others are before. An owner that reads already, or does so meanwhile, does not wait here. */
     Holds.Outcome await(WaitEnd end) throws InterruptedException {
         long maxWaitNanos =
                 Math.min(services.calls().limit().toNanos(), Math.max(0, end.endNanos() - System.nanoTime()));
@@ -36,28 +36,27 @@ final class QueueWait {
         if (first.outcome().isPresent()) {
             return first.outcome().get();
         }
-        Response response = awaitTurn(first, end);
-        return new Holds.Outcome(response, response instanceof Response.Granted);
+        return awaitTurn(first, end);
     }
 
-    private Response awaitTurn(Look first, WaitEnd end) throws InterruptedException {
-        Response response;
+    private Holds.Outcome awaitTurn(Look first, WaitEnd end) throws InterruptedException {
+        Holds.Outcome outcome;
         try {
-            response = awaitGrant(first, end);
+            outcome = awaitGrant(first, end);
         } catch (LockStorageException e) {
             place.leave();
-            throw e;
+            throw place.withDoubt(e);
         } catch (InterruptedException e) {
             place.giveUp();
             throw e;
         }
-        if (!(response instanceof Response.Granted)) {
+        if (!(outcome.response() instanceof Response.Granted)) {
             place.giveUp();
         }
-        return response;
+        return outcome;
     }
 
-    private Response awaitGrant(Look first, WaitEnd end) throws InterruptedException {
+    private Holds.Outcome awaitGrant(Look first, WaitEnd end) throws InterruptedException {
         Look look = first;
         while (look.outcome().isEmpty()) {
             if (Thread.interrupted()) {
@@ -65,13 +64,13 @@ final class QueueWait {
             }
             services.checkOpen(resource);
             if (end.isOver()) {
-                return Response.Conflicted.NO_HINT;
+                return new Holds.Outcome(Response.Conflicted.NO_HINT, false);
             }
             if (look.obstacle().isPresent()) {
                 services.awaitDeletion(resource, look.obstacle().get(), look.revision(), end);
             }
             look = look.isPlaceLost() ? place.join() : place.look();
         }
-        return look.outcome().get().response();
+        return look.outcome().get();
     }
 }

@@ -49,8 +49,12 @@ final class AnswerProxy implements AutoCloseable {
         }
     }
 
+    ServerAddress address() {
+        return new ServerAddress("127.0.0.1", server.getPort());
+    }
+
     String dsn() {
-        return "etcd://127.0.0.1:" + server.getPort();
+        return "etcd://" + address();
     }
 
     /** Changes each answer to a method. */

@@ -12,6 +12,7 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import io.etcd.jetcd.api.KVGrpc;
+import io.etcd.jetcd.api.TxnResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -168,6 +170,48 @@ class FaultIT {
 
             assertThat(waiting.result().isAcquired()).isTrue();
         }
+    }
+
+    /** It was taken for a request that was never sent: its token was used again. */
+    @Test
+    void givenAGrantWasNotAnswered_whenTheServerIsAwayThen_thenInDoubtAndTheTokenIsNew() throws Exception {
+        try (AnswerProxy answers = AnswerProxy.to(server.address());
+                FaultProxy network = FaultProxy.to(answers.address());
+                LockFactory locks = LockFactory.connect("etcd://" + network.address() + "?timeout=1000");
+                LockFactory holders = direct()) {
+            Lock holder = holders.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            Lock waiter = locks.createLock("report", Duration.ofSeconds(5));
+            String token = waiter.key().token();
+            BackgroundCall<Lock> waiting = BackgroundCall.start(waiter::acquire);
+            awaitWatcher();
+            AtomicBoolean granted = new AtomicBoolean();
+            answers.change(KVGrpc.getTxnMethod(), answer -> {
+                if (isGrantInLine(answer) && granted.compareAndSet(false, true)) {
+                    network.refuse();
+                }
+                return answer;
+            });
+
+            assertThat(holder.release()).isTrue();
+
+            assertThatThrownBy(waiting::result)
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(LockStorageException.Failure.IN_DOUBT));
+            assertThat(granted).isTrue();
+            network.heal();
+            Awaitility.await().atMost(LIMIT).ignoreExceptions().until(waiter::tryAcquire);
+            assertThat(waiter.key().token()).isNotEqualTo(token);
+        }
+    }
+
+    /** The place is deleted, and the hold is put. */
+    private static boolean isGrantInLine(TxnResponse answer) {
+        return answer.getSucceeded()
+                && answer.getResponsesCount() == 2
+                && answer.getResponses(0).hasResponseDeleteRange()
+                && answer.getResponses(1).hasResponsePut();
     }
 
     @Test

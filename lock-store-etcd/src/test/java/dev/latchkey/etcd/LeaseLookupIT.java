@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.servers.EtcdServer;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseTimeToLiveResponse;
@@ -90,6 +92,25 @@ class LeaseLookupIT {
             lock.refresh();
 
             assertThat(lock.remainingLifetime().orElseThrow()).isLessThanOrEqualTo(TTL);
+        }
+    }
+
+    /** It asked again and again, and was then in doubt. */
+    @Test
+    void givenTheLeaseHasEndedAndTheKeyIsStillThere_whenATransferredKeyIsRefreshed_thenLost() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                LockFactory others = LockFactory.connect(proxy.dsn() + PATIENTLY)) {
+            Lock lock = others.createLock(transferred(locks, "ended"), TTL);
+            proxy.<LeaseTimeToLiveResponse>change(LeaseGrpc.getLeaseTimeToLiveMethod(), answer -> {
+                answers.incrementAndGet();
+                return answer.toBuilder().setTTL(-1).build();
+            });
+
+            assertThatThrownBy(lock::refresh)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            lost -> assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED));
+            assertThat(answers).hasValue(1);
         }
     }
 

@@ -18,6 +18,9 @@ final class Hold {
     private OptionalLong fencingToken;
     private Session session;
 
+    /** The callers that were told of it, except those who said that they do not want it. */
+    private int owners;
+
     private Hold(Key key, LockMode mode, OptionalLong fencingToken, Session session) {
         this.key = key;
         this.mode = mode;
@@ -83,7 +86,23 @@ final class Hold {
         lost.complete(reason);
     }
 
+    OptionalLong fencingToken() {
+        return fencingToken;
+    }
+
+    /** One more is told of it: two who wait with one key have one hold. */
+    void addOwner() {
+        owners++;
+    }
+
+    /** One who was told of it did not want it any more; returns whether nobody does. */
+    boolean removeOwner() {
+        owners--;
+        return owners == 0;
+    }
+
     Response.Granted answer() {
+        addOwner();
         return new Response.Granted(mode, fencingToken, lease);
     }
 }

@@ -22,7 +22,7 @@ final class Inspection {
         for (Hold hold : holds.all()) {
             all.add(new Holder(
                     hold.mode(),
-                    hold.answer().fencingToken(),
+                    hold.fencingToken(),
                     Optional.empty(),
                     Optional.of("this process, server process " + hold.session().pid())));
         }

@@ -64,7 +64,7 @@ final class WaitQueue {
                 wait.cancel();
             }
             Hold granted = waiter.granted();
-            if (granted != null && !wanted) {
+            if (granted != null && !wanted && granted.removeOwner()) {
                 holds.release(granted);
             }
         } finally {
@@ -76,10 +76,27 @@ final class WaitQueue {
     /** Has the first in line wait in the server; readers may share with those who do already, unless one waits to promote. */
     void serve() {
         Waiter first = waiters.peekFirst();
-        while (first != null && first.serverWait() == null && (join(first) || !beginsToWait(first))) {
+        while (first != null && first.serverWait() == null && (holds(first) || join(first) || !beginsToWait(first))) {
             waiters.remove(first);
             first = waiters.peekFirst();
         }
+    }
+
+    /** Another may have waited with the same key: a second grant would count in the server, and be nobody's to release. */
+    private boolean holds(Waiter waiter) {
+        Hold own = holds.of(waiter.request().key());
+        if (own == null
+                || !own.isLive()
+                || (own.mode() == LockMode.SHARED && waiter.request().mode() != own.mode())) {
+            return false;
+        }
+        tell(waiter, own);
+        return true;
+    }
+
+    private static void tell(Waiter waiter, Hold hold) {
+        hold.addOwner();
+        waiter.grant(hold);
     }
 
     /** False if it cannot, of which it is told. */
@@ -131,7 +148,7 @@ final class WaitQueue {
                 return false;
             }
             holds.put(hold);
-            reader.grant(hold);
+            tell(reader, hold);
         } catch (SQLException e) {
             reader.fail(e);
         } catch (RuntimeException | Error e) {
@@ -167,7 +184,7 @@ final class WaitQueue {
         try {
             Hold hold = token.isPresent() ? Hold.exclusive(key, token, session) : Hold.shared(key, session);
             holds.put(hold);
-            waiter.grant(hold);
+            tell(waiter, hold);
         } catch (RuntimeException | Error e) {
             session.end(LossReason.SESSION_LOST);
             waiter.fail(ServerWait.failed(e));

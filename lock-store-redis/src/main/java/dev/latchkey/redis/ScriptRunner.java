@@ -146,8 +146,8 @@ final class ScriptRunner {
      * Waits for an answer, and does not send the script again.
      *
      * @param sinceNanos from when on the time counts
-     * @param within for how long, if that is less than the command timeout. A server that is slower is not taken for a silent
-     *     one
+     * @param within for how long, if that is less than the command timeout. A server that is slower is noted as silent for
+     *     that long: the connection is replaced if it stays silent
      */
     List<Long> onlyAnswer(Sent sent, long sinceNanos, Duration within) {
         return onlyAnswer(sent.request().resource(), sent.answer(), sinceNanos, within);
