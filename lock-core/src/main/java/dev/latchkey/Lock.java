@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 /**
  * A handle that acquires, renews and releases one named lock. Each Lock that is created for a resource is a separate
  * owner: two of them exclude each other, even in one thread. Two Locks with the same {@link Key} are the same owner and
- * share one hold. If one of them releases or demotes it, or one of its requests fails without an answer, the hold may be gone,
+ * share one hold. If one of them releases or demotes it, or asks for it in vain or without an answer, the hold may be gone,
  * which the other learns when it next asks the store. Therefore, use a key with one Lock at a time.
  *
  * <p>Acquiring a lock that is already held renews the hold. Holds are not counted: one release ends the hold.

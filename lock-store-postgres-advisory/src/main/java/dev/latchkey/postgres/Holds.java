@@ -243,9 +243,11 @@ final class Holds {
         return LockEntry.SESSION_LOST;
     }
 
-    /** Gives up; false if the session did not hold it any more. */
+    /** Gives up; false if the session did not hold it any more, or if the key has let go of it already and may hold anew. */
     boolean release(Hold own) throws SQLException {
-        holds.remove(own.key());
+        if (!holds.remove(own.key(), own)) {
+            return false;
+        }
         Session session = own.session();
         if (session.isEnded()) {
             return false;
