@@ -19,7 +19,7 @@ final class DeleteRound {
         this.key = key;
         this.ballot = new MemberResponses<>(quorum.members().size(), answer -> {});
         Optional<CombinedHold> hold = quorum.hold(key);
-        Optional<CombinedHold> ended = quorum.undoing(key, CombinedHold::ends);
+        Optional<CombinedHold> ended = quorum.beginUndo(key, CombinedHold::ends);
         try {
             for (Member member : quorum.members()) {
                 Key claim = key.claiming(hold.flatMap(known -> known.part(member)));

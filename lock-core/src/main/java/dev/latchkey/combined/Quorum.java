@@ -186,7 +186,7 @@ final class Quorum {
      * Returns what the key has here, also what is only being taken, or the end of it, of which members are about to undo
      * something; empty if that is not to be. Whoever calls this leaves it once members are asked.
      */
-    Optional<CombinedHold> undoing(Key key, Predicate<CombinedHold> begins) {
+    Optional<CombinedHold> beginUndo(Key key, Predicate<CombinedHold> begins) {
         List<CombinedHold> undone = new ArrayList<>();
         holds.compute(key.token(), (token, known) -> {
             CombinedHold hold = known == null ? CombinedHold.ended(this, key) : known;

@@ -55,10 +55,10 @@ final class Rollback {
                 wasExclusive ? known : key.held().map(Key.Held::mode).or(() -> known);
         boolean isPromotion = request.mode() == LockMode.EXCLUSIVE && had.equals(Optional.of(LockMode.SHARED));
         if (had.isEmpty()) {
-            quorum.undoing(key, CombinedHold::endsUnheld).ifPresent(this::giveBack);
+            quorum.beginUndo(key, CombinedHold::endsUnheld).ifPresent(this::giveBack);
         } else if (isPromotion) {
             // Also of what is only being taken: it is not to become exclusive where readers are let in.
-            quorum.undoing(key, CombinedHold::undoBegins).ifPresent(this::demote);
+            quorum.beginUndo(key, CombinedHold::undoBegins).ifPresent(this::demote);
         }
     }
 
