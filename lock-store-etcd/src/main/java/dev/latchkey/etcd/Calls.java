@@ -120,12 +120,15 @@ final class Calls {
 
     /** Opens a stream, which has no time limit and fails when its server has lost the others. */
     <Q, A> StreamObserver<Q> stream(
-            String resource, MethodDescriptor<Q, A> method, StreamObserver<A> answers, int move) {
+            String resource, MethodDescriptor<Q, A> method, StreamObserver<A> answers, int move, Metadata headers) {
         checkOpen(resource);
         return ClientCalls.asyncBidiStreamingCall(
-                Attempts.with(channels.at(move), token.streamHeaders(this::authenticate, resource))
-                        .newCall(method, CallOptions.DEFAULT),
-                answers);
+                Attempts.with(channels.at(move), headers).newCall(method, CallOptions.DEFAULT), answers);
+    }
+
+    /** What a stream begins with. Asks for a token if there is none, and waits for it. */
+    Metadata streamHeaders(String resource) {
+        return token.streamHeaders(this::authenticate, resource);
     }
 
     Duration limit() {

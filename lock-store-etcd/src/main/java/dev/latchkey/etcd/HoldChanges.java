@@ -170,19 +170,31 @@ final class HoldChanges {
         OptionalLong with(ClassLease lease, HoldValue value);
     }
 
-    /** Chooses the lease: the old one if the new one would end sooner and must not. */
+    /** Does not change a hold whose lease has ended, or that was changed meanwhile. */
     private Optional<Response> changed(Request request, Hold own, Change change, LockMode mode) {
         String resource = request.key().resource();
         Optional<ClassLease> old = leases.find(resource, own.lease());
         if (old.isEmpty()) {
-            return isUnchanged(request, own) ? Optional.of(new Response.Lost(LossReason.EXPIRED)) : Optional.empty();
+            if (!isUnchanged(request, own)) {
+                return Optional.empty();
+            }
+            // Its server may have been behind, and not have known the lease yet. Since that read it is not.
+            old = leases.find(resource, own.lease());
         }
+        return old.isEmpty()
+                ? Optional.of(new Response.Lost(LossReason.EXPIRED))
+                : changed(request, own, old.get(), change, mode);
+    }
+
+    /** Chooses the lease: the old one if the new one would end sooner and must not. */
+    private Optional<Response> changed(Request request, Hold own, ClassLease old, Change change, LockMode mode) {
+        String resource = request.key().resource();
         return leases.use(resource, request.ttl(), fresh -> {
             long beforeNanos = System.nanoTime();
-            long oldEndNanos = old.get().endNanos() + (leases.isOwn(own.lease()) ? 0 : ROUNDING.toNanos());
+            long oldEndNanos = old.endNanos() + (leases.isOwn(own.lease()) ? 0 : ROUNDING.toNanos());
             boolean keeps = request.leaseChange() == LeaseChange.EXTEND && fresh.endNanos() - oldEndNanos < 0;
-            ClassLease lease = keeps ? old.get() : fresh;
-            Duration wanted = keeps ? longer(request.ttl(), old.get(), own, beforeNanos) : request.ttl();
+            ClassLease lease = keeps ? old : fresh;
+            Duration wanted = keeps ? longer(request.ttl(), old, own, beforeNanos) : request.ttl();
             Duration ttl = lease.within(beforeNanos, wanted);
             OptionalLong revision = keeps
                     ? orNothing(() -> change.with(lease, lease.value(beforeNanos, ttl)))

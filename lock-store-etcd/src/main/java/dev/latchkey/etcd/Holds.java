@@ -113,15 +113,24 @@ final class Holds {
 
     Optional<Response.Granted> find(Key key) {
         LockKeys keys = transactions.keys(key);
+        Optional<Hold> first = transactions.find(key.resource(), keys);
+        if (first.isEmpty()) {
+            return Optional.empty();
+        }
+        Optional<Response.Granted> found = granted(key, first.get());
+        // A server that is behind does not know the lease yet, until it has read something else.
+        return found.isPresent()
+                ? found
+                : transactions.find(key.resource(), keys).flatMap(again -> granted(key, again));
+    }
+
+    /** Nothing if the lease has ended. */
+    private Optional<Response.Granted> granted(Key key, Hold own) {
         long beforeNanos = System.nanoTime();
-        return transactions
-                .find(key.resource(), keys)
-                .flatMap(own -> leases.find(key.resource(), own.lease())
-                        .map(lease -> new Response.Granted(
-                                own.mode(),
-                                own.fencingToken(),
-                                Lease.timed(
-                                        beforeNanos,
-                                        HoldChanges.longer(Duration.ofNanos(1), lease, own, beforeNanos)))));
+        return leases.find(key.resource(), own.lease())
+                .map(lease -> new Response.Granted(
+                        own.mode(),
+                        own.fencingToken(),
+                        Lease.timed(beforeNanos, HoldChanges.longer(Duration.ofNanos(1), lease, own, beforeNanos))));
     }
 }

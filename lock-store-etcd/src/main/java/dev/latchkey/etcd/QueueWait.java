@@ -47,13 +47,23 @@ final class QueueWait {
             place.leave();
             throw place.withDoubt(e);
         } catch (InterruptedException e) {
-            place.giveUp();
+            giveUpInterrupted();
             throw e;
         }
         if (!(outcome.response() instanceof Response.Granted)) {
             place.giveUp();
         }
         return outcome;
+    }
+
+    /** That a grant is in doubt is told rather than the interrupt, which the thread then still has. */
+    private void giveUpInterrupted() {
+        try {
+            place.giveUp();
+        } catch (LockStorageException e) {
+            Thread.currentThread().interrupt();
+            throw e;
+        }
     }
 
     private Holds.Outcome awaitGrant(Look first, WaitEnd end) throws InterruptedException {

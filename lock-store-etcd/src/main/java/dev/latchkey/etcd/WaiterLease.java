@@ -24,6 +24,9 @@ final class WaiterLease {
     private final Calls calls;
     private final AtomicReference<@Nullable Current> current = new AtomicReference<>();
 
+    /** Places that came after that would be nobody's. */
+    private volatile boolean isRevoked;
+
     private record Current(long id, long renewedNanos) {}
 
     WaiterLease(Calls calls) {
@@ -42,6 +45,7 @@ final class WaiterLease {
 
     /** Returns one that has just been renewed, or need not be yet. */
     long id(String resource) {
+        checkNotRevoked(resource);
         Current known = current.get();
         if (known == null || isOld(known)) {
             return granted(resource, known);
@@ -64,8 +68,17 @@ final class WaiterLease {
                         Calls.Repeat.HARMLESS)
                 .getID();
         Current mine = new Current(id, beforeNanos);
-        return Objects.requireNonNull(current.updateAndGet(now -> now == null || now.equals(old) ? mine : now))
+        long taken = Objects.requireNonNull(current.updateAndGet(now -> now == null || now.equals(old) ? mine : now))
                 .id();
+        checkNotRevoked(resource);
+        return taken;
+    }
+
+    /** Asked after a lease was set, so that it is either found by whoever revokes, or given to nobody. */
+    private void checkNotRevoked(String resource) {
+        if (isRevoked) {
+            throw Failures.closed(resource);
+        }
     }
 
     /** Does not wait for the answer: a place that was lost is noticed by its waiter. */
@@ -87,7 +100,8 @@ final class WaiterLease {
                     @Override
                     public void onCompleted() {}
                 },
-                calls.server());
+                calls.server(),
+                calls.streamHeaders(resource));
         requests.onNext(LeaseKeepAliveRequest.newBuilder().setID(id).build());
         requests.onCompleted();
     }
@@ -97,8 +111,9 @@ final class WaiterLease {
         var unused = current.updateAndGet(known -> known != null && known.id() == id ? null : known);
     }
 
-    /** Gives up all places; called when the store is closed. */
+    /** Gives up all places, and gives no more; called when the store is closed. */
     void revoke() {
+        isRevoked = true;
         Current known = current.getAndSet(null);
         if (known != null) {
             calls.ask(

@@ -5,6 +5,7 @@ import io.etcd.jetcd.api.WatchCreateRequest;
 import io.etcd.jetcd.api.WatchGrpc;
 import io.etcd.jetcd.api.WatchRequest;
 import io.etcd.jetcd.api.WatchResponse;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.ArrayDeque;
@@ -47,14 +48,19 @@ final class Watches {
     }
 
     /** Watches from a revision on, so that nothing is missed since the waiter has looked. */
-    synchronized Watch start(String resource, KeyRange range, long revision) {
+    Watch start(String resource, KeyRange range, long revision) {
+        // Before the monitor: a token may have to be waited for, and those who watch already have theirs.
+        return start(resource, range, revision, calls.streamHeaders(resource));
+    }
+
+    private synchronized Watch start(String resource, KeyRange range, long revision, Metadata headers) {
         Stream now = stream;
         if (now == null || now.isOver || now.server != calls.server()) {
             if (now != null) {
                 now.end();
             }
             now = new Stream(calls.server());
-            now.requests = calls.stream(resource, WatchGrpc.getWatchMethod(), now, now.server);
+            now.requests = calls.stream(resource, WatchGrpc.getWatchMethod(), now, now.server, headers);
             stream = now;
         }
         return now.start(WatchCreateRequest.newBuilder()

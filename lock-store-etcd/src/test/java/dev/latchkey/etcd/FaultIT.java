@@ -207,7 +207,7 @@ class FaultIT {
     }
 
     /** The place is deleted, and the hold is put. */
-    private static boolean isGrantInLine(TxnResponse answer) {
+    static boolean isGrantInLine(TxnResponse answer) {
         return answer.getSucceeded()
                 && answer.getResponsesCount() == 2
                 && answer.getResponses(0).hasResponseDeleteRange()

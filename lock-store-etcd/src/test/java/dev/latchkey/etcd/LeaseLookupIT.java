@@ -110,7 +110,51 @@ class LeaseLookupIT {
                     .isInstanceOfSatisfying(
                             LockLostException.class,
                             lost -> assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED));
-            assertThat(answers).hasValue(1);
+            assertThat(answers).as("looked again after a read").hasValue(2);
+        }
+    }
+
+    private void sayEnded(int times) {
+        proxy.<LeaseTimeToLiveResponse>change(
+                LeaseGrpc.getLeaseTimeToLiveMethod(),
+                answer -> answers.incrementAndGet() <= times
+                        ? answer.toBuilder().setTTL(-1).build()
+                        : answer);
+    }
+
+    /** As a server says that has not heard of the lease yet. */
+    @Test
+    void givenTheServerIsBehind_whenATransferredKeyIsRefreshed_thenItIsHeldStill() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                LockFactory others = LockFactory.connect(proxy.dsn() + PATIENTLY)) {
+            Lock lock = others.createLock(transferred(locks, "behind"), TTL);
+            sayEnded(1);
+
+            lock.refresh();
+
+            assertThat(lock.isAcquired()).isTrue();
+        }
+    }
+
+    @Test
+    void givenTheServerIsBehind_whenATransferredKeyIsLookedFor_thenItIsFound() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
+            Key key = transferred(locks, "behind-found");
+            sayEnded(1);
+
+            assertThat(store.find(key)).isPresent();
+        }
+    }
+
+    @Test
+    void givenTheServerIsBehind_whenHoldersAreListed_thenTheHolderIsAmongThem() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
+            Key key = transferred(locks, "behind-listed");
+            sayEnded(1);
+
+            assertThat(store.holders(key.resource())).hasSize(1);
         }
     }
 

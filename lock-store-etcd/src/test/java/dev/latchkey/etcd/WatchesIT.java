@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +69,28 @@ class WatchesIT {
             Lock lock = locks.createLock(resource, Duration.ofMinutes(5));
             assertThat(lock.tryAcquire()).isTrue();
             assertThat(lock.release()).isTrue();
+        }
+    }
+
+    /** All waiters of the store, and its end, would wait for an answer that one of them waits for. */
+    @Test
+    void givenTheServerIsSilent_whenOneWaitsForAPassword_thenNobodyElseWaitsForThat() throws Exception {
+        try (FaultProxy network = FaultProxy.to(server.address())) {
+            network.silence();
+            Calls silent = new Calls(
+                    Dsn.parse("etcd://orders:secret@" + network.address()).endpoints(), Duration.ofHours(1));
+            Watches slow = new Watches(silent);
+            BackgroundCall<Watches.Watch> first = BackgroundCall.start(() -> slow.start("one", ONE, 0));
+            first.awaitWaiting();
+
+            BackgroundCall<Boolean> closing = BackgroundCall.start(() -> {
+                slow.close();
+                return true;
+            });
+
+            assertThat(closing.result()).isTrue();
+            assertThat(first.isDone()).isFalse();
+            silent.close();
         }
     }
 
