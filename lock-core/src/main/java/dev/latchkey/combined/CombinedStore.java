@@ -16,6 +16,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.UnfencedStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,8 +71,8 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
      *
      * @param members independent stores without duplicates
      * @param strategy how many of them must agree
-     * @throws IllegalArgumentException if there are no members, if one of them occurs twice, or if two sets of members
-     *     that are enough for the strategy have no member in common
+     * @throws IllegalArgumentException if there are no members, if one of them occurs twice or has neither fencing tokens nor
+     *     leases ({@link UnfencedStore}), or if two sets of members that are enough for the strategy have no member in common
      */
     public CombinedStore(List<? extends PersistingStore> members, Strategy strategy) {
         this(members, strategy, PATIENCE);
@@ -84,8 +85,9 @@ public final class CombinedStore implements ExpiringStore, SharedStore, Inspecta
      * @param strategy how many of them must agree
      * @param memberTimeout the time after which a member without an answer counts as failed: more than zero and at most
      *     an hour. Use a timeout below the TTLs, because a lease starts before the members are asked
-     * @throws IllegalArgumentException if there are no members, if one of them occurs twice, if two sets of members that
-     *     are enough for the strategy have no member in common, or if the timeout is out of range
+     * @throws IllegalArgumentException if there are no members, if one of them occurs twice or has neither fencing tokens nor
+     *     leases ({@link UnfencedStore}), if two sets of members that are enough for the strategy have no member in common, or if
+     *     the timeout is out of range
      */
     public CombinedStore(List<? extends PersistingStore> members, Strategy strategy, Duration memberTimeout) {
         MemberCapabilities composition = new MemberCapabilities(members, Objects.requireNonNull(strategy, "strategy"));

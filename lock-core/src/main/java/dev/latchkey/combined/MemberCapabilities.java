@@ -6,9 +6,11 @@ import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.spi.UnfencedStore;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -28,11 +30,24 @@ record MemberCapabilities(List<? extends PersistingStore> stores, Strategy strat
             throw new IllegalArgumentException(
                     "a combined store must not contain a member twice: each vote must come from another member");
         }
+        stores.forEach(MemberCapabilities::checkFit);
         int quorum = VoteCount.quorum(strategy, total);
         if (!strategy.isMet(quorum, total) || 2 * quorum <= total) {
             throw new IllegalArgumentException(
                     "the strategy " + strategy.getClass().getSimpleName() + " is met by " + quorum + " of " + total
                             + " members: two keys could hold at once. It must take more than half");
+        }
+    }
+
+    /** The others lose a hold at a known time, or give the next one a greater number. */
+    private static void checkFit(PersistingStore store) {
+        Optional<UnfencedStore> unfenced = store.capability(UnfencedStore.class);
+        if (unfenced.isPresent() && store.capability(ExpiringStore.class).isEmpty()) {
+            throw new IllegalArgumentException("a combined store cannot have a "
+                    + store.getClass().getSimpleName()
+                    + " as a member: its holds have neither a fencing token nor a lease, so nothing tells the writes of a holder"
+                    + " whose connection broke from those of the next one. For fencing tokens, use "
+                    + unfenced.get().alternative());
         }
     }
 

@@ -9,6 +9,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.UnfencedStore;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +35,7 @@ import net.spy.memcached.MemcachedClient;
  *
  * <p>Thread-safe.
  */
-public final class MemcachedStore implements ExpiringStore, SharedStore, InspectableStore {
+public final class MemcachedStore implements ExpiringStore, SharedStore, InspectableStore, UnfencedStore {
 
     private final Holds holds;
     private final ClientAccess access;
@@ -100,6 +101,11 @@ public final class MemcachedStore implements ExpiringStore, SharedStore, Inspect
     @Override
     public List<Holder> holders(String resource) {
         return holds.holders(resource);
+    }
+
+    @Override
+    public String alternative() {
+        return "a store that keeps its data, such as JdbcStore or RedisStore";
     }
 
     /** Disconnects, unless the client belongs to the caller. Holds stay until their TTL is over. */

@@ -16,6 +16,9 @@ final class Hold {
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final Response.Granted answer;
 
+    /** How often somebody was told of it. */
+    private int owners;
+
     private Hold(Key key, Session session) {
         this.key = key;
         this.session = session;
@@ -46,7 +49,19 @@ final class Hold {
         lost.complete(reason);
     }
 
+    /** One more is told of it: two who wait with one key have one hold. */
+    void addOwner() {
+        owners++;
+    }
+
+    /** One who was told of it did not want it any more; returns whether nobody does. */
+    boolean removeOwner() {
+        owners--;
+        return owners == 0;
+    }
+
     Response.Granted answer() {
+        addOwner();
         return answer;
     }
 }

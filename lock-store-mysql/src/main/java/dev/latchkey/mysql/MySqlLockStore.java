@@ -11,6 +11,7 @@ import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.UnfencedStore;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -23,7 +24,8 @@ import javax.sql.DataSource;
 /**
  * A lock store that uses {@code GET_LOCK} of a MariaDB or MySQL server. It creates nothing on the server. A hold lasts until
  * it is released, the store is closed, or its connection ends for any reason. Holds have no TTL, are always exclusive, and
- * have no fencing token: such a number would need a table, which {@code JdbcStore} has.
+ * have no fencing token: such a number would need a table, which {@code JdbcStore} has. Therefore no
+ * {@link dev.latchkey.combined.CombinedStore} takes it as a member.
  *
  * <p>Tested on MariaDB 10.11, through MariaDB's driver. Not run on MySQL: what is said about it is based on its
  * documentation.
@@ -42,7 +44,7 @@ import javax.sql.DataSource;
  *
  * <p>Thread-safe.
  */
-public final class MySqlLockStore implements BlockingStore, InspectableStore, ProcessBound {
+public final class MySqlLockStore implements BlockingStore, InspectableStore, ProcessBound, UnfencedStore {
 
     private final Sessions sessions;
     private final PlatformThreads threads = new PlatformThreads("latchkey-mysql");
@@ -141,6 +143,12 @@ public final class MySqlLockStore implements BlockingStore, InspectableStore, Pr
     @Override
     public String reason() {
         return "a lock of GET_LOCK belongs to the connection that took it";
+    }
+
+    @Override
+    public String alternative() {
+        return "JdbcStore, which keeps them in a table of this server: the artifact dev.latchkey:lock-store-jdbc, mariadb://… or"
+                + " mysql://…";
     }
 
     /**

@@ -60,7 +60,7 @@ final class WaitQueue {
                 wait.cancel();
             }
             Hold granted = waiter.granted();
-            if (granted != null && !wanted) {
+            if (granted != null && !wanted && granted.removeOwner()) {
                 current.release(granted);
             }
         } finally {
@@ -72,10 +72,25 @@ final class WaitQueue {
     /** Has the first in line wait in the server. */
     void serve() {
         Waiter first = waiters.peekFirst();
-        while (first != null && first.serverWait() == null && !beginsToWait(first)) {
+        while (first != null && first.serverWait() == null && (holds(first) || !beginsToWait(first))) {
             waiters.remove(first);
             first = waiters.peekFirst();
         }
+    }
+
+    /** Another may have waited with the same key: in the server, it would wait for itself. */
+    private boolean holds(Waiter waiter) {
+        Hold own = current.of(waiter.request().key());
+        if (own == null || !own.isLive()) {
+            return false;
+        }
+        tell(waiter, own);
+        return true;
+    }
+
+    private static void tell(Waiter waiter, Hold hold) {
+        hold.addOwner();
+        waiter.grant(hold);
     }
 
     /** False if it cannot, of which it is told. */
@@ -110,7 +125,7 @@ final class WaitQueue {
 
     private void grant(Waiter waiter, Session session) {
         try {
-            waiter.grant(current.put(session, waiter.request().key()));
+            tell(waiter, current.put(session, waiter.request().key()));
         } catch (RuntimeException | Error e) {
             waiter.fail(ServerWait.failed(e));
         }

@@ -43,6 +43,19 @@ class ProviderTest {
         LockFactory.connect(dsn).close();
     }
 
+    /** It has no fencing tokens, and a combined store would have to do without them unnoticed. */
+    @ParameterizedTest
+    @ValueSource(strings = {"consensus", "unanimous"})
+    void givenAMemberOfACombinedStore_whenConnected_thenRefusedWithWhatToUse(String strategy) {
+        assertThatThrownBy(() -> LockFactory.connect(
+                        "combined:" + strategy + "(in-memory,in-memory,mysql+getlock://me:secret@db1/orders)"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("MySqlLockStore")
+                .hasMessageContaining("neither a fencing token nor a lease")
+                .hasMessageContaining("dev.latchkey:lock-store-jdbc")
+                .hasMessageNotContaining("secret");
+    }
+
     @Test
     void givenALimitOfTheUser_whenRead_thenItCounts() throws Exception {
         String url = ConnectionSettings.parse("mysql+getlock://db1/?connectTimeout=2000")

@@ -3,9 +3,11 @@ package dev.latchkey.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
+import dev.latchkey.spi.UnfencedStore;
 import org.junit.jupiter.api.Test;
 
 /** For a store that cannot mint sound fencing tokens: it never pretends to. */
+@ContractFor(UnfencedStore.class)
 public interface UnfencedContract extends StoreContract {
 
     @Test

@@ -1,15 +1,18 @@
 package dev.latchkey.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.latchkey.Key;
 import dev.latchkey.combined.CombinedStore;
 import dev.latchkey.combined.ConsensusStrategy;
 import dev.latchkey.combined.Strategy;
 import dev.latchkey.combined.UnanimousStrategy;
+import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.UnfencedStore;
 import dev.latchkey.store.InMemoryStore;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -43,6 +46,26 @@ class CombinedWarningsTest {
     }
 
     @Test
+    void givenAMemberWithNeitherTokensNorLeases_whenCombined_thenRefusedWithWhatToUse() {
+        List<PersistingStore> members = Stream.concat(fenced(2).stream(), Stream.of(new Endless(new InMemoryStore())))
+                .toList();
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CombinedStore(members, new ConsensusStrategy()))
+                .withMessageContaining("Endless")
+                .withMessageContaining("neither a fencing token nor a lease")
+                .withMessageContaining("use a table");
+    }
+
+    @Test
+    void givenAMemberWithLeasesButNoTokens_whenCombined_thenWarned() {
+        List<PersistingStore> members = Stream.concat(fenced(2).stream(), Stream.of(new Expiring(new InMemoryStore())))
+                .toList();
+
+        assertThat(said(members, new ConsensusStrategy())).contains("lock.combined_unfenced members=1 of 3");
+    }
+
+    @Test
     void givenWhatIsRecommended_whenCombined_thenNothingIsSaid() {
         assertThat(said(fenced(3), new ConsensusStrategy()) + said(fenced(2), new UnanimousStrategy()))
                 .isEmpty();
@@ -70,6 +93,58 @@ class CombinedWarningsTest {
         @Override
         public Response save(Request request) {
             return memory.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return memory.delete(key);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return memory.find(key);
+        }
+    }
+
+    /** As a lock that belongs to a connection. */
+    private record Endless(InMemoryStore memory) implements UnfencedStore {
+
+        @Override
+        public String alternative() {
+            return "a table";
+        }
+
+        @Override
+        public Response save(Request request) {
+            return memory.save(request);
+        }
+
+        @Override
+        public boolean delete(Key key) {
+            return memory.delete(key);
+        }
+
+        @Override
+        public Optional<Response.Granted> find(Key key) {
+            return memory.find(key);
+        }
+    }
+
+    private record Expiring(InMemoryStore memory) implements UnfencedStore, ExpiringStore {
+
+        @Override
+        public String alternative() {
+            return "a table";
+        }
+
+        @Override
+        public Response save(Request request) {
+            return memory.save(request);
+        }
+
+        @Override
+        public Response refresh(Request request) {
+            return memory.refresh(request);
         }
 
         @Override
