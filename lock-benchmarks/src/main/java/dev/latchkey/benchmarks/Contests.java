@@ -13,8 +13,10 @@ final class Contests {
             new Combined(),
             new Jdbc(),
             new PostgresAdvisory(),
+            new MySql(),
             new MongoDb(),
             new ZooKeeper(),
+            new Etcd(),
             new Memcached());
 
     private Contests() {}

@@ -142,7 +142,7 @@ final class Jdbc implements Contest {
         }
     }
 
-    private static Contender.Client spring(DataSource pool) {
+    static Contender.Client spring(DataSource pool) {
         DefaultLockRepository repository = new DefaultLockRepository(pool);
         repository.setTransactionManager(new JdbcTransactionManager(pool));
         repository.afterPropertiesSet();
