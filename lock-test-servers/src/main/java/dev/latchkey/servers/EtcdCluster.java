@@ -14,11 +14,10 @@ public final class EtcdCluster implements AutoCloseable {
     private static final int SERVERS = 3;
     private static final Duration LIMIT = TimeLimits.LIMIT;
 
-    private final List<EtcdServer> servers;
+    private final List<EtcdServer> servers = new ArrayList<>();
+    private final PeerNetwork network = new PeerNetwork();
 
-    private EtcdCluster(List<EtcdServer> servers) {
-        this.servers = servers;
-    }
+    private EtcdCluster() {}
 
     /**
      * Starts the cluster.
@@ -26,28 +25,66 @@ public final class EtcdCluster implements AutoCloseable {
      * @return ready: one leads, the others follow
      */
     public static EtcdCluster start() {
-        List<Integer> ports = new ArrayList<>();
-        List<String> members = new ArrayList<>();
-        for (int i = 0; i < SERVERS; i++) {
-            int port = ServerAddress.unused().port();
-            ports.add(port);
-            members.add("s" + i + "=http://127.0.0.1:" + port);
-        }
-        List<EtcdServer> servers = new ArrayList<>();
-        EtcdCluster cluster = new EtcdCluster(servers);
+        return start((network, name, address) -> address.port());
+    }
+
+    /**
+     * Starts the cluster so that {@link #cutOff(EtcdServer)} works.
+     *
+     * @return ready: one leads, the others follow
+     */
+    public static EtcdCluster startSeparable() {
+        return start(PeerNetwork::add);
+    }
+
+    /** By which port other servers reach one. */
+    private interface Way {
+
+        int open(PeerNetwork network, String name, ServerAddress address);
+    }
+
+    private static EtcdCluster start(Way way) {
+        EtcdCluster cluster = new EtcdCluster();
         try {
-            for (int i = 0; i < SERVERS; i++) {
-                List<String> own = new ArrayList<>(List.of("--name", "s" + i));
-                own.addAll(EtcdServer.peer(ports.get(i)));
-                own.addAll(List.of("--initial-cluster", String.join(",", members)));
-                servers.add(EtcdServer.startWithoutWaiting(own));
-            }
+            cluster.startServers(way);
             cluster.awaitAll();
             return cluster;
         } catch (RuntimeException | AssertionError e) {
             cluster.close();
             throw e;
         }
+    }
+
+    private void startServers(Way way) {
+        List<Integer> ports = new ArrayList<>();
+        List<Integer> advertised = new ArrayList<>();
+        List<String> members = new ArrayList<>();
+        for (int i = 0; i < SERVERS; i++) {
+            ServerAddress address = ServerAddress.unused();
+            ports.add(address.port());
+            advertised.add(way.open(network, "s" + i, address));
+            members.add("s" + i + "=http://127.0.0.1:" + advertised.get(i));
+        }
+        for (int i = 0; i < SERVERS; i++) {
+            List<String> own = new ArrayList<>(List.of("--name", "s" + i));
+            own.addAll(EtcdServer.peer(ports.get(i), advertised.get(i)));
+            own.addAll(List.of("--initial-cluster", String.join(",", members)));
+            servers.add(EtcdServer.startWithoutWaiting(own));
+        }
+    }
+
+    /**
+     * Lets no server reach one of them any more, nor that one any other: clients still reach all of them.
+     *
+     * @param server one of {@link #servers()}
+     */
+    public void cutOff(EtcdServer server) {
+        network.cutOff(servers.indexOf(server));
+    }
+
+    /** Ends {@link #cutOff(EtcdServer)}. */
+    public void heal() {
+        network.heal();
     }
 
     /** Waits until all of them serve. */
@@ -113,5 +150,6 @@ public final class EtcdCluster implements AutoCloseable {
     @Override
     public void close() {
         servers.forEach(EtcdServer::close);
+        network.close();
     }
 }

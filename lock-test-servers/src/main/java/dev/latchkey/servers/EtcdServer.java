@@ -50,7 +50,7 @@ public final class EtcdServer extends TestServer {
     public static EtcdServer start(String... options) {
         int peerPort = ServerAddress.unused().port();
         List<String> arguments = new ArrayList<>(List.of("--name", "alone"));
-        arguments.addAll(peer(peerPort));
+        arguments.addAll(peer(peerPort, peerPort));
         arguments.addAll(List.of("--initial-cluster", "alone=http://127.0.0.1:" + peerPort));
         arguments.addAll(List.of(options));
         return start(arguments, EtcdServer::isHealthy);
@@ -66,12 +66,13 @@ public final class EtcdServer extends TestServer {
         return start(arguments, EtcdServer::listens);
     }
 
-    static List<String> peer(int port) {
+    /** Where it listens for other servers, and where they reach it. */
+    static List<String> peer(int port, int advertised) {
         return List.of(
                 "--listen-peer-urls",
                 "http://127.0.0.1:" + port,
                 "--initial-advertise-peer-urls",
-                "http://127.0.0.1:" + port);
+                "http://127.0.0.1:" + advertised);
     }
 
     private static EtcdServer start(List<String> own, LocalServer.Readiness readiness) {
