@@ -26,25 +26,42 @@ marks() {
 unblock=
 env --default-signal=QUIT true 2>/dev/null && unblock=-Dlatchkey.env-can-unblock=true
 
+# The manifest of lock-cli.jar names the jars of the default store. Any other store has all: each jar on the class path takes
+# half a millisecond of every start.
+stores=
+case "${LATCHKEY_STORE:-flock} $*" in
+    *--store*) stores=all ;;
+    flock\ * | flock:*) ;;
+    *) stores=all ;;
+esac
+path=$dist/lock-cli.jar
+if [ -n "$stores" ]; then
+    for jar in "$dist"/lib/*.jar; do
+        path=$path:$jar
+    done
+fi
+
 # Class-data sharing: the classes of a run, parsed and verified once. An archive fits one JVM and these very jars. A static
 # one, for a dynamic one leaves out picocli, whose class files are of the old kind.
 #
 # It is made in a directory of its own and then named, which replaces nothing that is there: whoever writes to an archive in
 # place kills the JVMs that have it in their memory, and their commands go on without the lock.
-archive=$dist/classes-$(marks "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
+archive=$dist/classes-${stores:+$stores-}$(marks "$java" "$dist"/lock-cli.jar "$dist"/lib/*.jar | cksum | tr ' ' -).jsa
 make_archive() {
-    # One run for each store: that of Redis fails to connect, which loads what connecting needs.
+    # One run for each kind of store: that of Redis fails to connect, which loads what connecting needs.
     train() (
         unset XDG_STATE_HOME
         HOME=$new "$java" -XX:DumpLoadedClassList="$new/$1" -Xlog:disable \
             ${unblock:+"$unblock"} -Dlatchkey.quit-log=/dev/null \
-            -cp "$dist/lock-cli.jar" dev.latchkey.cli.Main run --store "$2" training -- true
+            -cp "$path" dev.latchkey.cli.Main run --store "$2" training -- true
     )
-    train list flock && {
+    train list flock || return
+    if [ -n "$stores" ]; then
         train more redis://127.0.0.1:1
         cat "$new/more" >>"$new/list"
-    } && "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new/list" -XX:SharedArchiveFile="$new/classes.jsa" \
-        -Xlog:disable -cp "$dist/lock-cli.jar"
+    fi
+    "$java" -Xshare:dump -XX:+UseG1GC -XX:SharedClassListFile="$new/list" -XX:SharedArchiveFile="$new/classes.jsa" \
+        -Xlog:disable -cp "$path"
 }
 if [ ! -e "$archive" ] && [ -w "$dist" ] && new=$(mktemp -d "$dist/classes.XXXXXX" 2>/dev/null); then
     # An empty one says that this JVM cannot: do not try at each start.
@@ -88,4 +105,4 @@ exec "$java" -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=4 -XX:+UseSeria
     ${quit_log:+"-Xlog:vmoperation=debug:file=$quit_log"} \
     ${quit_log:+"-Dlatchkey.quit-log=$quit_log"} \
     ${quit_log:+-XX:+UnlockDiagnosticVMOptions} ${quit_log:+-XX:-DisplayVMOutput} \
-    -jar "$dist/lock-cli.jar" "$@"
+    ${stores:+--enable-native-access=ALL-UNNAMED} -cp "$path" dev.latchkey.cli.Main "$@"

@@ -24,6 +24,9 @@ final class ChildSupervisor {
     /** How often to record the descendants of the command, for which the list of all processes has to be read. */
     private static final long GLIMPSE_NANOS = Duration.ofSeconds(1).toNanos();
 
+    /** When to record them first: a command that has just been started has none, and a short one never needs the list. */
+    private static final long FIRST_GLIMPSE_NANOS = Duration.ofMillis(100).toNanos();
+
     private final String name;
     private final RunRules rules;
     private final EventQueue inbox;
@@ -33,7 +36,7 @@ final class ChildSupervisor {
     private final GroupProbe probe;
     private final long maxHoldAt;
 
-    private long glimpseAt = System.nanoTime();
+    private long glimpseAt = System.nanoTime() + FIRST_GLIMPSE_NANOS;
     private @Nullable Long killAt;
     private @Nullable Long firstTerm;
     private boolean terminating;

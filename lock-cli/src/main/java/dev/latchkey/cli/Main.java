@@ -37,6 +37,7 @@ public final class Main {
         System.setOut(out);
         System.setErr(err);
         QuietDrivers.install();
+        StderrLogging.install();
         int exitCode = execute(args);
         reports.drain(LAST_WORDS);
         System.exit(exitCode);

@@ -13,11 +13,22 @@ import org.slf4j.spi.SLF4JServiceProvider;
  */
 public final class StderrLogging implements SLF4JServiceProvider {
 
+    private static final String PROPERTY = "slf4j.provider";
+
     private final IMarkerFactory markers = new BasicMarkerFactory();
     private final MDCAdapter mdc = new NOPMDCAdapter();
 
     /** For {@link java.util.ServiceLoader}. */
     public StderrLogging() {}
+
+    /** Named, so that SLF4J does not search all jars for one. Whoever starts the JVM may choose another. */
+    static void install() {
+        if (System.getProperty(PROPERTY) == null) {
+            System.setProperty(PROPERTY, StderrLogging.class.getName());
+            // It would print that it does as it is told.
+            System.setProperty("slf4j.internal.verbosity", "WARN");
+        }
+    }
 
     @Override
     public ILoggerFactory getLoggerFactory() {

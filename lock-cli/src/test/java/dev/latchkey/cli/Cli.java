@@ -33,7 +33,8 @@ final class Cli implements AutoCloseable {
     private static final Path TARGET = Path.of("target").toAbsolutePath();
 
     static {
-        makeClassArchive();
+        makeClassArchive("--version");
+        makeClassArchive("run", "--store", "in-memory", "x", "--", "true");
     }
 
     private final Path directory;
@@ -43,10 +44,10 @@ final class Cli implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** The first start after a build makes the archive of classes: no test waits for it. */
-    private static void makeClassArchive() {
+    /** The first start after a build makes the archive of classes, of the default store or of all: no test waits for it. */
+    private static void makeClassArchive(String... arguments) {
         try {
-            Process first = new ProcessBuilder(command("--version"))
+            Process first = new ProcessBuilder(command(arguments))
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();

@@ -94,6 +94,31 @@ class LauncherIT extends CliFixture {
                 .hasSizeLessThan(5);
     }
 
+    /** Opening a jar takes half a millisecond of each start, and there is one for each driver. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenTheDefaultStore_whenRun_thenNoJarOfAnotherIsOpened() {
+        assertThat(jarsOpenedBy("run", "nightly"))
+                .anyMatch(jar -> jar.startsWith("lock-"))
+                .noneMatch(this::isOfAnother);
+        assertThat(jarsOpenedBy("run", "--store", cli.database(), "nightly")).anyMatch(this::isOfAnother);
+    }
+
+    private boolean isOfAnother(String jar) {
+        return !jar.matches("(lock-cli|lock-core|lock-store-flock|picocli|slf4j-api)[-.].*");
+    }
+
+    private List<String> jarsOpenedBy(String... verb) {
+        String list = "for file in /proc/$PPID/fd/*; do readlink $file; done";
+        var lock = cli.run(Stream.concat(Stream.of(verb), Stream.of("-c", list)).toArray(String[]::new));
+        assertThat(lock.exitCode()).as(lock.err()).isZero();
+        return lock.out()
+                .lines()
+                .filter(file -> file.endsWith(".jar"))
+                .map(file -> file.substring(file.lastIndexOf('/') + 1))
+                .toList();
+    }
+
     private void startFrom(Path dist, String timeZone) {
         run(
                 "env",
