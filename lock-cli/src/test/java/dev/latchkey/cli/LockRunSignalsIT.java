@@ -55,7 +55,8 @@ class LockRunSignalsIT extends CliFixture {
     @ParameterizedTest
     @CsvSource({"HUP", "INT", "QUIT", "USR1", "USR2", "ALRM", "TERM", "XCPU", "VTALRM", "PROF", "IO", "PWR"})
     void givenChild_whenSignal_thenItGetsItOnceAndItsExitCodeCounts(String signal) {
-        var run = cli.start("run", "x", "-c", NOTING);
+        // The grace must not end while another lock command starts on a busy machine.
+        var run = cli.start("run", "--kill-after=5m", "x", "-c", NOTING);
         cli.awaitFile("ready");
 
         run.signal(signal);
