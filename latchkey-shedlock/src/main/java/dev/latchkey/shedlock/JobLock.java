@@ -1,0 +1,92 @@
+package dev.latchkey.shedlock;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LockStorageException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.LockException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A lock of ShedLock: one hold in a store, which ends with its {@link Term}. */
+final class JobLock extends AbstractSimpleLock {
+
+    private static final Logger log = LoggerFactory.getLogger(LatchkeyLockProvider.class);
+
+    private final Lock lock;
+    private final Term term;
+    private final EndTimer timer;
+    private final Future<?> end;
+
+    /** The turn to end or to extend the hold: the timer may be about to end what is being extended. */
+    private final ReentrantLock turn = new ReentrantLock();
+
+    private boolean isExtended;
+
+    JobLock(LockConfiguration configuration, Lock lock, Term term, EndTimer timer) {
+        super(configuration);
+        this.lock = lock;
+        this.term = term;
+        this.timer = timer;
+        this.end = timer.schedule(this::end, term.rest());
+    }
+
+    @Override
+    protected void doUnlock() {
+        Duration toKeep = term.restToKeep();
+        if (!toKeep.isZero()) {
+            Future<?> unused = timer.schedule(this::end, toKeep);
+            return;
+        }
+        end.cancel(false);
+        try {
+            boolean unused = lock.release();
+        } catch (LockStorageException e) {
+            throw new LockException(e);
+        }
+    }
+
+    @Override
+    protected Optional<SimpleLock> doExtend(LockConfiguration longer) {
+        turn.lock();
+        try {
+            if (term.rest().isZero()) {
+                return Optional.empty();
+            }
+            Term extended = Term.startingNow(longer, term.keeper());
+            lock.refresh(extended.ttl(), extended.minHold());
+            isExtended = true;
+            end.cancel(false);
+            return Optional.of(new JobLock(longer, lock, extended, timer));
+        } catch (LockLostException e) {
+            return Optional.empty();
+        } catch (LockStorageException e) {
+            throw new LockException(e);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** What the store ends by itself by now is over already, and costs no request. */
+    private void end() {
+        turn.lock();
+        try {
+            if (!isExtended) {
+                boolean unused = lock.release();
+            }
+        } catch (RuntimeException e) {
+            log.warn(
+                    "lock.not_ended name={}: it ends with its TTL, if the store has one",
+                    lockConfiguration.getName(),
+                    e);
+        } finally {
+            turn.unlock();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package dev.latchkey.shedlock;
+
+import dev.latchkey.Capability;
+import dev.latchkey.Lock;
+import dev.latchkey.LockBuilder;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.LockException;
+
+/**
+ * Keeps the locks of ShedLock in a store of Latchkey, under the names that ShedLock gives them.
+ *
+ * <p>{@code lockAtMostFor} is the TTL in the store, so that the lock of a process that has died ends by itself. A lock
+ * also ends at that time where the store has no leases or counts whole seconds, or {@code lockAtMostFor} is less than a
+ * second, which is the shortest TTL: then the provider releases it. Without leases, the lock of a process that has died is
+ * free at once.
+ *
+ * <p>{@code lockAtLeastFor} is the minimum hold time in the store. Where the store has no leases, the provider keeps the
+ * lock until then, and the exit of the process ends it sooner.
+ *
+ * <p>Locking never waits. A failure of the store is a {@link LockException}, never the answer that somebody else holds the
+ * lock. Thread-safe; the locks are not, as those of other providers.
+ */
+public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoCloseable {
+
+    /** A lock that refuses to be extended. */
+    private record KeptAlive(JobLock lock) implements SimpleLock {
+
+        @Override
+        public void unlock() {
+            lock.unlock();
+        }
+    }
+
+    private final LockFactory locks;
+    private final Term.Keeper keeper;
+    private final EndTimer timer = new EndTimer();
+
+    /**
+     * Creates a provider over a factory that the caller owns: {@link #close()} does not close the factory.
+     *
+     * @param locks creates the locks
+     */
+    public LatchkeyLockProvider(LockFactory locks) {
+        this.locks = Objects.requireNonNull(locks, "locks");
+        this.keeper = locks.supports(Capability.LEASES) ? Term.Keeper.STORE : Term.Keeper.PROVIDER;
+    }
+
+    /**
+     * Acquires a lock if that is possible now.
+     *
+     * @param configuration the name of the lock, and how long it is held at most and at least
+     * @return the lock, which can be extended; empty if somebody else holds it
+     * @throws LockException if the store failed or did not answer; anything that it may have granted is given back
+     * @throws IllegalArgumentException if the name is too long or not valid Unicode, or if {@code lockAtMostFor} is longer
+     *     than 100 years or than the store can keep
+     * @throws IllegalStateException if this provider or its factory was closed
+     */
+    @Override
+    public Optional<SimpleLock> lock(LockConfiguration configuration) {
+        Term term = Term.startingNow(configuration, keeper);
+        return acquire(configuration, term, locks.lock(configuration.getName()).ttl(term.ttl()))
+                .map(Function.identity());
+    }
+
+    /**
+     * Returns a provider whose locks have a short TTL, which is renewed until they are unlocked: the lock of a process that
+     * has died is free after {@code ttl}, not only after {@code lockAtMostFor}. A lock still ends at {@code lockAtMostFor},
+     * other than with ShedLock's {@code KeepAliveLockProvider}, and cannot be extended.
+     *
+     * @param ttl the TTL; the lock is renewed after each third of it
+     * @return a provider over the same factory, which ends with this provider
+     * @throws IllegalArgumentException if {@code ttl} is out of range: from 3 ms to 100 years
+     */
+    public LockProvider keepAlive(Duration ttl) {
+        LockBuilder checked = locks.lock("").ttl(ttl);
+        Objects.requireNonNull(checked);
+        return configuration -> {
+            Term term = Term.startingNow(configuration, keeper);
+            LockBuilder renewed =
+                    locks.lock(configuration.getName()).ttl(ttl).autoRefresh().maxHold(term.ttl());
+            return acquire(configuration, term, renewed).map(KeptAlive::new);
+        };
+    }
+
+    /**
+     * Returns a provider for the time of a rollout, in which processes with the old provider still run: it takes the old
+     * lock and the new one. Deploy it everywhere before you deploy this provider alone; without this step, a process with
+     * the old provider and one with the new provider run a job at the same time. Such a lock cannot be extended.
+     *
+     * @param old the provider that is to be replaced
+     * @return a provider that takes the lock of {@code old} first, and unlocks it last
+     */
+    public LockProvider rolloutFrom(LockProvider old) {
+        return new BothLocks(Objects.requireNonNull(old, "old"), this);
+    }
+
+    /**
+     * Ends the thread that ends locks where the store does not do it. What is held stays held until it is unlocked, its TTL
+     * is over, or the factory is closed. Idempotent.
+     */
+    @Override
+    public void close() {
+        timer.close();
+    }
+
+    private Optional<JobLock> acquire(LockConfiguration configuration, Term term, LockBuilder builder) {
+        timer.checkOpen();
+        Lock lock = builder.minHold(term.minHold()).create();
+        try {
+            return lock.tryAcquire() ? Optional.of(new JobLock(configuration, lock, term, timer)) : Optional.empty();
+        } catch (LockStorageException e) {
+            throw new LockException(e);
+        }
+    }
+}

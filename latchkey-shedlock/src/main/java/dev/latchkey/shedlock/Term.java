@@ -1,0 +1,52 @@
+package dev.latchkey.shedlock;
+
+import java.time.Duration;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+
+/**
+ * How long a lock is held, on the monotonic clock: ShedLock counts from a wall clock, which may be set.
+ *
+ * @param start the {@link System#nanoTime()} before the store was asked for the lock
+ * @param keeper who keeps a lock that is unlocked before {@code lockAtLeastFor}
+ */
+record Term(Duration atMost, Duration atLeast, long start, Keeper keeper) {
+
+    /** Who keeps an unlocked lock for the rest of its {@code lockAtLeastFor}. */
+    enum Keeper {
+        /** The store, which has leases. */
+        STORE,
+        /** This process. */
+        PROVIDER
+    }
+
+    /** A lease of less may be over before the store has answered. What is to be shorter is ended by this process. */
+    private static final Duration SHORTEST_TTL = Duration.ofSeconds(1);
+
+    static Term startingNow(LockConfiguration configuration, Keeper keeper) {
+        return new Term(configuration.getLockAtMostFor(), configuration.getLockAtLeastFor(), System.nanoTime(), keeper);
+    }
+
+    Duration ttl() {
+        return atMost.compareTo(SHORTEST_TTL) < 0 ? SHORTEST_TTL : atMost;
+    }
+
+    /** What the store is told to keep. */
+    Duration minHold() {
+        return keeper == Keeper.STORE ? atLeast : Duration.ZERO;
+    }
+
+    /** For how long this process has still to keep an unlocked lock. */
+    Duration restToKeep() {
+        return keeper == Keeper.PROVIDER ? rest(atLeast) : Duration.ZERO;
+    }
+
+    Duration rest() {
+        return rest(atMost);
+    }
+
+    /** Zero when it is over. */
+    private Duration rest(Duration whole) {
+        Duration rest = whole.minusNanos(System.nanoTime() - start);
+        return rest.isNegative() ? Duration.ZERO : rest;
+    }
+}

@@ -1,0 +1,184 @@
+package dev.latchkey.shedlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What ShedLock expects of a provider, of two processes of which each has its own factory. */
+abstract class LockProviderContract {
+
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    private final String job = "job-" + UUID.randomUUID();
+
+    private LockFactory locks;
+    private LockFactory otherLocks;
+    private LatchkeyLockProvider provider;
+    private LatchkeyLockProvider other;
+
+    /** Creates a factory over the store; all share its locks. */
+    abstract LockFactory connect();
+
+    @BeforeEach
+    void open() {
+        locks = connect();
+        otherLocks = connect();
+        provider = new LatchkeyLockProvider(locks);
+        other = new LatchkeyLockProvider(otherLocks);
+    }
+
+    @AfterEach
+    void close() {
+        provider.close();
+        other.close();
+        locks.close();
+        otherLocks.close();
+    }
+
+    @Test
+    void givenALock_whenAnotherProcessAsksForIt_thenItGetsItOnlyAfterTheUnlock() {
+        SimpleLock lock = locked(provider, LONG, Duration.ZERO);
+
+        assertThat(other.lock(configuration(LONG, Duration.ZERO))).isEmpty();
+        assertThat(provider.lock(configuration(LONG, Duration.ZERO)))
+                .as("also to its own process")
+                .isEmpty();
+
+        lock.unlock();
+        locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    @Test
+    void givenALockIsNeverUnlocked_whenItsLongestTimeIsOver_thenAnotherProcessGetsIt() {
+        Duration atMost = Duration.ofMillis(300);
+        long start = System.nanoTime();
+        SimpleLock overrun = locked(provider, atMost, Duration.ZERO);
+
+        SimpleLock next = awaitLock(other);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(atMost);
+
+        overrun.unlock();
+        assertThat(provider.lock(configuration(LONG, Duration.ZERO)))
+                .as("the late unlock leaves the next holder's lock alone")
+                .isEmpty();
+        next.unlock();
+    }
+
+    @Test
+    void givenAShortestTime_whenTheLockIsUnlockedSooner_thenItIsKeptUntilThen() {
+        Duration atLeast = TimeLimits.ttl(Duration.ofMillis(1_500));
+        long start = System.nanoTime();
+        locked(provider, LONG, atLeast).unlock();
+
+        assertThat(other.lock(configuration(LONG, Duration.ZERO))).isEmpty();
+        awaitLock(other).unlock();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(atLeast);
+    }
+
+    @Test
+    void givenALock_whenItIsExtended_thenItOutlivesItsFirstEndAndTheOldOneIsUnusable() {
+        Duration first = TimeLimits.ttl(Duration.ofMillis(1_500));
+        long start = System.nanoTime();
+        SimpleLock old = locked(provider, first, Duration.ZERO);
+
+        SimpleLock extended = old.extend(LONG, Duration.ZERO).orElseThrow();
+
+        assertThatThrownBy(old::unlock).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> old.extend(LONG, Duration.ZERO)).isInstanceOf(IllegalStateException.class);
+        awaitOver(start, first.plus(first));
+        assertThat(other.lock(configuration(LONG, Duration.ZERO))).isEmpty();
+        extended.unlock();
+        locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    @Test
+    void givenALock_whenItIsExtendedWithAShortestTime_thenItIsKeptFromThenOn() {
+        SimpleLock extended = locked(provider, LONG, Duration.ZERO)
+                .extend(LONG, Duration.ofMinutes(1))
+                .orElseThrow();
+
+        extended.unlock();
+
+        assertThat(other.lock(configuration(LONG, Duration.ZERO))).isEmpty();
+    }
+
+    @Test
+    void givenALockOfTwoMilliseconds_whenTheyAreOver_thenItIsNotExtendedAndIsFree() {
+        long start = System.nanoTime();
+        SimpleLock lock = locked(provider, Duration.ofMillis(2), Duration.ZERO);
+        awaitOver(start, Duration.ofMillis(4));
+
+        assertThat(lock.extend(LONG, Duration.ZERO)).isEmpty();
+        awaitLock(other).unlock();
+    }
+
+    @Test
+    void givenALockKeptAlive_whenItsTtlIsOverSeveralTimes_thenItIsHeldAndCannotBeExtended() {
+        Duration ttl = TimeLimits.ttl(Duration.ofSeconds(1));
+        long start = System.nanoTime();
+        SimpleLock lock = locked(provider.keepAlive(ttl), LONG, Duration.ZERO);
+
+        assertThatThrownBy(() -> lock.extend(LONG, Duration.ZERO)).isInstanceOf(UnsupportedOperationException.class);
+        awaitOver(start, ttl.multipliedBy(3));
+        assertThat(other.lock(configuration(LONG, Duration.ZERO))).isEmpty();
+        lock.unlock();
+        locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    @Test
+    void givenALockKeptAlive_whenItsLongestTimeIsOver_thenAnotherProcessGetsIt() {
+        Duration atMost = TimeLimits.ttl(Duration.ofSeconds(2));
+        long start = System.nanoTime();
+        locked(provider.keepAlive(Duration.ofSeconds(1)), atMost, Duration.ZERO);
+
+        awaitLock(other).unlock();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(atMost);
+    }
+
+    @Test
+    void givenAClosedProvider_whenALockIsAskedFor_thenItSaysSo() {
+        provider.close();
+
+        assertThatThrownBy(() -> provider.lock(configuration(LONG, Duration.ZERO)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+        locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    private SimpleLock locked(LockProvider of, Duration atMost, Duration atLeast) {
+        return of.lock(configuration(atMost, atLeast)).orElseThrow();
+    }
+
+    private SimpleLock awaitLock(LockProvider of) {
+        return Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> of.lock(configuration(LONG, Duration.ZERO)), Optional::isPresent)
+                .orElseThrow();
+    }
+
+    /** The passing of time is what these tests are about. */
+    private static void awaitOver(long start, Duration time) {
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> System.nanoTime() - start > time.toNanos());
+    }
+
+    private LockConfiguration configuration(Duration atMost, Duration atLeast) {
+        return new LockConfiguration(Instant.now(), job, atMost, atLeast);
+    }
+}

@@ -1,0 +1,13 @@
+package dev.latchkey.shedlock;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.servers.RedisServer;
+
+/** Keeps leases by the millisecond. */
+class RedisLockProviderIT extends LockProviderContract {
+
+    @Override
+    LockFactory connect() {
+        return LockFactory.connect(RedisServer.sharedDsn());
+    }
+}
