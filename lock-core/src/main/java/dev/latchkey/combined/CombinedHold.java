@@ -14,9 +14,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /** One hold of a combined store, from its grant to its end: which members carry it, and as what. Thread-safe. */
 final class CombinedHold {
@@ -32,10 +30,7 @@ final class CombinedHold {
 
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private final BooleanSupplier isLive = this::isLive;
-    private @Nullable Lease lease;
-
-    /** Waits for the end of the lease, where parts have none that would end them. */
-    private CompletableFuture<Void> leaseEnd = new CompletableFuture<>();
+    private final ToldLease lease;
 
     private boolean ended;
 
@@ -55,6 +50,7 @@ final class CombinedHold {
         this.quorum = quorum;
         this.key = key;
         this.parts = new HoldParts(quorum, key);
+        this.lease = new ToldLease(quorum);
     }
 
     /** One that has ended already: it takes a place among the holds, where nothing is to be taken for a moment. */
@@ -94,15 +90,11 @@ final class CombinedHold {
      */
     boolean add(int save, Map<Member, Response.Granted> granted, LockMode asked, OptionalLong token) {
         return add(save, granted, () -> {
-            if (asked == LockMode.SHARED) {
-                parts.share(granted);
-                return true;
+            boolean mayBe = asked == LockMode.SHARED || !saves.wasBesideDemotion(save);
+            if (mayBe) {
+                parts.become(asked, token, save, granted);
             }
-            boolean isExclusive = !saves.wasBesideDemotion(save);
-            if (isExclusive) {
-                parts.exclude(save, token);
-            }
-            return isExclusive;
+            return mayBe;
         });
     }
 
@@ -129,13 +121,7 @@ final class CombinedHold {
     }
 
     private void endSession(Member member, CompletionStage<LossReason> session, LossReason reason) {
-        synchronized (this) {
-            if (sessions.get(member) != session || isEnoughWithout(member)) {
-                return;
-            }
-            endedWithSessions = true;
-        }
-        endWithSessions(reason);
+        endWithSessionsIf(reason, () -> sessions.get(member) == session && isTooLittleWithout(member));
     }
 
     /**
@@ -143,32 +129,28 @@ final class CombinedHold {
      * told then.
      */
     void drop(Member member) {
-        synchronized (this) {
-            if (isEnoughWithout(member) || ended || !quorum.isBoundToProcess()) {
-                return;
-            }
-            endedWithSessions = true;
-        }
-        endWithSessions(LossReason.SESSION_LOST);
+        endWithSessionsIf(
+                LossReason.SESSION_LOST, () -> isTooLittleWithout(member) && !ended && quorum.isBoundToProcess());
     }
 
     /** As {@link #drop}, unless there was a save since the question, or when it was asked: that may have put it back. */
     void dropUnlessSaved(Member member, int savesBefore) {
+        endWithSessionsIf(
+                LossReason.SESSION_LOST, () -> isUnsaved(savesBefore) && isTooLittleWithout(member) && !ended);
+    }
+
+    private boolean isTooLittleWithout(Member member) {
+        remove(member);
+        return !parts.areEnough(lease.bound(), part -> true);
+    }
+
+    private void endWithSessionsIf(LossReason reason, BooleanSupplier isTooLittle) {
         synchronized (this) {
-            if (!isUnsaved(savesBefore) || isEnoughWithout(member) || ended) {
+            if (!isTooLittle.getAsBoolean()) {
                 return;
             }
             endedWithSessions = true;
         }
-        endWithSessions(LossReason.SESSION_LOST);
-    }
-
-    private synchronized boolean isEnoughWithout(Member member) {
-        remove(member);
-        return quorum.isMet(parts.lasting(bound()).size());
-    }
-
-    private void endWithSessions(LossReason reason) {
         CompletableFuture<Void> told = new CompletableFuture<>();
         // What is given back waits until that is told, but comes before what is taken anew by who hears of it.
         boolean unused = endByItself(told);
@@ -188,22 +170,12 @@ final class CombinedHold {
         if (endedWithSessions) {
             return false;
         }
-        long live = parts.lasting(bound()).stream()
-                .filter(part -> part.isLive().getAsBoolean())
-                .count();
-        return ended || quorum.isMet((int) live);
-    }
-
-    /** What parts have to last for; empty where that says nothing. */
-    private Optional<Lease> bound() {
-        return Optional.ofNullable(lease).filter(told -> quorum.isMixed());
+        return ended || parts.areEnough(lease.bound(), part -> part.isLive().getAsBoolean());
     }
 
     /** A save begins, which may change what members hold of it; returns its number. A demotion gives an exclusive hold up. */
     synchronized int saveBegins(Request request) {
-        if (request.isDemotion() && parts.fit(request.key().held())) {
-            parts.giveUp(request.key().held());
-        }
+        parts.asked(request);
         return saves.begin(request);
     }
 
@@ -326,7 +298,7 @@ final class CombinedHold {
         boolean first = !ended;
         ended = true;
         undoing += first ? 1 : 0;
-        leaseEnd.cancel(false);
+        lease.stopWaiting();
         if (!superseded) {
             LastGrants.ended(quorum, key);
         }
@@ -358,14 +330,12 @@ final class CombinedHold {
 
     /** As {@link #fits}; also of a demotion that is repeated, for its answer was lost. */
     synchronized boolean fits(Request request) {
-        return parts.fit(request.key().held())
-                || (request.isDemotion() && parts.wereGivenUp(request.key().held()));
+        return parts.fit(request);
     }
 
     /** Whether it is known as exclusive, and is claimed as shared: by a second Lock, or after it was demoted elsewhere. */
     synchronized boolean isMoreThan(Optional<Key.Held> claimed) {
-        return parts.mode().equals(Optional.of(LockMode.EXCLUSIVE))
-                && claimed.filter(held -> held.mode() == LockMode.SHARED).isPresent();
+        return parts.areMoreThan(claimed);
     }
 
     synchronized Optional<LockMode> mode() {
@@ -382,27 +352,17 @@ final class CombinedHold {
         Lease session = sessions.isEmpty() && !ended ? Lease.endless() : Lease.session(lost, isLive);
         List<Lease> answered = granted.stream().map(Response.Granted::lease).toList();
         Lease combined = CombinedLease.of(answered, quorum.size(), otherwise, session);
-        lease = combined;
-        if (quorum.isMixed()) {
-            endWith(combined);
-        }
-        if (!ended && quorum.isBoundToProcess()) {
-            LastGrants.through(quorum, key);
+        lease.tell(combined);
+        if (!ended) {
+            lease.atItsEnd(this::endIfOver);
+            if (quorum.isBoundToProcess()) {
+                LastGrants.through(quorum, key);
+            }
         }
         return new Response.Granted(asked, token, combined);
     }
 
     /** Of what nobody renews or releases any more, nothing else would end the parts without a lease. */
-    private void endWith(Lease told) {
-        leaseEnd.cancel(false);
-        if (ended || told.since().isEmpty()) {
-            return;
-        }
-        long rest = Math.max(0, CombinedLease.end(told) - System.nanoTime());
-        leaseEnd = new CompletableFuture<Void>().completeOnTimeout(null, rest + 1, TimeUnit.NANOSECONDS);
-        var unused = leaseEnd.thenRunAsync(this::endIfOver);
-    }
-
     private void endIfOver() {
         CompletableFuture<Void> told = new CompletableFuture<>();
         if (wasOverAt(System.nanoTime()) && endByItself(told)) {
@@ -425,12 +385,10 @@ final class CombinedHold {
 
     /** What was told last. */
     synchronized Optional<Lease> lease() {
-        return Optional.ofNullable(lease);
+        return lease.told();
     }
 
-    boolean wasOverAt(long nanoTime) {
-        return lease().filter(last -> last.since().isPresent())
-                .filter(last -> CombinedLease.end(last) - nanoTime < 0)
-                .isPresent();
+    synchronized boolean wasOverAt(long nanoTime) {
+        return lease.wasOverAt(nanoTime);
     }
 }

@@ -3,12 +3,13 @@ package dev.latchkey.combined;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What members have of one hold, what it is together, and which of it counts for that. Guarded by the hold. */
@@ -77,15 +78,23 @@ final class HoldParts {
         parts.remove(member);
     }
 
-    /** It is exclusive since a save, or was before. */
-    void exclude(int save, OptionalLong token) {
+    /** What was asked for has been granted by a save: it is exclusive since that, or was before; or shared. */
+    void become(LockMode asked, OptionalLong token, int save, Map<Member, Response.Granted> granted) {
+        if (asked == LockMode.EXCLUSIVE) {
+            exclude(save, token);
+        } else {
+            share(granted);
+        }
+    }
+
+    private void exclude(int save, OptionalLong token) {
         exclusiveSince = mode == LockMode.EXCLUSIVE ? exclusiveSince : save;
         mode = LockMode.EXCLUSIVE;
         fencingToken = token;
     }
 
     /** It is shared, unless a second Lock over the key asks for less than is held: that does not demote it. */
-    void share(Map<Member, Response.Granted> granted) {
+    private void share(Map<Member, Response.Granted> granted) {
         if (mode != LockMode.EXCLUSIVE) {
             demote();
         } else if (!quorum.isExclusive(key, granted)) {
@@ -96,18 +105,25 @@ final class HoldParts {
         }
     }
 
-    void demote() {
+    private void demote() {
         mode = LockMode.SHARED;
         fencingToken = OptionalLong.empty();
     }
 
-    void giveUp(Optional<Key.Held> claimed) {
-        givenUp = claimed;
-        demote();
+    /** A demotion gives up the exclusive hold that it claims. */
+    void asked(Request request) {
+        if (request.isDemotion() && fit(request.key().held())) {
+            givenUp = request.key().held();
+            demote();
+        }
     }
 
-    boolean wereGivenUp(Optional<Key.Held> claimed) {
-        return mode == LockMode.SHARED && givenUp.equals(claimed);
+    /** As {@link #fit(Optional)}; also for a demotion that is repeated, for its answer was lost. */
+    boolean fit(Request request) {
+        return fit(request.key().held())
+                || (request.isDemotion()
+                        && mode == LockMode.SHARED
+                        && givenUp.equals(request.key().held()));
     }
 
     /** Whether one is exclusive of what is shared; of a hold that was elsewhere also one that was not seen since. */
@@ -123,16 +139,23 @@ final class HoldParts {
                 .orElse(true);
     }
 
+    boolean areMoreThan(Optional<Key.Held> claimed) {
+        return mode == LockMode.EXCLUSIVE
+                && claimed.filter(held -> held.mode() == LockMode.SHARED).isPresent();
+    }
+
     /**
-     * The leases of those that count, and last as long as was told: beside sessions, one whose lease is not renewed may be
-     * another's by then.
+     * Whether those that count are enough, without those that do not last as long as was told: beside sessions, one whose lease
+     * is not renewed may be another's by then.
      */
-    List<Lease> lasting(Optional<Lease> told) {
-        return parts.entrySet().stream()
+    boolean areEnough(Optional<Lease> told, Predicate<Lease> counts) {
+        long lasting = parts.entrySet().stream()
                 .filter(part -> !isSharedOnly(part.getKey(), part.getValue()))
                 .map(part -> part.getValue().lease())
                 .filter(lease -> told.isEmpty() || CombinedLease.lasts(lease, told.get()))
-                .toList();
+                .filter(counts)
+                .count();
+        return quorum.isMet((int) lasting);
     }
 
     /** Whether a member may have no more than a shared part of what is held exclusively: then it keeps no reader away. */

@@ -10,7 +10,6 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,17 +23,8 @@ import org.junit.jupiter.api.Test;
  * {@link ExpiringStore}.
  */
 @ContractFor(ExpiringStore.class)
-public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract {
-
-    /**
-     * Tells whether the store knows who held last once a lease has ended. A store that forgets a hold with its lease says
-     * so here: it cannot tell whether another has held since, and a late release then was not ours.
-     *
-     * @return true unless overridden
-     */
-    default boolean remembersExpiredHolds() {
-        return true;
-    }
+public interface ExpiringStoreContract
+        extends LeaseContract, LeaseRefreshContract, ExpiredHoldContract, FullPoolsContract {
 
     @Test
     default void givenExpiringStore_whenAskedForTheCapability_thenItHasIt(Fixture fixture) {
@@ -48,7 +38,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         Key key = fixture.key();
         granted(fixture.store().save(exclusive(key, shortTtl())));
 
-        awaitExpiry(fixture, key);
+        fixture.awaitExpiry(key);
 
         // Of a store of several members one may end a moment after the others.
         Key next = fixture.key();
@@ -108,7 +98,7 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
                 .refresh(exclusive(claim, shortTtl()).with(LeaseChange.SET));
 
         assertThat(granted(response).lease().ttl()).isLessThan(LONG_TTL);
-        awaitExpiry(fixture, key);
+        fixture.awaitExpiry(key);
     }
 
     /** A5, A18: a late or repeated renewal cut short what its holder, or who was handed the key, believed in. */
@@ -191,34 +181,6 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         assertThat(refreshed.fencingToken()).isEqualTo(saved.fencingToken());
     }
 
-    /** F18: an expired lock that was still free came back by a refresh, and nobody learned that it had been lost. */
-    @Test
-    @Tag("slow")
-    default void givenExpiredHold_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = expired(fixture, key);
-
-        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Lost.class);
-        assertThat(fixture.store().find(key)).isEmpty();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenExpiredAndTakenOver_whenRefreshed_thenLostAndTheTakerHolds(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = expired(fixture, key);
-        Key taker = fixture.key();
-        granted(fixture.store().save(exclusive(taker)));
-
-        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Lost.class);
-        assertThat(fixture.store().find(taker)).isPresent();
-    }
-
     /** F18, F19: a refresh of a lock that was never held acquired it, or said that all was well. */
     @Test
     default void givenNeverHeld_whenRefreshed_thenLostAndNothingTaken(Fixture fixture) {
@@ -242,74 +204,6 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
         assertThat(fixture.store().find(holder)).isPresent();
     }
 
-    @Test
-    @Tag("slow")
-    default void givenExpiredHold_whenTheClaimIsSaved_thenLostAndNothingTaken(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = expired(fixture, key);
-
-        Response response = fixture.store().save(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Lost.class);
-        assertThat(fixture.store().find(key)).isEmpty();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenExpiredHold_whenSavedWithoutAClaim_thenANewHold(Fixture fixture) {
-        Key key = fixture.key();
-        expired(fixture, key);
-
-        Response response = fixture.store().save(exclusive(key));
-
-        assertThat(response).isInstanceOf(Response.Granted.class);
-        assertThat(fixture.store().find(key)).isPresent();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenExpiredAndNobodyCame_whenDeleted_thenItWasOursAsFarAsIsKnown(Fixture fixture) {
-        Key key = fixture.key();
-        expired(fixture, key);
-
-        boolean wasHolder = fixture.store().delete(key);
-
-        assertThat(wasHolder).isEqualTo(remembersExpiredHolds());
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    /** F17, F45: a late delete hit the next holder, or said that all was well. */
-    @Test
-    @Tag("slow")
-    default void givenExpiredAndTakenOver_whenDeleted_thenItWasNotOursAndTheTakerHolds(Fixture fixture) {
-        PersistingStore store = fixture.store();
-        Key key = fixture.key();
-        expired(fixture, key);
-        Key taker = fixture.key();
-        granted(store.save(exclusive(taker)));
-
-        boolean wasHolder = store.delete(key);
-
-        assertThat(wasHolder).isFalse();
-        assertThat(store.find(taker)).isPresent();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenExpiredAndAnotherCameAndWent_whenDeleted_thenItWasNotOurs(Fixture fixture) {
-        PersistingStore store = fixture.store();
-        Key key = fixture.key();
-        expired(fixture, key);
-        Key visitor = fixture.key();
-        granted(store.save(exclusive(visitor)));
-        assertThat(store.delete(visitor)).isTrue();
-
-        boolean wasHolder = store.delete(key);
-
-        assertThat(wasHolder).isFalse();
-    }
-
     /** A refusal must not prolong anything. */
     @Test
     @Tag("slow")
@@ -323,19 +217,6 @@ public interface ExpiringStoreContract extends LeaseContract, FullPoolsContract 
                 .until(() -> fixture.store().save(exclusive(fixture.key())) instanceof Response.Granted);
 
         assertThat(fixture.store().find(key)).isEmpty();
-    }
-
-    private Key expired(Fixture fixture, Key key) {
-        Key claim = holding(key, fixture.store().save(exclusive(key, shortTtl())));
-        awaitExpiry(fixture, key);
-        return claim;
-    }
-
-    private static void awaitExpiry(Fixture fixture, Key key) {
-        Awaitility.await("the hold to expire")
-                .pollInterval(Duration.ofMillis(10))
-                .atMost(TimeLimits.LIMIT)
-                .until(() -> fixture.store().find(key).isEmpty());
     }
 
     private static long endNanos(Response.Granted granted) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
 
 /**
  * What a contract test works with: the store, a resource of its own, rivals, and threads that end with the test. Declared
@@ -132,6 +133,13 @@ public final class Fixture {
      */
     public Lock lock(Key key) {
         return locks.createLock(key, LONG_TTL);
+    }
+
+    void awaitExpiry(Key key) {
+        Awaitility.await("the hold to expire")
+                .pollInterval(Duration.ofMillis(10))
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> store.find(key).isEmpty());
     }
 
     /**

@@ -18,7 +18,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Leases of a {@link Lock}: ending, renewing, and knowing in time that they ended; part of {@link ExpiringStoreContract}. */
+/** Leases of a {@link Lock}: their ends, and knowing of them in time; part of {@link ExpiringStoreContract}. */
 public interface LeaseContract extends StoreContract {
 
     /** Waits until a hold taken now with this TTL has expired: every hold with this TTL taken before is over, too. */
@@ -133,51 +133,6 @@ public interface LeaseContract extends StoreContract {
 
     @Test
     @Tag("slow")
-    default void givenHolderIsRefreshed_whenARivalGetsIn_thenTheHolderKnewBefore(Fixture fixture) throws Exception {
-        Lock holder = fixture.lock(workingTtl());
-        assertThat(holder.tryAcquire()).isTrue();
-        Lock rival = fixture.lock();
-        BackgroundCall<Boolean> expiredWhenRivalGotIn = fixture.startWaiting(() -> {
-            rival.acquire();
-            return holder.isExpired();
-        });
-        for (int i = 0; i < 5; i++) {
-            holder.refresh();
-        }
-
-        holder.refresh(shortTtl());
-
-        assertThat(expiredWhenRivalGotIn.result()).isTrue();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenHeldShortly_whenRefreshed_thenHeldPastTheFirstTtl(Fixture fixture) {
-        Lock lock = fixture.lock(workingTtl());
-        assertThat(lock.tryAcquire()).isTrue();
-
-        lock.refresh(LONG_TTL);
-
-        awaitThatATtlIsOver(fixture, workingTtl());
-        assertThat(lock.isExpired()).isFalse();
-        assertThat(lock.isAcquired()).isTrue();
-        assertThat(fixture.lock().tryAcquire()).isFalse();
-    }
-
-    @Test
-    default void givenRefreshedOnceWithAnotherTtl_whenRefreshedAgain_thenItsOwnTtlCounts(Fixture fixture) {
-        Lock lock = fixture.lock();
-        assertThat(lock.tryAcquire()).isTrue();
-        lock.refresh(LONG_TTL.multipliedBy(2));
-        assertThat(lock.remainingLifetime().orElseThrow()).isGreaterThan(LONG_TTL);
-
-        lock.refresh();
-
-        assertThat(lock.remainingLifetime().orElseThrow()).isLessThan(LONG_TTL);
-    }
-
-    @Test
-    @Tag("slow")
     default void givenListener_whenTheLeaseEnds_thenItIsToldOnceWithoutAnyCall(Fixture fixture) {
         List<LossReason> told = new CopyOnWriteArrayList<>();
         Lock lock = fixture.lock(shortTtl());
@@ -188,7 +143,7 @@ public interface LeaseContract extends StoreContract {
 
         assertThat(lock.isExpired()).isTrue();
         assertThat(lock.isAcquired()).isFalse();
-        OwnershipContract.awaitNotifierHasCaughtUp(fixture);
+        LossContract.awaitNotifierHasCaughtUp(fixture);
         assertThat(told).containsExactly(LossReason.EXPIRED);
     }
 
@@ -200,7 +155,7 @@ public interface LeaseContract extends StoreContract {
 
         lock.onLost(told::add);
 
-        OwnershipContract.awaitNotifierHasCaughtUp(fixture);
+        LossContract.awaitNotifierHasCaughtUp(fixture);
         assertThat(told).containsExactly(LossReason.EXPIRED);
     }
 
@@ -230,61 +185,6 @@ public interface LeaseContract extends StoreContract {
         assertThat(holder.release()).isTrue();
 
         assertThat(waiting.result()).isGreaterThan(workingTtl().dividedBy(2));
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenAutoRefresh_whenSeveralTtlsAreOver_thenHeldStill(Fixture fixture) {
-        Lock lock = fixture.locks()
-                .lock(fixture.resource())
-                .ttl(workingTtl())
-                .autoRefresh()
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        awaitThatATtlIsOver(fixture, workingTtl());
-        awaitThatATtlIsOver(fixture, shortTtl());
-
-        assertThat(lock.isExpired()).isFalse();
-        assertThat(lock.isAcquired()).isTrue();
-        assertThat(fixture.lock().tryAcquire()).isFalse();
-        assertThat(lock.release()).isTrue();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenAutoRefresh_whenReleased_thenItIsNotTakenAgain(Fixture fixture) {
-        Lock lock = fixture.locks()
-                .lock(fixture.resource())
-                .ttl(shortTtl())
-                .autoRefresh()
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-        assertThat(lock.release()).isTrue();
-
-        awaitThatATtlIsOver(fixture, shortTtl());
-
-        assertThat(lock.isAcquired()).isFalse();
-        assertThat(fixture.lock().tryAcquire()).isTrue();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenAutoRefresh_whenReleasedElsewhere_thenTheHolderIsTold(Fixture fixture) {
-        List<LossReason> told = new CopyOnWriteArrayList<>();
-        Lock lock = fixture.locks()
-                .lock(fixture.resource())
-                .ttl(workingTtl())
-                .autoRefresh()
-                .onLost(told::add)
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        assertThat(fixture.lock(lock.key()).release()).isTrue();
-
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !told.isEmpty());
-        assertThat(lock.isExpired()).isTrue();
-        assertThat(fixture.lock().tryAcquire()).isTrue();
     }
 
     @Test

@@ -9,6 +9,9 @@ import dev.latchkey.spi.PersistingStore;
 public interface PersistingStoreContract
         extends ExclusionContract,
                 OwnershipContract,
+                RefreshContract,
+                KeyContract,
+                LossContract,
                 NamingContract,
                 BadInputContract,
                 WaitingContract,
