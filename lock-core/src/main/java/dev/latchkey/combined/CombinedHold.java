@@ -385,7 +385,7 @@ final class CombinedHold {
 
     /** What was told last. */
     synchronized Optional<Lease> lease() {
-        return lease.told();
+        return lease.last();
     }
 
     synchronized boolean wasOverAt(long nanoTime) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class ToldLease {
 
     private final Quorum quorum;
-    private @Nullable Lease told;
+    private @Nullable Lease last;
 
     private CompletableFuture<Void> end = new CompletableFuture<>();
 
@@ -18,23 +18,23 @@ final class ToldLease {
         this.quorum = quorum;
     }
 
-    Optional<Lease> told() {
-        return Optional.ofNullable(told);
+    Optional<Lease> last() {
+        return Optional.ofNullable(last);
     }
 
     /** What parts have to last for; empty where that says nothing. */
     Optional<Lease> bound() {
-        return told().filter(lease -> quorum.isMixed());
+        return last().filter(lease -> quorum.isMixed());
     }
 
     boolean wasOverAt(long nanoTime) {
-        return told().filter(lease -> lease.since().isPresent())
+        return last().filter(lease -> lease.since().isPresent())
                 .filter(lease -> CombinedLease.end(lease) - nanoTime < 0)
                 .isPresent();
     }
 
     void tell(Lease lease) {
-        told = lease;
+        last = lease;
         stopWaiting();
     }
 

@@ -135,7 +135,12 @@ public final class PlatformThreads implements Executor, AutoCloseable {
         pool.shutdown();
     }
 
-    private static boolean isVirtual() {
+    /**
+     * Tells whether an interrupt of the thread that calls this would close the socket that it reads from.
+     *
+     * @return true on a virtual thread; false on every thread of a JVM that has none
+     */
+    public static boolean isVirtual() {
         if (IS_VIRTUAL == null) {
             return false;
         }

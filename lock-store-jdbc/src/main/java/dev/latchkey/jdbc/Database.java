@@ -2,6 +2,7 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import dev.latchkey.spi.PlatformThreads;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -72,7 +73,7 @@ final class Database {
             if (forgetsInterrupts()) {
                 return apart(resource, repeat, work);
             }
-            return VirtualThreads.isVirtual()
+            return PlatformThreads.isVirtual()
                     ? VirtualThreads.spare(() -> retrying(resource, repeat, work))
                     : retrying(resource, repeat, work);
         } finally {

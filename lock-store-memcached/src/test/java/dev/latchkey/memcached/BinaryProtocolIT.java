@@ -3,6 +3,7 @@ package dev.latchkey.memcached;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.BadInputContract;
+import dev.latchkey.testkit.ClaimContract;
 import dev.latchkey.testkit.ContentionContract;
 import dev.latchkey.testkit.ExclusionContract;
 import dev.latchkey.testkit.InspectableStoreContract;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 /** What differs between the protocols: every operation, every answer, names and interrupts. */
 class BinaryProtocolIT
         implements ExclusionContract,
+                ClaimContract,
                 SharedStoreContract,
                 NamingContract,
                 BadInputContract,

@@ -12,8 +12,12 @@ import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.MongoTimeoutException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import dev.latchkey.spi.PlatformThreads;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +32,7 @@ final class DriverCalls implements AutoCloseable {
     /** Unauthorized, AuthenticationFailed, and what Atlas returns instead of the latter. */
     private static final Set<Integer> DENIALS = Set.of(13, 18, 8_000);
 
-    private final PlatformThreads threads = new PlatformThreads();
+    private final PlatformThreads threads = new PlatformThreads("latchkey-mongodb");
 
     /** Makes a call that may be repeated: after an interrupt, and once after its connection broke. */
     <T extends @Nullable Object> T repeated(String resource, Supplier<T> call) {
@@ -64,17 +68,26 @@ final class DriverCalls implements AutoCloseable {
      * on a thread that nobody interrupts.
      */
     <T extends @Nullable Object> T once(String resource, Supplier<T> call) {
-        return described(resource, () -> threads.call(call));
+        return described(resource, () -> apart(call));
     }
 
     /** Makes a call on a thread that nobody interrupts, and throws what the call throws. */
-    <T> T apart(Supplier<T> call) {
-        return threads.call(call);
+    <T extends @Nullable Object> T apart(Supplier<T> call) {
+        try {
+            return CompletableFuture.supplyAsync(call, threads).join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw e;
+        } catch (RejectedExecutionException e) {
+            throw new IllegalStateException("the store is closed", e);
+        }
     }
 
     private <T extends @Nullable Object> T uninterrupted(Supplier<T> call) {
         if (PlatformThreads.isVirtual()) {
-            return threads.call(call);
+            return apart(call);
         }
         boolean interrupted = Thread.interrupted();
         Optional<MongoException> first = Optional.empty();

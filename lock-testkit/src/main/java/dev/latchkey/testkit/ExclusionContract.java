@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
-import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -157,18 +156,6 @@ public interface ExclusionContract extends StoreContract {
     }
 
     @Test
-    default void givenHeld_whenSavedByAnEqualKeyThatClaimsNothing_thenTheSameHold(Fixture fixture) {
-        Key key = fixture.key();
-        Response.Granted first = granted(fixture.store().save(exclusive(key)));
-
-        Response.Granted second = granted(fixture.store().save(exclusive(key)));
-
-        assertThat(second.fencingToken()).isEqualTo(first.fencingToken());
-        assertThat(fixture.store().delete(key)).isTrue();
-        assertThat(fixture.store().find(key)).isEmpty();
-    }
-
-    @Test
     default void givenTwoResources_whenBothSaved_thenBothGranted(Fixture fixture) {
         Key one = fixture.key();
         Key other = fixture.key(fixture.resource() + "-other");
@@ -191,45 +178,5 @@ public interface ExclusionContract extends StoreContract {
         assertThat(fixture.store().find(other)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key(other.resource()))))
                 .isInstanceOf(Response.Conflicted.class);
-    }
-
-    @Test
-    default void givenClaimedHoldWasDeleted_whenSaved_thenLostAndNothingTaken(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key)));
-        assertThat(fixture.store().delete(key)).isTrue();
-
-        Response response = fixture.store().save(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Lost.class);
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    @Test
-    default void givenClaimedHoldWasTakenOver_whenSaved_thenLostAndTheTakerHolds(Fixture fixture) {
-        Key key = fixture.key();
-        Key taker = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key)));
-        assertThat(fixture.store().delete(key)).isTrue();
-        granted(fixture.store().save(exclusive(taker)));
-
-        Response response = fixture.store().save(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Lost.class);
-        assertThat(fixture.store().find(taker)).isPresent();
-    }
-
-    @Test
-    default void givenSameKeyHeldInAnotherStore_whenSavedHere_thenReallyTaken(Fixture fixture) {
-        PersistingStore elsewhere = fixture.separateStore();
-        Key key = fixture.key();
-        granted(elsewhere.save(exclusive(key)));
-
-        Response response = fixture.store().save(exclusive(key));
-
-        assertThat(response).isInstanceOf(Response.Granted.class);
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
-        assertThat(elsewhere.delete(key)).isTrue();
-        assertThat(fixture.store().find(key)).isPresent();
     }
 }

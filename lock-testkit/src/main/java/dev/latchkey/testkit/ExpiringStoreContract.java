@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.Test;
  */
 @ContractFor(ExpiringStore.class)
 public interface ExpiringStoreContract
-        extends LeaseContract, LeaseRefreshContract, ExpiredHoldContract, FullPoolsContract {
+        extends LeaseContract, LeaseRefreshContract, LeaseChangeContract, ExpiredHoldContract, FullPoolsContract {
 
     @Test
     default void givenExpiringStore_whenAskedForTheCapability_thenItHasIt(Fixture fixture) {
@@ -88,46 +87,6 @@ public interface ExpiringStoreContract
                                 assertThat(conflict.retryAfter()).isBetween(Duration.ZERO, LONG_TTL.plusSeconds(1)));
     }
 
-    @Test
-    @Tag("slow")
-    default void givenHeld_whenItsLeaseIsSetShorter_thenItEndsSooner(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key)));
-
-        Response response = fixture.store(ExpiringStore.class)
-                .refresh(exclusive(claim, shortTtl()).with(LeaseChange.SET));
-
-        assertThat(granted(response).lease().ttl()).isLessThan(LONG_TTL);
-        fixture.awaitExpiry(key);
-    }
-
-    /** A5, A18: a late or repeated renewal cut short what its holder, or who was handed the key, believed in. */
-    @Test
-    @Tag("slow")
-    default void givenHeld_whenARenewalWithAShorterTtlComesLate_thenItDoesNotEndSooner(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key)));
-
-        granted(fixture.store(ExpiringStore.class).refresh(exclusive(claim, shortTtl())));
-
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
-        assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
-    }
-
-    /** A18: as above, by taking again what is held. */
-    @Test
-    @Tag("slow")
-    default void givenHeld_whenSavedAgainWithAShorterTtl_thenItDoesNotEndSooner(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key)));
-
-        granted(fixture.store().save(exclusive(claim, shortTtl())));
-
-        LeaseContract.awaitThatATtlIsOver(fixture, shortTtl());
-        assertThat(fixture.store().find(key)).isPresent();
-    }
-
     /** F1: a renewal that was overtaken by a promotion demoted it. */
     @Test
     default void givenHeldExclusively_whenARefreshForASharedHoldComesLate_thenItStaysExclusive(Fixture fixture) {
@@ -140,33 +99,6 @@ public interface ExpiringStoreContract
         Response.Granted found = fixture.store().find(key).orElseThrow();
         assertThat(found.mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(found.fencingToken()).isEqualTo(held.fencingToken());
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenShortHold_whenRefreshedWithALongerTtl_thenItEndsLater(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
-
-        Response response = fixture.store(ExpiringStore.class).refresh(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Granted.class);
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
-        assertThat(fixture.store().find(key)).isPresent();
-        assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenShortHold_whenSavedAgainWithALongerTtl_thenItEndsLater(Fixture fixture) {
-        Key key = fixture.key();
-        Key claim = holding(key, fixture.store().save(exclusive(key, workingTtl())));
-
-        Response response = fixture.store().save(exclusive(claim));
-
-        assertThat(response).isInstanceOf(Response.Granted.class);
-        LeaseContract.awaitThatATtlIsOver(fixture, workingTtl());
-        assertThat(fixture.store().find(key)).isPresent();
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.latchkey.spi.PersistingStore;
 @ContractFor(PersistingStore.class)
 public interface PersistingStoreContract
         extends ExclusionContract,
+                ClaimContract,
                 OwnershipContract,
                 RefreshContract,
                 KeyContract,
@@ -15,6 +16,7 @@ public interface PersistingStoreContract
                 NamingContract,
                 BadInputContract,
                 WaitingContract,
+                EndedWaitContract,
                 InterruptContract,
                 ContentionContract,
                 CrowdContract,
