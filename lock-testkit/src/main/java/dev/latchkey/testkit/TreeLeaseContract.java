@@ -92,8 +92,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Tag("slow")
     default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
         Duration ttl = TimeLimits.ttl(shortTtl().multipliedBy(5));
-        TreeEditor editor =
-                TreeEditors.create(fixture, tree(fixture).ttl(ttl).autoRefresh());
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(ttl).autoRefresh());
         editor.acquire(TreeRequest.exclusive("child1"));
         TreeEditor rival = TreeEditors.create(fixture, tree(fixture));
 
