@@ -22,7 +22,7 @@ final class DurationText implements ITypeConverter<Duration> {
     private static final String NUMBER = "\\d{1,12}(?:\\.\\d{1,9})?";
     private static final Pattern SECONDS = Pattern.compile(NUMBER);
     private static final Pattern PART = Pattern.compile("(" + NUMBER + ")(ms|s|m|h|d)");
-    private static final Pattern PARTS = Pattern.compile("(?:" + PART + ")+");
+    private static final Pattern PARTS = Pattern.compile("(?:" + PART + ")++");
 
     @Override
     public Duration convert(String text) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +31,12 @@ class DurationTextTest {
     })
     void givenDuration_whenParsed_thenRight(String text, Duration duration) {
         assertThat(DurationText.parse(text)).isEqualTo(duration);
+    }
+
+    /** A matcher that goes down a level for each part overflows the stack of its thread. */
+    @Test
+    void givenThousandsOfParts_whenParsed_thenTheirSum() {
+        assertThat(DurationText.parse("1s".repeat(20_000))).isEqualTo(Duration.ofSeconds(20_000));
     }
 
     @ParameterizedTest

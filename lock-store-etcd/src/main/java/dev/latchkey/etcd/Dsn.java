@@ -17,9 +17,10 @@ record Dsn(Endpoints endpoints, String root, Duration timeout) {
 
     private static final String DEFAULT_PORT = ":2379";
     private static final String HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,/?@\\s\\[\\]]+)(?::[0-9]{1,5})?";
+    /** A list of hosts is possessive: otherwise each host takes a level of the stack. */
     private static final Pattern DSN =
             Pattern.compile("(?<scheme>etcds?)://(?:(?<user>[^:@/?]+):(?<password>[^@/?]*)@)?" + "(?<hosts>" + HOST
-                    + "(?:," + HOST + ")*)(?:/(?<root>[^?]*))?(?:\\?(?<options>.*))?");
+                    + "(?:," + HOST + ")*+)(?:/(?<root>[^?]*))?(?:\\?(?<options>.*))?");
 
     private static final String RIGHT =
             "write etcd://[user:password@]host[:port],host[:port][/root], or etcds:// for TLS, with"

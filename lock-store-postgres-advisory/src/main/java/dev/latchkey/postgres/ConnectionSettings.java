@@ -26,9 +26,10 @@ record ConnectionSettings(
 
     private static final String HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,/?@\\s\\[\\]]+)(?::[0-9]{1,5})?";
 
+    /** A list of hosts is possessive: otherwise each host takes a level of the stack. */
     private static final Pattern DSN =
             Pattern.compile(Pattern.quote(SCHEME) + "://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<rest>"
-                    + HOST + "(?:," + HOST + ")*/[^/?@]+)(?:\\?(?<options>.*))?");
+                    + HOST + "(?:," + HOST + ")*+/[^/?@]+)(?:\\?(?<options>.*))?");
 
     static ConnectionSettings parse(String dsn) {
         Matcher matcher = DSN.matcher(dsn);

@@ -24,9 +24,11 @@ final class Dsn {
             "redis-cluster",
             "rediss-cluster");
 
-    private static final String ONE_HOST = "(\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(:[0-9]{1,5})?";
+    private static final String ONE_HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,\\s\\[\\]]+)(?::[0-9]{1,5})?";
     private static final Pattern HOST = Pattern.compile(ONE_HOST);
-    private static final Pattern HOSTS = Pattern.compile(ONE_HOST + "(," + ONE_HOST + ")*");
+
+    /** Possessive: otherwise each host takes a level of the stack. */
+    private static final Pattern HOSTS = Pattern.compile(ONE_HOST + "(?:," + ONE_HOST + ")*+");
 
     private static final String RIGHT = "write redis://[user:password@]host[:port][/database], rediss:// for TLS, "
             + "redis-sentinel://host,host/0#master or redis-cluster://host,host, with ?prefix=… for a key prefix; "

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import io.lettuce.core.RedisURI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,5 +42,13 @@ public final class TextFuzzTest {
     void givenAText_whenRead_thenReadOrRefusedAsIllegal(String text) {
         assertThatCode(() -> fuzzerTestOneInput(text.getBytes(StandardCharsets.UTF_8)))
                 .doesNotThrowAnyException();
+    }
+
+    /** A matcher that goes down a level for each host overflows the stack of its thread. */
+    @Test
+    void givenThousandsOfHosts_whenRead_thenNoMatterHowMany() {
+        String text = "redis-cluster://" + "h:1,".repeat(20_000) + "h";
+
+        assertThatCode(() -> Dsn.parse(text)).doesNotThrowAnyException();
     }
 }

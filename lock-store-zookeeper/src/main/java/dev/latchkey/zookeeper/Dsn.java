@@ -28,9 +28,10 @@ record Dsn(String connectString, Optional<String> credentials, int sessionTimeou
     private static final String DEFAULT_PORT = ":2181";
 
     private static final String HOST = "(?:\\[[0-9a-fA-F:.%]+]|[^:,/?@\\s\\[\\]]+)(?::[0-9]{1,5})?";
+    /** A list of hosts is possessive: otherwise each host takes a level of the stack. */
     private static final Pattern DSN =
             Pattern.compile(SCHEME + "://(?:(?<user>[^:@/?]+):(?<password>[^@/?]*)@)?(?<hosts>" + HOST + "(?:," + HOST
-                    + ")*)(?<chroot>/[^?]*)?(?:\\?(?<options>.*))?");
+                    + ")*+)(?<chroot>/[^?]*)?(?:\\?(?<options>.*))?");
 
     private static final String RIGHT = "write " + SCHEME
             + "://[user:password@]host[:port],host[:port][/chroot], with ?sessionTimeout=15000 for another session timeout in"

@@ -91,13 +91,12 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     @Tag("slow")
     default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
-        TreeEditor editor = TreeEditors.create(
-                fixture, tree(fixture).ttl(shortTtl().multipliedBy(5)).autoRefresh());
+        Duration ttl = TimeLimits.ttl(shortTtl().multipliedBy(5));
+        TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(ttl).autoRefresh());
         editor.acquire(TreeRequest.exclusive("child1"));
         TreeEditor rival = TreeEditors.create(fixture, tree(fixture));
 
-        assertThatThrownBy(() -> rival.acquire(
-                        TreeRequest.exclusive("child1"), shortTtl().multipliedBy(15)))
+        assertThatThrownBy(() -> rival.acquire(TreeRequest.exclusive("child1"), ttl.multipliedBy(3)))
                 .isInstanceOf(TreeConflictException.class);
 
         assertThat(editor.holdsExclusive("child1")).isTrue();
