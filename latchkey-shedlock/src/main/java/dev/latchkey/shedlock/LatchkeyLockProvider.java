@@ -23,8 +23,8 @@ import net.javacrumbs.shedlock.support.LockException;
  * second, which is the shortest TTL: then the provider releases it. Without leases, the lock of a process that has died is
  * free at once.
  *
- * <p>{@code lockAtLeastFor} is the minimum hold time in the store. Where the store has no leases, the provider keeps the
- * lock until then, and the exit of the process ends it sooner.
+ * <p>{@code lockAtLeastFor} is the minimum hold time in the store. Where the store has no leases, or the time is less than a
+ * second, the provider keeps the lock until then, and the exit of the process ends it sooner.
  *
  * <p>Locking never waits. A failure of the store is a {@link LockException}, never the answer that somebody else holds the
  * lock. Thread-safe; the locks are not, as those of other providers.

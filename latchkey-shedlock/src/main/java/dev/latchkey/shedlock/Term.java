@@ -4,10 +4,10 @@ import java.time.Duration;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 
 /**
- * How long a lock is held, on the monotonic clock: ShedLock counts from a wall clock, which may be set.
+ * How long a lock is to be held, on the monotonic clock: ShedLock counts from a wall clock, which may be set.
  *
  * @param start the {@link System#nanoTime()} before the store was asked for the lock
- * @param keeper who keeps a lock that is unlocked before {@code lockAtLeastFor}
+ * @param keeper who keeps a lock that is unlocked before its {@code lockAtLeastFor}, if that is a second or more
  */
 record Term(Duration atMost, Duration atLeast, long start, Keeper keeper) {
 
@@ -32,12 +32,17 @@ record Term(Duration atMost, Duration atLeast, long start, Keeper keeper) {
 
     /** What the store is told to keep. */
     Duration minHold() {
-        return keeper == Keeper.STORE ? atLeast : Duration.ZERO;
+        return isKeptHere() ? Duration.ZERO : atLeast;
     }
 
     /** For how long this process has still to keep an unlocked lock. */
     Duration restToKeep() {
-        return keeper == Keeper.PROVIDER ? rest(atLeast) : Duration.ZERO;
+        return isKeptHere() ? rest(atLeast) : Duration.ZERO;
+    }
+
+    /** A store may round a shorter time up to a second or two. */
+    private boolean isKeptHere() {
+        return keeper == Keeper.PROVIDER || atLeast.compareTo(SHORTEST_TTL) < 0;
     }
 
     Duration rest() {
