@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
 /**
@@ -127,20 +128,14 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
 
         static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
-        /** Makes the store when its options are known. */
-        interface Opening {
-
-            DynamoDbStore open(Builder options);
-        }
-
         private final String table;
-        private final Opening opening;
+        private final Function<Builder, DynamoDbStore> construction;
         private boolean createsTable;
         private Duration timeout = DEFAULT_TIMEOUT;
 
-        Builder(String table, Opening opening) {
+        Builder(String table, Function<Builder, DynamoDbStore> construction) {
             this.table = Objects.requireNonNull(table, "table");
-            this.opening = opening;
+            this.construction = construction;
         }
 
         /**
@@ -174,7 +169,7 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
          * @return a store, which the caller closes
          */
         public DynamoDbStore build() {
-            return opening.open(this);
+            return construction.apply(this);
         }
 
         static Builder of(Dsn dsn) {
