@@ -41,6 +41,7 @@ class ConnectTest {
         "postgresql+advisory://h/db,lock-store-postgres-advisory",
         "zookeeper://h:2181,lock-store-zookeeper",
         "etcd://h:2379,lock-store-etcd",
+        "dynamodb://eu-central-1/locks,lock-store-dynamodb",
         "mysql+getlock://h/d,lock-store-mysql",
         "memcached://h,lock-store-memcached"
     })

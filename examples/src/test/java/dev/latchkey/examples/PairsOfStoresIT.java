@@ -2,6 +2,7 @@ package dev.latchkey.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MemcachedServer;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PairsOfStoresIT {
 
     private static final List<String> STORES = List.of(
+            "lock-store-dynamodb",
             "lock-store-etcd",
             "lock-store-flock",
             "lock-store-jdbc",
@@ -150,6 +152,7 @@ class PairsOfStoresIT {
 
     private static String dsn(String store, Pair pair) {
         return switch (store) {
+            case "lock-store-dynamodb" -> DynamoDbServer.sharedDsn();
             case "lock-store-etcd" -> EtcdServer.sharedDsn();
             case "lock-store-flock" -> "flock://" + directory.resolve("locks");
             case "lock-store-jdbc" ->

@@ -31,6 +31,7 @@ final class StoreSchemes {
             Map.entry("zookeeper", "lock-store-zookeeper"),
             Map.entry("etcd", "lock-store-etcd"),
             Map.entry("etcds", "lock-store-etcd"),
+            Map.entry("dynamodb", "lock-store-dynamodb"),
             Map.entry("memcached", "lock-store-memcached"));
 
     /** What other libraries and drivers call it, and what is meant. */

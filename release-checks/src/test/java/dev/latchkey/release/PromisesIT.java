@@ -32,6 +32,7 @@ class PromisesIT {
             Map.entry("getlock", "dev\\.latchkey\\.mysql\\..*"),
             Map.entry("zookeeper", "dev\\.latchkey\\.zookeeper\\..*"),
             Map.entry("etcd", "dev\\.latchkey\\.etcd\\..*"),
+            Map.entry("dynamodb", "dev\\.latchkey\\.dynamodb\\..*"),
             Map.entry("memcached", "dev\\.latchkey\\.memcached\\..*"),
             Map.entry("mongodb", "dev\\.latchkey\\.mongodb\\..*"),
             Map.entry("combined", COMBINED));

@@ -1,0 +1,143 @@
+package dev.latchkey.dynamodb;
+
+import dev.latchkey.Key;
+import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.Request;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ThreadLocalRandom;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+
+/**
+ * A conditional update of the item of a resource. Its version is random, and so tells the write from all others: a repetition of
+ * it, by the JDK or a client of the caller, fails on its condition and finds its own version.
+ *
+ * @param version of the record after this change
+ * @param lease how long its writer counts on it; zero after a release
+ * @param expression what is written
+ * @param condition when
+ * @param values the values of both
+ */
+record Change(String version, Duration lease, String expression, String condition, Map<String, AttributeValue> values) {
+
+    /** The number of tokens that an item may grant before it needs a new range. */
+    static final long RANGE = 1_000_000;
+
+    private static final String HOLDS = "recordVersion = :version, expiresAt = :expires, ownerToken = :owner,"
+            + " leaseMillis = :lease, heldBy = :holder";
+
+    /** Grants the resource if it is free, or if its record has still the version whose holder is dead. */
+    static Change acquire(Request request, Optional<String> dead) {
+        Builder change = new Builder(request.ttl()).holder(request.key()).number(":one", 1);
+        String free = "attribute_not_exists(ownerToken)";
+        return change.build(
+                "SET " + HOLDS + ", fence = fence + :one",
+                "fence < lastFence AND "
+                        + dead.map(version -> "(" + free + " OR recordVersion = " + change.text(":dead", version) + ")")
+                                .orElse(free));
+    }
+
+    /**
+     * Grants the resource with the first token of a new range.
+     *
+     * @param last the last token of the range
+     * @param seen the version that the record has still to have; empty if there was no item
+     */
+    static Change acquireInRange(Request request, long last, Optional<String> seen) {
+        Builder change = new Builder(request.ttl()).holder(request.key());
+        return change.number(":first", last - RANGE + 1)
+                .number(":last", last)
+                .build(
+                        "SET " + HOLDS + ", fence = :first, lastFence = :last",
+                        seen.map(version -> "recordVersion = " + change.text(":seen", version))
+                                .orElse("attribute_not_exists(fence)"));
+    }
+
+    /** Renews what the key holds as it claims, unless the lease of the record is longer and not to end sooner. */
+    static Change renew(Request request, OptionalLong claimed, Optional<String> dead, boolean mayShorten) {
+        Builder change = new Builder(request.ttl()).holder(request.key());
+        String condition = "ownerToken = :owner";
+        if (claimed.isPresent()) {
+            change.number(":fence", claimed.getAsLong());
+            condition += " AND fence = :fence";
+        }
+        if (dead.isPresent()) {
+            condition += " AND recordVersion <> " + change.text(":dead", dead.get());
+        }
+        return change.build("SET " + HOLDS, mayShorten ? condition : condition + " AND leaseMillis <= :lease");
+    }
+
+    /** Renews what the key holds if nobody has changed it since it was seen. */
+    static Change renewSeen(Key key, Duration lease, LockItem seen) {
+        Builder change = new Builder(lease).holder(key);
+        return change.build(
+                "SET " + HOLDS, "ownerToken = :owner AND recordVersion = " + change.text(":seen", seen.version()));
+    }
+
+    /** Ends what the key holds. The item stays, for its token. */
+    static Change release(Key key) {
+        Builder change = new Builder(Duration.ZERO);
+        return change.build(
+                "SET recordVersion = :version, expiresAt = :expires REMOVE ownerToken, leaseMillis, heldBy",
+                "ownerToken = " + change.text(":owner", key.token()));
+    }
+
+    boolean wrote(LockItem item) {
+        return item.version().equals(version);
+    }
+
+    /** Without the token of the owner. */
+    @Override
+    public String toString() {
+        return "Change[" + condition + "]";
+    }
+
+    /** Collects values; DynamoDB accepts none that are not used. */
+    private static final class Builder {
+
+        private static final int VERSION_BYTES = 12;
+
+        private final String version = newVersion();
+        private final Duration lease;
+        private final Map<String, AttributeValue> values = new HashMap<>();
+
+        /** Rounded up: nobody must take the lease for over before the holder does. */
+        Builder(Duration ttl) {
+            this.lease = Duration.ofMillis(ttl.plusNanos(999_999).toMillis());
+            values.put(":version", AttributeValue.fromS(version));
+            number(":expires", CleaningTime.after(lease));
+        }
+
+        private static String newVersion() {
+            byte[] random = new byte[VERSION_BYTES];
+            ThreadLocalRandom.current().nextBytes(random);
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+        }
+
+        Builder holder(Key key) {
+            number(":lease", lease.toMillis());
+            values.put(":owner", AttributeValue.fromS(key.token()));
+            values.put(":holder", AttributeValue.fromS(LocalProcess.description()));
+            return this;
+        }
+
+        Builder number(String name, long value) {
+            values.put(name, AttributeValue.fromN(Long.toString(value)));
+            return this;
+        }
+
+        /** Adds a value and returns its name. */
+        String text(String name, String value) {
+            values.put(name, AttributeValue.fromS(value));
+            return name;
+        }
+
+        Change build(String expression, String condition) {
+            return new Change(version, lease, expression, condition, Map.copyOf(values));
+        }
+    }
+}

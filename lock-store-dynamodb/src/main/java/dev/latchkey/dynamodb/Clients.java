@@ -1,0 +1,53 @@
+package dev.latchkey.dynamodb;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Optional;
+import software.amazon.awssdk.core.exception.SdkServiceException;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.retries.DefaultRetryStrategy;
+import software.amazon.awssdk.retries.StandardRetryStrategy;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClientBuilder;
+
+/** Opens clients for DSNs and regions. */
+final class Clients {
+
+    private static final int ATTEMPTS = 4;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private Clients() {}
+
+    static DynamoDbClient open(String region, Optional<URI> endpoint, Duration timeout) {
+        DynamoDbClientBuilder builder = DynamoDbClient.builder()
+                .region(Region.of(region))
+                .httpClientBuilder(UrlConnectionHttpClient.builder()
+                        .connectionTimeout(timeout)
+                        .socketTimeout(timeout))
+                .overrideConfiguration(options -> options.retryStrategy(afterThrottling()));
+        endpoint.ifPresent(builder::endpointOverride);
+        return builder.build();
+    }
+
+    /**
+     * Repeats only what DynamoDB has throttled, for that had no effect. A request that was not answered may still be on its way, and
+     * take effect after its repetition was answered.
+     */
+    private static StandardRetryStrategy afterThrottling() {
+        BackoffStrategy pauses = BackoffStrategy.exponentialDelay(FIRST_PAUSE, LONGEST_PAUSE);
+        return DefaultRetryStrategy.standardStrategyBuilder()
+                .maxAttempts(ATTEMPTS)
+                .retryOnException(Clients::isThrottled)
+                .treatAsThrottling(Clients::isThrottled)
+                .backoffStrategy(pauses)
+                .throttlingBackoffStrategy(pauses)
+                .build();
+    }
+
+    private static boolean isThrottled(Throwable failure) {
+        return failure instanceof SdkServiceException answer && answer.isThrottlingException();
+    }
+}

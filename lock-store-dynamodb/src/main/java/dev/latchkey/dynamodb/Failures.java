@@ -1,0 +1,87 @@
+package dev.latchkey.dynamodb;
+
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LockStorageException.Failure;
+import java.net.UnknownHostException;
+import java.util.Set;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
+import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
+
+/** Says what failed, how far the request got, and what would help. */
+final class Failures {
+
+    private static final Set<String> DENIALS = Set.of(
+            "AccessDeniedException",
+            "UnrecognizedClientException",
+            "InvalidSignatureException",
+            "IncompleteSignatureException",
+            "MissingAuthenticationTokenException",
+            "ExpiredTokenException",
+            "InvalidClientTokenId");
+
+    private static final int FIRST_SERVER_ERROR = 500;
+
+    private Failures() {}
+
+    static LockStorageException of(String resource, SdkException e) {
+        if (e instanceof ResourceNotFoundException) {
+            return new LockStorageException(
+                    resource,
+                    "DynamoDB has no such table in this region: create it with createTable(), or with ?create-table=true in the DSN",
+                    e,
+                    Failure.NOT_SENT);
+        }
+        if (e instanceof DynamoDbException answer && answer.awsErrorDetails() != null) {
+            return refused(resource, answer, answer.awsErrorDetails());
+        }
+        if (isBefore(e)) {
+            return new LockStorageException(
+                    resource, "no request could be sent to DynamoDB: " + e.getMessage(), e, Failure.NOT_SENT);
+        }
+        return new LockStorageException(resource, "DynamoDB failed or did not answer: " + e.getMessage(), e);
+    }
+
+    private static LockStorageException refused(String resource, DynamoDbException e, AwsErrorDetails details) {
+        String code = details.errorCode();
+        if (DENIALS.contains(code)) {
+            return new LockStorageException(
+                    resource, "DynamoDB refused (" + code + "): " + details.errorMessage(), e, Failure.DENIED);
+        }
+        if (e.isThrottlingException()) {
+            return new LockStorageException(
+                    resource,
+                    "DynamoDB throttled the request (" + code
+                            + "), which had no effect. Has the table enough capacity?",
+                    e,
+                    Failure.NOT_SENT);
+        }
+        Failure failure = e.statusCode() < FIRST_SERVER_ERROR ? Failure.NOT_SENT : Failure.IN_DOUBT;
+        return new LockStorageException(
+                resource, "DynamoDB failed (" + code + "): " + details.errorMessage(), e, failure);
+    }
+
+    /**
+     * Whether the SDK had sent nothing yet. A refused connection does not say so: the JDK repeats a request whose connection broke,
+     * and reports what came of the repetition.
+     */
+    private static boolean isBefore(SdkException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnknownHostException) {
+                return true;
+            }
+        }
+        return String.valueOf(e.getMessage()).startsWith("Unable to load credentials");
+    }
+
+    static LockStorageException closed(String resource) {
+        return new LockStorageException(resource, "the store was closed", null, Failure.NOT_SENT);
+    }
+
+    /** After so many changes of others in a row, the state is not known. */
+    static LockStorageException unsettled(String resource) {
+        return new LockStorageException(
+                resource, "its item was changed by others again and again while it was looked at", null);
+    }
+}

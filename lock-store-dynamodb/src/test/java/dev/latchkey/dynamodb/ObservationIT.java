@@ -1,0 +1,149 @@
+package dev.latchkey.dynamodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.servers.DynamoDbServer;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Who is dead, as seen by stores that know nothing of one another. */
+class ObservationIT {
+
+    private static final Duration LEASE = TimeLimits.ttl(Duration.ofSeconds(2));
+
+    private final String resource = "watched-" + System.nanoTime();
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private LockFactory holders = open();
+    private LockFactory rivals = open();
+
+    private LockFactory open() {
+        DynamoDbStore store = Stores.open(DynamoDbServer.sharedDsn());
+        LockFactory locks = new LockFactory(store);
+        opened.add(locks);
+        opened.add(store);
+        return locks;
+    }
+
+    @BeforeEach
+    void warmUp() {
+        for (LockFactory each : List.of(holders, rivals)) {
+            Lock lock = each.createLock("warm-up-" + resource, LEASE);
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.release()).isTrue();
+        }
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : opened) {
+            each.close();
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void givenAHolderRenewsLate_whenARivalWatches_thenItIsKeptOut() throws Exception {
+        Lock holder = holders.createLock(resource, LEASE);
+        assertThat(holder.tryAcquire()).isTrue();
+        Lock rival = rivals.createLock(resource, LEASE);
+        BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> rival.tryAcquire(LEASE.multipliedBy(3)));
+
+        while (!waiting.isDone()) {
+            Awaitility.await()
+                    .pollInterval(Duration.ofMillis(10))
+                    .until(() -> waiting.isDone()
+                            || holder.remainingLifetime().orElseThrow().compareTo(LEASE.dividedBy(2)) < 0);
+            holder.refresh();
+        }
+
+        assertThat(waiting.result()).isFalse();
+        assertThat(holder.isAcquired()).isTrue();
+    }
+
+    @Test
+    @Tag("slow")
+    void givenAHolderHasLongBeenDead_whenARivalLooks_thenRefusedAtOnceAndGrantedAfterItHasWatchedForTheLease()
+            throws Exception {
+        long token = leaveADeadHolder();
+        Lock rival = rivals.createLock(resource, LEASE);
+        long firstLook = System.nanoTime();
+
+        assertThat(rival.tryAcquire()).isFalse();
+        assertThat(rival.tryAcquire(LEASE.plus(TimeLimits.LIMIT))).isTrue();
+
+        Duration watched = Duration.ofNanos(System.nanoTime() - firstLook);
+        assertThat(watched).isBetween(LEASE, LEASE.plus(TimeLimits.LIMIT));
+        assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+    }
+
+    /** What was seen at one attempt counts at the next. */
+    @Test
+    @Tag("slow")
+    void givenADeadHolderWasSeenALeaseAgo_whenAskedOnceMore_thenGrantedAtOnce() throws Exception {
+        long token = leaveADeadHolder();
+        Lock rival = rivals.createLock(resource, LEASE);
+        assertThat(rival.tryAcquire()).isFalse();
+        awaitALease();
+
+        assertThat(rival.tryAcquire()).isTrue();
+
+        assertThat(rival.fencingToken()).hasValue(token + 1);
+    }
+
+    /** Both have watched the same version for long enough; the one that is later finds another. */
+    @Test
+    @Tag("slow")
+    void givenTwoHaveWatchedADeadHolder_whenBothTakeOver_thenOneHolds() throws Exception {
+        leaveADeadHolder();
+        Lock one = rivals.createLock(resource, LEASE);
+        Lock other = open().createLock(resource, LEASE);
+        assertThat(one.tryAcquire()).isFalse();
+        assertThat(other.tryAcquire()).isFalse();
+        awaitALease();
+
+        BackgroundCall<Boolean> first = BackgroundCall.start(one::tryAcquire);
+        BackgroundCall<Boolean> second = BackgroundCall.start(other::tryAcquire);
+
+        assertThat(List.of(first.result(), second.result())).containsExactlyInAnyOrder(true, false);
+    }
+
+    /** A renewal that nobody has seen: the version that was watched is not there any more. */
+    @Test
+    @Tag("slow")
+    void givenAWatchedHolderHasRenewedSince_whenTheWatchIsOver_thenItIsRefusedAndWatchesAnew() throws Exception {
+        Lock holder = holders.lock(resource).ttl(LEASE).create();
+        assertThat(holder.tryAcquire()).isTrue();
+        Lock rival = rivals.createLock(resource, LEASE);
+        assertThat(rival.tryAcquire()).isFalse();
+        holder.refresh(LEASE.multipliedBy(20));
+        awaitALease();
+
+        assertThat(rival.tryAcquire()).isFalse();
+
+        assertThat(holder.isAcquired()).isTrue();
+    }
+
+    /** Its lease is over by its own account when this returns. */
+    private long leaveADeadHolder() throws Exception {
+        Lock dead = holders.lock(resource).ttl(LEASE).withoutAutoRelease().create();
+        assertThat(dead.tryAcquire()).isTrue();
+        long token = dead.fencingToken().orElseThrow();
+        awaitALease();
+        return token;
+    }
+
+    private static void awaitALease() {
+        long end = System.nanoTime() + LEASE.plusMillis(200).toNanos();
+        Awaitility.await().atMost(LEASE.plus(TimeLimits.LIMIT)).until(() -> System.nanoTime() - end > 0);
+    }
+}

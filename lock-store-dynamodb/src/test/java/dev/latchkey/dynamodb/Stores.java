@@ -1,0 +1,35 @@
+package dev.latchkey.dynamodb;
+
+import dev.latchkey.testkit.ServerAddress;
+import java.net.URI;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+
+/** Opens stores and clients. */
+final class Stores {
+
+    private Stores() {}
+
+    static DynamoDbStore open(String dsn) {
+        return (DynamoDbStore) new DynamoDbStore.Provider().open(dsn);
+    }
+
+    /** A client as an application has one, with the repetitions that the SDK makes by default. */
+    static DynamoDbClient client(ServerAddress address, ExecutionInterceptor... interceptors) {
+        return DynamoDbClient.builder()
+                .endpointOverride(URI.create("http://" + address))
+                .region(Region.EU_CENTRAL_1)
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("local", "local")))
+                .httpClientBuilder(UrlConnectionHttpClient.builder())
+                .overrideConfiguration(options -> {
+                    for (ExecutionInterceptor each : interceptors) {
+                        options.addExecutionInterceptor(each);
+                    }
+                })
+                .build();
+    }
+}
