@@ -1,10 +1,15 @@
 package dev.latchkey;
 
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -173,6 +178,10 @@ public final class LockFactory implements AutoCloseable {
             case LEASES -> context.expiring().isPresent();
             case SHARING -> context.store().capability(SharedStore.class).isPresent();
             case HOLDERS -> context.store().capability(InspectableStore.class).isPresent();
+            case LISTING -> context.store().capability(ListingStore.class).isPresent();
+            case WAITERS -> context.store().capability(WaiterListingStore.class).isPresent();
+            case FORCE_RELEASE ->
+                context.store().capability(ForceReleaseStore.class).isPresent();
             case TRAVELLING_KEYS -> context.processBound() == null;
         };
     }
@@ -188,10 +197,65 @@ public final class LockFactory implements AutoCloseable {
      */
     public List<Holder> holders(String resource) {
         Objects.requireNonNull(resource, "resource");
+        return asked(InspectableStore.class, "return who holds a lock").holders(resource);
+    }
+
+    /**
+     * Returns who waits for a resource, for people and for monitoring. The result may be outdated when it is read.
+     *
+     * @param resource the name of what the lock protects
+     * @return who waits, the next one to be granted first; empty if nobody does
+     * @throws UnsupportedOperationException if the store has no {@link Capability#WAITERS}
+     * @throws LockStorageException if the store failed or did not answer
+     */
+    public List<QueuedWaiter> waiters(String resource) {
+        Objects.requireNonNull(resource, "resource");
+        return asked(WaiterListingStore.class, "return who waits for a lock").waiters(resource);
+    }
+
+    /**
+     * Lists what is held by any process, for people and for monitoring, one page at a time. A resource that is held from
+     * the first page to the last is listed exactly once.
+     *
+     * @param prefix what the names of the resources start with; empty for all
+     * @param after {@link ResourcePage#next()} of the page before; empty for the first page
+     * @param limit the largest number of resources to return: from 1 to {@link ListingStore#MAX_PAGE}
+     * @return the page
+     * @throws IllegalArgumentException if the limit is out of range
+     * @throws UnsupportedOperationException if the store has no {@link Capability#LISTING}
+     * @throws LockStorageException if the store failed or did not answer
+     */
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        Objects.requireNonNull(prefix, "prefix");
+        Objects.requireNonNull(after, "after");
+        if (limit < 1 || limit > ListingStore.MAX_PAGE) {
+            throw new IllegalArgumentException(
+                    "limit must be from 1 to " + ListingStore.MAX_PAGE + ", but is " + limit);
+        }
+        return asked(ListingStore.class, "list what is held").list(prefix, after, limit);
+    }
+
+    /**
+     * Ends the exclusive hold of somebody else, for operators. The next waiter is granted the lock, as after a release.
+     * The holder loses it with {@link LossReason#FORCED}: at once where the store can send it a message, else by its next
+     * renewal. Until then it may go on with its work, so that two may work at once: this is for a holder that is known to
+     * be stuck or gone.
+     *
+     * @param resource the name of what the lock protects
+     * @param fencingToken the fencing token of the hold to end, as {@link #holders} shows it; a newer hold is left alone
+     * @return true if this call ended the hold; false if it did not exist any more
+     * @throws UnsupportedOperationException if the store has no {@link Capability#FORCE_RELEASE}
+     * @throws LockStorageException if the store failed or did not answer; the hold may then have ended or not
+     */
+    public boolean forceRelease(String resource, long fencingToken) {
+        Objects.requireNonNull(resource, "resource");
+        return asked(ForceReleaseStore.class, "end the hold of somebody else").forceRelease(resource, fencingToken);
+    }
+
+    private <S extends PersistingStore> S asked(Class<S> capability, String what) {
         return context.store()
-                .capability(InspectableStore.class)
-                .orElseThrow(() -> new UnsupportedOperationException("this store cannot return who holds a lock"))
-                .holders(resource);
+                .capability(capability)
+                .orElseThrow(() -> new UnsupportedOperationException("this store cannot " + what));
     }
 
     /**
