@@ -4,6 +4,7 @@ import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.ListingStore;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.ResourcePage;
@@ -11,6 +12,7 @@ import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.WaiterListingStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -18,6 +20,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,12 +46,36 @@ public final class LockFactory implements AutoCloseable {
      * @param store the store that keeps the holds
      */
     public LockFactory(PersistingStore store) {
-        this(Objects.requireNonNull(store, "store"), Optional.empty());
+        this(builder(store), store, Optional.empty());
     }
 
-    private LockFactory(PersistingStore store, Optional<PersistingStore> ownStore) {
-        this.context = new FactoryContext(store);
+    private LockFactory(Builder options, PersistingStore store, Optional<PersistingStore> ownStore) {
+        String owner = options.owner == null ? LocalProcess.description() : options.owner;
+        this.context = new FactoryContext(store, new FactoryThreads(), owner, options.listeners);
         this.ownStore = ownStore;
+    }
+
+    /**
+     * Returns a builder for a factory with options, over a store that the caller owns: {@link #close()} does not close the
+     * store.
+     *
+     * @param store the store that keeps the holds
+     * @return a builder
+     */
+    public static Builder builder(PersistingStore store) {
+        Objects.requireNonNull(store, "store");
+        return new Builder(options -> new LockFactory(options, store, Optional.empty()));
+    }
+
+    /**
+     * Returns a builder for a factory with options, over the store that a DSN names, as {@link #connect} opens it.
+     *
+     * @param dsn the kind of store and its address
+     * @return a builder
+     */
+    public static Builder builder(String dsn) {
+        Objects.requireNonNull(dsn, "dsn");
+        return new Builder(options -> connect(options, dsn));
     }
 
     /**
@@ -67,8 +95,12 @@ public final class LockFactory implements AutoCloseable {
      *     add), or if the DSN is invalid; no message contains a password
      */
     public static LockFactory connect(String dsn) {
+        return builder(dsn).build();
+    }
+
+    private static LockFactory connect(Builder options, String dsn) {
         PersistingStore store = StoreProvider.connect(dsn);
-        LockFactory factory = new LockFactory(store, Optional.of(store));
+        LockFactory factory = new LockFactory(options, store, Optional.of(store));
         factory.warmUp();
         return factory;
     }
@@ -277,6 +309,60 @@ public final class LockFactory implements AutoCloseable {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** Options of a factory. Not thread-safe. */
+    public static final class Builder {
+
+        private static final int LONGEST_OWNER = 100;
+
+        private final Function<Builder, LockFactory> opening;
+        private final List<LockListener> listeners = new ArrayList<>();
+        private @Nullable String owner;
+
+        private Builder(Function<Builder, LockFactory> opening) {
+            this.opening = opening;
+        }
+
+        /**
+         * Sets the name under which other processes see who holds or waits for a lock. The default is the process and its
+         * host, such as {@code 4711@host}.
+         *
+         * @param name from 1 to 100 characters, none of them a control character
+         * @return this
+         * @throws IllegalArgumentException if the name is empty or too long, or contains a control character
+         */
+        public Builder owner(String name) {
+            boolean isPrintable = name.chars().noneMatch(Character::isISOControl);
+            if (name.isBlank() || name.length() > LONGEST_OWNER || !isPrintable) {
+                throw new IllegalArgumentException("the owner must be a name of 1 to " + LONGEST_OWNER
+                        + " characters without control characters, but is \"" + LockException.shown(name) + "\"");
+            }
+            this.owner = name;
+            return this;
+        }
+
+        /**
+         * Adds a listener to all locks of the factory.
+         *
+         * @param listener hears what they do
+         * @return this
+         */
+        public Builder listener(LockListener listener) {
+            listeners.add(Objects.requireNonNull(listener, "listener"));
+            return this;
+        }
+
+        /**
+         * Creates a factory. If the builder was made from a DSN, this opens the store and sends it a first request, as
+         * {@link LockFactory#connect} does.
+         *
+         * @return a factory with these options
+         * @throws IllegalArgumentException if no module on the class path supports the DSN, or if the DSN is invalid
+         */
+        public LockFactory build() {
+            return opening.apply(this);
         }
     }
 }
