@@ -109,14 +109,14 @@ final class LockEngine {
 
     private Outcome tryOnce(LockMode mode, AcquireCall call) {
         if (!mutex.takeUnlessWaiting()) {
-            return told(call, Outcome.BUSY);
+            return reported(call, Outcome.BUSY);
         }
         try {
             Outcome outcome = endedIfClosed(held.isHeld(), once(context.supported(mode)));
             if (outcome == Outcome.WITHDRAWN) {
                 context.checkOpen();
             }
-            return told(call, outcome);
+            return reported(call, outcome);
         } finally {
             granted = null;
             mutex.end();
@@ -141,10 +141,10 @@ final class LockEngine {
         Deadline end = Deadline.in(maxWait);
         var withdrawn = new CompletableFuture<Void>();
         if (!mutex.takeToWait(withdrawn, end)) {
-            return told(call, Outcome.BUSY);
+            return reported(call, Outcome.BUSY);
         }
         try {
-            return told(call, acquireInTurn(mode, end, withdrawn));
+            return reported(call, acquireInTurn(mode, end, withdrawn));
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {
@@ -155,7 +155,7 @@ final class LockEngine {
     }
 
     /** Has told how the call has ended, if somebody hears of it. */
-    private Outcome told(AcquireCall call, Outcome outcome) {
+    private Outcome reported(AcquireCall call, Outcome outcome) {
         Grant grant = granted;
         if (!call.isHeard()) {
             return outcome;
