@@ -1,6 +1,9 @@
 package dev.latchkey;
 
 import dev.latchkey.LocalWaitQueue.LocalWaiter;
+import dev.latchkey.LockListener.Operation;
+import dev.latchkey.events.LockEvents;
+import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.HandoffStore;
 import dev.latchkey.spi.NotifyingStore;
@@ -28,13 +31,15 @@ final class AcquireLoop {
     private final Optional<NotifyingStore> notifying;
     private final Optional<HandoffStore> handoff;
     private final LocalWaitQueue waitQueue;
+    private final LockEvents events;
 
-    AcquireLoop(PersistingStore store, LocalWaitQueue waitQueue) {
+    AcquireLoop(PersistingStore store, LocalWaitQueue waitQueue, LockEvents events) {
         this.store = store;
         this.hasOwnQueue = store.capability(BlockingStore.class).isPresent();
         this.notifying = store.capability(NotifyingStore.class);
         this.handoff = store.capability(HandoffStore.class);
         this.waitQueue = waitQueue;
+        this.events = events;
     }
 
     /** Whether others are to ask the store before this request. */
@@ -58,10 +63,12 @@ final class AcquireLoop {
                 return response;
             }
         }
-        return Optional.of(
-                withdrawn.toCompletableFuture().isDone()
-                        ? Response.Conflicted.NO_HINT
-                        : store.save(request.with(RetryIntent.ONCE)));
+        if (withdrawn.toCompletableFuture().isDone()) {
+            return Optional.of(Response.Conflicted.NO_HINT);
+        }
+        try (StoreCall call = events.storeCall(Operation.ACQUIRE)) {
+            return Optional.of(call.answered(store.save(request.with(RetryIntent.ONCE))));
+        }
     }
 
     /** It listens from its first question on: whoever is passed a hold before that needs no subscription. */
@@ -78,7 +85,10 @@ final class AcquireLoop {
                 }
                 subscription = subscription == null ? subscribe(request) : subscription;
                 CompletionStage<?> mayBeFree = subscription.next();
-                Response response = store.save(request);
+                Response response;
+                try (StoreCall call = events.storeCall(Operation.ACQUIRE)) {
+                    response = call.answered(store.save(request));
+                }
                 if (!(response instanceof Response.Conflicted conflict)) {
                     waiter.granted(request.mode());
                     return Optional.of(response);
@@ -117,7 +127,10 @@ final class AcquireLoop {
         if (next.isPresent() && handOff(key, next.get())) {
             return true;
         }
-        boolean wasOurs = store.delete(key);
+        boolean wasOurs;
+        try (StoreCall call = events.storeCall(Operation.RELEASE)) {
+            wasOurs = call.answered(store.delete(key));
+        }
         if (next.isPresent()) {
             waitQueue.releasedForOthers(resource);
         } else {
@@ -141,7 +154,10 @@ final class AcquireLoop {
 
     private boolean handOff(Key key, LocalWaiter next) {
         try {
-            Optional<Response.Granted> granted = handoff.orElseThrow().handOff(key, next.request());
+            Optional<Response.Granted> granted;
+            try (StoreCall call = events.storeCall(Operation.HAND_OFF)) {
+                granted = call.answered(handoff.orElseThrow().handOff(key, next.request()));
+            }
             granted.ifPresentOrElse(next::handOff, next::passNothing);
             return granted.isPresent();
         } catch (RuntimeException | Error e) {

@@ -26,6 +26,9 @@ final class ActiveLocks {
 
         boolean isHeld();
 
+        /** Notices if what was held is over. */
+        void look();
+
         /** Whether the store keeps something of it that does not end by itself. */
         boolean hasToEnd();
 
@@ -109,6 +112,18 @@ final class ActiveLocks {
     private void removeIfIdle(Entry one) {
         if (one.isIdle()) {
             all.computeIfPresent(one, (same, present) -> same.isIdle() ? null : present);
+        }
+    }
+
+    void lookAtAll() {
+        all.keySet().forEach(one -> look(one.holder));
+    }
+
+    private static void look(Holder one) {
+        try {
+            one.look();
+        } catch (Throwable e) {
+            log.error("lock.look_failed resource={}", LockException.shown(one.resource()), e);
         }
     }
 

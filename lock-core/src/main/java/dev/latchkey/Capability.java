@@ -15,6 +15,12 @@ public enum Capability {
     SHARING,
     /** {@link LockFactory#holders} can return who holds a lock. Without it, that method throws. */
     HOLDERS,
+    /** {@link LockFactory#list} can return what is held. Without it, that method throws. */
+    LISTING,
+    /** {@link LockFactory#waiters} can return who waits. Without it, that method throws. */
+    WAITERS,
+    /** {@link LockFactory#forceRelease} can end the hold of somebody else. Without it, that method throws. */
+    FORCE_RELEASE,
     /** Keys can be serialized and used in another process. Without it, {@link Key#serialize()} throws. */
     TRAVELLING_KEYS
 }

@@ -1,7 +1,9 @@
 package dev.latchkey;
 
+import dev.latchkey.events.LockEvents;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +25,9 @@ final class FactoryContext {
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.LockFactory");
 
+    /** How late listeners may hear of the end of a hold. */
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
     private final Optional<BlockingStore> blocking;
@@ -29,6 +35,8 @@ final class FactoryContext {
     private final @Nullable String processBound;
     private final AcquireLoop acquireLoop;
     private final FactoryThreads threads;
+    private final String owner;
+    private final LockEvents events;
     private final RenewalScheduler renewalScheduler;
     private final ActiveLocks active = new ActiveLocks();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -37,26 +45,42 @@ final class FactoryContext {
     private final ReentrantLock closing = new ReentrantLock();
 
     private final AtomicBoolean fallbackTold = new AtomicBoolean();
+    private final AtomicBoolean willLook = new AtomicBoolean();
 
     FactoryContext(PersistingStore store) {
         this(store, new FactoryThreads());
     }
 
     FactoryContext(PersistingStore store, FactoryThreads threads) {
+        this(store, threads, LocalProcess.description(), List.of());
+    }
+
+    FactoryContext(PersistingStore store, FactoryThreads threads, String owner, List<LockListener> listeners) {
         this.threads = threads;
         this.store = store;
+        this.owner = owner;
+        this.events = new LockEvents(listeners, threads::listenLater);
         this.expiring = store.capability(ExpiringStore.class);
         this.blocking = store.capability(BlockingStore.class);
         this.shares = store.capability(SharedStore.class).isPresent();
         this.processBound =
                 store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
-        this.acquireLoop = new AcquireLoop(store, new LocalWaitQueue());
-        this.renewalScheduler = new RenewalScheduler(threads, store, expiring);
+        this.acquireLoop = new AcquireLoop(store, new LocalWaitQueue(), events);
+        this.renewalScheduler = new RenewalScheduler(threads, store, expiring, events);
         ShutdownHook.closes(this);
     }
 
     PersistingStore store() {
         return store;
+    }
+
+    /** Who the factory is, as other processes are shown it. */
+    String owner() {
+        return owner;
+    }
+
+    LockEvents events() {
+        return events;
     }
 
     Optional<ExpiringStore> expiring() {
@@ -93,6 +117,24 @@ final class FactoryContext {
             log.debug("lock.shared_as_exclusive store={}", store.getClass().getSimpleName());
         }
         return LockMode.EXCLUSIVE;
+    }
+
+    /**
+     * Something is held, and listeners are to hear of its end, too, where nobody looks for it. An alarm for each hold would wake
+     * a thread in each cycle of acquire and release.
+     */
+    void lookLater() {
+        if (events.hasListeners() && !willLook.get() && willLook.compareAndSet(false, true)) {
+            Future<?> unused = threads.alarmAt(Deadline.in(LOOK), this::lookAtAll);
+        }
+    }
+
+    private void lookAtAll() {
+        willLook.set(false);
+        active.lookAtAll();
+        if (!active.isEmpty()) {
+            lookLater();
+        }
     }
 
     ActiveLocks active() {

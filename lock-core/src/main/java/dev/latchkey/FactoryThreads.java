@@ -20,18 +20,22 @@ import org.jspecify.annotations.Nullable;
  * <p>The alarm thread notices the local end of leases and does no I/O, so that no slow server can delay it. The renewer
  * refreshes leases. The notifier runs the users' listeners. The ender tells the store of holds that reached their max hold: it
  * may wait for calls of users, and for a store that hangs, which must not delay a renewal. An interrupt runs on a thread that
- * ends soon after it, for what it sets off in the interrupted thread's channel may take long.
+ * ends soon after it, for what it sets off in the interrupted thread's channel may take long. The listener runs the
+ * {@link LockListener}s, so that none of them delays who is told of a loss.
  */
 final class FactoryThreads implements AutoCloseable {
 
     /** How long to wait for a thread where none was to be had. */
     private static final long LATER_MILLIS = 100;
 
+    private static final long EVENTS_MILLIS = 10;
+
     private final ScheduledThreadPoolExecutor alarm;
     private final ScheduledThreadPoolExecutor renewer;
     private final ThreadPoolExecutor notifier;
     private final ThreadPoolExecutor ender;
     private final ThreadPoolExecutor interrupter;
+    private final ScheduledThreadPoolExecutor listener;
 
     FactoryThreads() {
         this(Thread::new);
@@ -50,6 +54,9 @@ final class FactoryThreads implements AutoCloseable {
                 new ThreadPoolExecutor.DiscardPolicy());
         ender = ending(daemon(threads, "latchkey-ender"), 1, new LinkedBlockingQueue<>());
         interrupter = ending(daemon(threads, "latchkey-interrupter"), Integer.MAX_VALUE, new SynchronousQueue<>());
+        listener = scheduler(daemon(threads, "latchkey-listener"));
+        listener.setKeepAliveTime(1, TimeUnit.SECONDS);
+        listener.allowCoreThreadTimeOut(true);
     }
 
     Future<?> alarmAt(Deadline deadline, Runnable task) {
@@ -95,11 +102,19 @@ final class FactoryThreads implements AutoCloseable {
         notifier.prestartCoreThread();
     }
 
+    /** Runs what may take long, and is not urgent: who has many of these need not wake the thread for each. */
+    void listenLater(Runnable task) {
+        Future<?> unused = listener.schedule(task, EVENTS_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
     Executor notifier() {
         return notifier;
     }
 
-    /** Stops alarms and renewals at once; what the notifier was given before is still delivered. */
+    /**
+     * Stops alarms and renewals at once; what the notifier was given before is still delivered. The listener's thread ends by
+     * itself, for calls that are in progress have events yet.
+     */
     @Override
     public void close() {
         alarm.shutdownNow();

@@ -2,8 +2,11 @@ package dev.latchkey;
 
 import dev.latchkey.Effect.ReleasedHold;
 import dev.latchkey.Hold.PendingRequest;
+import dev.latchkey.LockListener.End;
+import dev.latchkey.LockListener.Operation;
 import dev.latchkey.LockSettings.AutoRelease;
 import dev.latchkey.LockSettings.OnLoss;
+import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
@@ -57,6 +60,11 @@ final class HeldLock implements ActiveLocks.Holder {
         return state.hold().isPresent();
     }
 
+    @Override
+    public void look() {
+        boolean unused = monitor.run(state.look());
+    }
+
     /** {@inheritDoc} Also if nobody has noticed the end of its max hold yet. */
     @Override
     public boolean hasToEnd() {
@@ -64,8 +72,8 @@ final class HeldLock implements ActiveLocks.Holder {
                 || (settings.hasMaxHold() && state.tracker().isPresent());
     }
 
-    /** Believes what the store granted to a thread that is going to work under it; false if it has ended meanwhile. */
-    boolean begins(PendingRequest pending, Hold hold) {
+    /** Believes what the store granted to a thread that is going to work under it; empty if it has ended meanwhile. */
+    Optional<HoldTracker> begins(PendingRequest pending, Hold hold) {
         try {
             return adopt(pending, hold);
         } catch (RuntimeException | Error e) {
@@ -78,7 +86,7 @@ final class HeldLock implements ActiveLocks.Holder {
         }
     }
 
-    private boolean adopt(PendingRequest pending, Hold hold) {
+    private Optional<HoldTracker> adopt(PendingRequest pending, Hold hold) {
         Optional<HoldTracker> tracker = monitor.run(state.granted(pending, hold));
         tracker.ifPresent(current -> {
             refresher.renewInTime(current, hold.deadline());
@@ -86,7 +94,7 @@ final class HeldLock implements ActiveLocks.Holder {
                 current.interruptsOnLoss(Thread.currentThread());
             }
         });
-        return tracker.isPresent();
+        return tracker;
     }
 
     /** A wait that was withdrawn because what was held is over has to say so, whoever knows it already. */
@@ -158,8 +166,9 @@ final class HeldLock implements ActiveLocks.Holder {
 
     private Optional<Response.Granted> find(PendingRequest pending) {
         LeaseMonitor.Asking asking = monitor.asking();
-        try (asking) {
-            return context.store().find(pending.key());
+        try (asking;
+                StoreCall call = context.events().storeCall(Operation.FIND)) {
+            return call.answered(context.store().find(pending.key()));
         } catch (RuntimeException e) {
             if (isHeld() || state.isCurrent(pending)) {
                 throw e;
@@ -177,12 +186,28 @@ final class HeldLock implements ActiveLocks.Holder {
         // In a step of its own: a loss that cannot be told is not forgotten, nor what it has left in the store.
         boolean unused = monitor.run(state.look());
         ReleasedHold released = monitor.run(state.letGo());
-        Releaser.Result result = releaser.end(released);
-        boolean wasHeld = released.loss() == null && released.held() != null;
-        if (wasHeld && result.reason() != null) {
-            monitor.tell(state.lastLoss().listeners(), result.reason());
+        Releaser.Result result;
+        try {
+            result = releaser.end(released);
+        } catch (RuntimeException | Error e) {
+            tellEnd(released, End.RELEASE_FAILED);
+            throw e;
         }
+        boolean wasHeld = released.loss() == null && released.held() != null;
+        LossReason found = result.reason();
+        if (wasHeld && found != null) {
+            monitor.tell(state.lastLoss().listeners(), found);
+            Optional.ofNullable(released.tracker()).ifPresent(tracker -> tracker.tellLoss(found));
+        }
+        tellEnd(released, End.RELEASED);
         return result;
+    }
+
+    /** Unless it was lost before, which was told then. */
+    private void tellEnd(ReleasedHold released, End end) {
+        if (context.events().isOn() && released.held() != null && released.tracker() != null) {
+            released.tracker().tellEnd(end);
+        }
     }
 
     private void letGoQuietly() {
@@ -215,7 +240,10 @@ final class HeldLock implements ActiveLocks.Holder {
                         "a request that was not answered may still shorten or demote the hold: release it instead of transferring it",
                         null);
             }
-            return monitor.run(state.transferKey());
+            Optional<HoldTracker> tracker = state.tracker();
+            Optional<Key> given = monitor.run(state.transferKey());
+            given.ifPresent(key -> tracker.ifPresent(ended -> ended.tellEnd(End.TRANSFERRED)));
+            return given;
         });
     }
 
@@ -241,6 +269,7 @@ final class HeldLock implements ActiveLocks.Holder {
 
     private boolean leave() {
         state.stopWatching();
+        state.tracker().ifPresent(left -> left.tellEnd(End.LEFT));
         releaser.endOverdueInTurn();
         active.leaves();
         return false;

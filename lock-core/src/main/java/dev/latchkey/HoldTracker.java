@@ -1,8 +1,12 @@
 package dev.latchkey;
 
+import dev.latchkey.LockListener.End;
+import dev.latchkey.events.HoldRecord;
+import dev.latchkey.events.LockEvents;
 import dev.latchkey.spi.RefreshResult;
 import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +27,14 @@ final class HoldTracker {
     private volatile @Nullable Deadline minHoldEnd;
     private boolean ended;
     private @Nullable LossReason loss;
+
+    /** What is told of this hold; null until its begin was told, and if nobody hears of it. */
+    private @Nullable HoldRecord told;
+
+    private boolean isEndTold;
+
+    /** The end that came before the begin was told, which has to come first. */
+    private @Nullable Consumer<HoldRecord> untoldEnd;
 
     /** Replaces the alarm, unless the hold has ended. */
     synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {
@@ -161,6 +173,44 @@ final class HoldTracker {
     /** Why the hold was lost; null if it was not. */
     synchronized @Nullable LossReason loss() {
         return loss;
+    }
+
+    /** Tells of the begin, unless it was told before, or nobody hears of it. */
+    void tellBegin(LockEvents events, String resource, LockMode mode) {
+        if (events.isOn()) {
+            synchronized (this) {
+                if (told == null) {
+                    told = events.hold(resource, mode);
+                    if (untoldEnd != null) {
+                        untoldEnd.accept(told);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Tells that it was given up, unless another end was told before. */
+    void tellEnd(End end) {
+        Duration held = Duration.ofNanos(heldNanos());
+        tellEnd(record -> record.released(end, held));
+    }
+
+    /** Tells that it is lost, unless another end was told before. */
+    void tellLoss(LossReason reason) {
+        Duration held = Duration.ofNanos(heldNanos());
+        tellEnd(record -> record.lost(reason, held));
+    }
+
+    private synchronized void tellEnd(Consumer<HoldRecord> end) {
+        if (isEndTold) {
+            return;
+        }
+        isEndTold = true;
+        if (told != null) {
+            end.accept(told);
+        } else {
+            untoldEnd = end;
+        }
     }
 
     long heldMillis() {

@@ -194,6 +194,7 @@ final class LeaseMonitor {
     /** What ends it in the store, and lets a rival in, comes last. */
     private void finish(Loss loss, Runnable end) {
         active.mayBeIdle();
+        Optional.ofNullable(loss.tracker()).ifPresent(tracker -> tracker.tellLoss(loss.reason()));
         tell(loss.listeners(), loss.reason());
         interruptWorker(loss, end);
     }

@@ -1,6 +1,11 @@
 package dev.latchkey;
 
 import dev.latchkey.Hold.PendingRequest;
+import dev.latchkey.LockConflictedException.Reason;
+import dev.latchkey.LockListener.Change;
+import dev.latchkey.LockListener.Operation;
+import dev.latchkey.events.AcquireCall;
+import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -37,6 +42,23 @@ final class LockEngine {
         Optional<Response> ask(Request request) throws X;
     }
 
+    /** What was granted, for those who hear of it. */
+    private record Grant(HoldTracker tracker, LockMode mode, Change change) {
+
+        static Change change(PendingRequest pending, LockMode now) {
+            if (pending.isFresh()) {
+                return Change.BEGUN;
+            }
+            if (pending.adopted()) {
+                return Change.ADOPTED;
+            }
+            if (!pending.key().held().map(Key.Held::mode).filter(now::equals).isEmpty()) {
+                return Change.RENEWED;
+            }
+            return now == LockMode.EXCLUSIVE ? Change.PROMOTED : Change.DEMOTED;
+        }
+    }
+
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
     /** One may be due to a pause of this process. */
@@ -48,6 +70,9 @@ final class LockEngine {
     private final Releaser releaser;
     private final HeldLock held;
     private final LeaseMonitor monitor;
+
+    /** In the turn: the mode and the change of what was granted to the call, for those who hear of it. */
+    private @Nullable Grant granted;
 
     LockEngine(
             FactoryContext context,
@@ -73,16 +98,27 @@ final class LockEngine {
 
     Outcome tryAcquire(LockMode mode) {
         context.checkOpen();
+        AcquireCall call = context.events().acquire(state.resource(), mode);
+        try {
+            return tryOnce(mode, call);
+        } catch (RuntimeException | Error e) {
+            call.failed(e);
+            throw e;
+        }
+    }
+
+    private Outcome tryOnce(LockMode mode, AcquireCall call) {
         if (!mutex.takeUnlessWaiting()) {
-            return Outcome.BUSY;
+            return reported(call, Outcome.BUSY);
         }
         try {
             Outcome outcome = endedIfClosed(held.isHeld(), once(context.supported(mode)));
             if (outcome == Outcome.WITHDRAWN) {
                 context.checkOpen();
             }
-            return outcome;
+            return reported(call, outcome);
         } finally {
+            granted = null;
             mutex.end();
         }
     }
@@ -92,19 +128,53 @@ final class LockEngine {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
+        AcquireCall call = context.events().acquire(state.resource(), mode);
+        try {
+            return acquireWithin(mode, maxWait, call);
+        } catch (InterruptedException | RuntimeException | Error e) {
+            call.failed(e);
+            throw e;
+        }
+    }
+
+    private Outcome acquireWithin(LockMode mode, Duration maxWait, AcquireCall call) throws InterruptedException {
         Deadline end = Deadline.in(maxWait);
         var withdrawn = new CompletableFuture<Void>();
         if (!mutex.takeToWait(withdrawn, end)) {
-            return Outcome.BUSY;
+            return reported(call, Outcome.BUSY);
         }
         try {
-            return acquireInTurn(mode, end, withdrawn);
+            return reported(call, acquireInTurn(mode, end, withdrawn));
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {
+            granted = null;
             mutex.end();
             monitor.endOverdue();
         }
+    }
+
+    /** Has told how the call has ended, if somebody hears of it. */
+    private Outcome reported(AcquireCall call, Outcome outcome) {
+        Grant grant = granted;
+        if (!call.isHeard()) {
+            return outcome;
+        }
+        if (outcome == Outcome.GRANTED && grant != null) {
+            grant.tracker().tellBegin(context.events(), state.resource(), grant.mode());
+            call.acquired(grant.mode(), grant.change());
+            context.lookLater();
+        } else {
+            call.conflicted(
+                    switch (outcome) {
+                        case BUSY -> Reason.BUSY;
+                        case REFUSED -> Reason.PROMOTION_REFUSED;
+                        case WITHDRAWN -> Reason.CLOSED_WHILE_WAITING;
+                        case TOO_LATE -> Reason.GRANTED_TOO_LATE;
+                        case CONFLICTED, GRANTED, IN_DOUBT -> Reason.HELD_BY_ANOTHER;
+                    });
+        }
+        return outcome;
     }
 
     private Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
@@ -182,7 +252,9 @@ final class LockEngine {
     }
 
     private Optional<Response> save(Request request) {
-        return Optional.of(context.store().save(request));
+        try (StoreCall call = context.events().storeCall(Operation.ACQUIRE)) {
+            return Optional.of(call.answered(context.store().save(request)));
+        }
     }
 
     /** In the store's own queue where it has one. Else it tries once, unless others wait here, and only then waits. */
@@ -191,21 +263,33 @@ final class LockEngine {
         Optional<BlockingStore> queue = context.blocking();
         if (queue.isPresent()) {
             Duration maxWait = end.remaining();
-            return maxWait.isZero()
-                    ? save(request)
-                    : Optional.of(queue.get().waitAndSave(request.with(RetryIntent.AGAIN), maxWait, withdrawn));
+            return maxWait.isZero() ? save(request) : queue(queue.get(), request, maxWait, withdrawn);
         }
         AcquireLoop loop = context.acquireLoop();
         if (loop.hasLine(request)) {
             return loop.await(request, Duration.ZERO, end, withdrawn);
         }
         RetryIntent intent = end.isOver() ? RetryIntent.ONCE : RetryIntent.AGAIN;
-        Response first = context.store().save(request.with(intent));
+        Response first = save(request.with(intent)).orElseThrow();
         // A promoter that said it would ask again does so, also when that has taken its time: else its mark would stay.
         boolean leavesMark = intent == RetryIntent.AGAIN && request.key().held().isPresent();
         return first instanceof Response.Conflicted conflict && (leavesMark || !end.isOver())
                 ? loop.await(request, conflict.retryAfter(), end, withdrawn)
                 : Optional.of(first);
+    }
+
+    private Optional<Response> queue(
+            BlockingStore store, Request request, Duration maxWait, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
+        try (StoreCall call = context.events().storeCall(Operation.WAIT)) {
+            try {
+                return Optional.of(
+                        call.answered(store.waitAndSave(request.with(RetryIntent.AGAIN), maxWait, withdrawn)));
+            } catch (InterruptedException e) {
+                call.interrupted();
+                throw e;
+            }
+        }
     }
 
     private <X extends Exception> Outcome take(LockMode mode, Ask<X> ask) throws X {
@@ -272,8 +356,8 @@ final class LockEngine {
         monitor.throwIfLost(pending, failure);
     }
 
-    private Outcome granted(PendingRequest pending, LockMode mode, Response.Granted granted, long start) {
-        Hold hold = pending.atMost(mode, Hold.of(granted));
+    private Outcome granted(PendingRequest pending, LockMode mode, Response.Granted answer, long start) {
+        Hold hold = pending.atMost(mode, Hold.of(answer));
         if (hold.isOver()) {
             if (pending.isFresh()) {
                 releaser.giveBack(pending.key(), null);
@@ -283,7 +367,8 @@ final class LockEngine {
             boolean unused = monitor.run(state.look());
             throw monitor.lost(pending, hold.whyOver(), "its lease ended before the store answered");
         }
-        if (!held.begins(pending, hold)) {
+        Optional<HoldTracker> tracker = held.begins(pending, hold);
+        if (tracker.isEmpty()) {
             releaser.giveBack(pending.key(), null);
             throw monitor.lost(pending, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
         }
@@ -298,6 +383,9 @@ final class LockEngine {
                     hold.fencingToken(),
                     pending.ttl().toMillis(),
                     (System.nanoTime() - start) / 1_000_000);
+        }
+        if (context.events().isOn()) {
+            granted = new Grant(tracker.get(), hold.mode(), Grant.change(pending, hold.mode()));
         }
         return Outcome.GRANTED;
     }

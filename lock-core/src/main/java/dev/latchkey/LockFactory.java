@@ -1,11 +1,18 @@
 package dev.latchkey;
 
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -13,6 +20,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,12 +46,36 @@ public final class LockFactory implements AutoCloseable {
      * @param store the store that keeps the holds
      */
     public LockFactory(PersistingStore store) {
-        this(Objects.requireNonNull(store, "store"), Optional.empty());
+        this(builder(store), store, Optional.empty());
     }
 
-    private LockFactory(PersistingStore store, Optional<PersistingStore> ownStore) {
-        this.context = new FactoryContext(store);
+    private LockFactory(Builder options, PersistingStore store, Optional<PersistingStore> ownStore) {
+        String owner = options.owner == null ? LocalProcess.description() : options.owner;
+        this.context = new FactoryContext(store, new FactoryThreads(), owner, options.listeners);
         this.ownStore = ownStore;
+    }
+
+    /**
+     * Returns a builder for a factory with options, over a store that the caller owns: {@link #close()} does not close the
+     * store.
+     *
+     * @param store the store that keeps the holds
+     * @return a builder
+     */
+    public static Builder builder(PersistingStore store) {
+        Objects.requireNonNull(store, "store");
+        return new Builder(options -> new LockFactory(options, store, Optional.empty()));
+    }
+
+    /**
+     * Returns a builder for a factory with options, over the store that a DSN names, as {@link #connect} opens it.
+     *
+     * @param dsn the kind of store and its address
+     * @return a builder
+     */
+    public static Builder builder(String dsn) {
+        Objects.requireNonNull(dsn, "dsn");
+        return new Builder(options -> connect(options, dsn));
     }
 
     /**
@@ -62,8 +95,12 @@ public final class LockFactory implements AutoCloseable {
      *     add), or if the DSN is invalid; no message contains a password
      */
     public static LockFactory connect(String dsn) {
+        return builder(dsn).build();
+    }
+
+    private static LockFactory connect(Builder options, String dsn) {
         PersistingStore store = StoreProvider.connect(dsn);
-        LockFactory factory = new LockFactory(store, Optional.of(store));
+        LockFactory factory = new LockFactory(options, store, Optional.of(store));
         factory.warmUp();
         return factory;
     }
@@ -173,6 +210,10 @@ public final class LockFactory implements AutoCloseable {
             case LEASES -> context.expiring().isPresent();
             case SHARING -> context.store().capability(SharedStore.class).isPresent();
             case HOLDERS -> context.store().capability(InspectableStore.class).isPresent();
+            case LISTING -> context.store().capability(ListingStore.class).isPresent();
+            case WAITERS -> context.store().capability(WaiterListingStore.class).isPresent();
+            case FORCE_RELEASE ->
+                context.store().capability(ForceReleaseStore.class).isPresent();
             case TRAVELLING_KEYS -> context.processBound() == null;
         };
     }
@@ -188,10 +229,65 @@ public final class LockFactory implements AutoCloseable {
      */
     public List<Holder> holders(String resource) {
         Objects.requireNonNull(resource, "resource");
+        return asked(InspectableStore.class, "return who holds a lock").holders(resource);
+    }
+
+    /**
+     * Returns who waits for a resource, for people and for monitoring. The result may be outdated when it is read.
+     *
+     * @param resource the name of what the lock protects
+     * @return who waits, the next one to be granted first; empty if nobody does
+     * @throws UnsupportedOperationException if the store has no {@link Capability#WAITERS}
+     * @throws LockStorageException if the store failed or did not answer
+     */
+    public List<QueuedWaiter> waiters(String resource) {
+        Objects.requireNonNull(resource, "resource");
+        return asked(WaiterListingStore.class, "return who waits for a lock").waiters(resource);
+    }
+
+    /**
+     * Lists what is held by any process, for people and for monitoring, one page at a time. A resource that is held from
+     * the first page to the last is listed exactly once.
+     *
+     * @param prefix what the names of the resources start with; empty for all
+     * @param after {@link ResourcePage#next()} of the page before; empty for the first page
+     * @param limit the largest number of resources to return: from 1 to {@link ListingStore#MAX_PAGE}
+     * @return the page
+     * @throws IllegalArgumentException if the limit is out of range
+     * @throws UnsupportedOperationException if the store has no {@link Capability#LISTING}
+     * @throws LockStorageException if the store failed or did not answer
+     */
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        Objects.requireNonNull(prefix, "prefix");
+        Objects.requireNonNull(after, "after");
+        if (limit < 1 || limit > ListingStore.MAX_PAGE) {
+            throw new IllegalArgumentException(
+                    "limit must be from 1 to " + ListingStore.MAX_PAGE + ", but is " + limit);
+        }
+        return asked(ListingStore.class, "list what is held").list(prefix, after, limit);
+    }
+
+    /**
+     * Ends the exclusive hold of somebody else, for operators. The next waiter is granted the lock, as after a release.
+     * The holder loses it with {@link LossReason#FORCED}: at once where the store can send it a message, else by its next
+     * renewal. Until then it may go on with its work, so that two may work at once: this is for a holder that is known to
+     * be stuck or gone.
+     *
+     * @param resource the name of what the lock protects
+     * @param fencingToken the fencing token of the hold to end, as {@link #holders} shows it; a newer hold is left alone
+     * @return true if this call ended the hold; false if it did not exist any more
+     * @throws UnsupportedOperationException if the store has no {@link Capability#FORCE_RELEASE}
+     * @throws LockStorageException if the store failed or did not answer; the hold may then have ended or not
+     */
+    public boolean forceRelease(String resource, long fencingToken) {
+        Objects.requireNonNull(resource, "resource");
+        return asked(ForceReleaseStore.class, "end the hold of somebody else").forceRelease(resource, fencingToken);
+    }
+
+    private <S extends PersistingStore> S asked(Class<S> capability, String what) {
         return context.store()
-                .capability(InspectableStore.class)
-                .orElseThrow(() -> new UnsupportedOperationException("this store cannot return who holds a lock"))
-                .holders(resource);
+                .capability(capability)
+                .orElseThrow(() -> new UnsupportedOperationException("this store cannot " + what));
     }
 
     /**
@@ -213,6 +309,60 @@ public final class LockFactory implements AutoCloseable {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** Options of a factory. Not thread-safe. */
+    public static final class Builder {
+
+        private static final int LONGEST_OWNER = 100;
+
+        private final Function<Builder, LockFactory> opening;
+        private final List<LockListener> listeners = new ArrayList<>();
+        private @Nullable String owner;
+
+        private Builder(Function<Builder, LockFactory> opening) {
+            this.opening = opening;
+        }
+
+        /**
+         * Sets the name under which other processes see who holds or waits for a lock. The default is the process and its
+         * host, such as {@code 4711@host}.
+         *
+         * @param name from 1 to 100 characters, none of them a control character
+         * @return this
+         * @throws IllegalArgumentException if the name is empty or too long, or contains a control character
+         */
+        public Builder owner(String name) {
+            boolean isPrintable = name.chars().noneMatch(Character::isISOControl);
+            if (name.isBlank() || name.length() > LONGEST_OWNER || !isPrintable) {
+                throw new IllegalArgumentException("the owner must be a name of 1 to " + LONGEST_OWNER
+                        + " characters without control characters, but is \"" + LockException.shown(name) + "\"");
+            }
+            this.owner = name;
+            return this;
+        }
+
+        /**
+         * Adds a listener to all locks of the factory.
+         *
+         * @param listener hears what they do
+         * @return this
+         */
+        public Builder listener(LockListener listener) {
+            listeners.add(Objects.requireNonNull(listener, "listener"));
+            return this;
+        }
+
+        /**
+         * Creates a factory. If the builder was made from a DSN, this opens the store and sends it a first request, as
+         * {@link LockFactory#connect} does.
+         *
+         * @return a factory with these options
+         * @throws IllegalArgumentException if no module on the class path supports the DSN, or if the DSN is invalid
+         */
+        public LockFactory build() {
+            return opening.apply(this);
         }
     }
 }

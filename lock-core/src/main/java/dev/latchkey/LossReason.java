@@ -10,6 +10,8 @@ public enum LossReason {
      * The hold is no longer in the store, although its lease has not ended: somebody else released it with the same key.
      */
     RELEASED_ELSEWHERE,
+    /** An operator ended the hold ({@link LockFactory#forceRelease}). */
+    FORCED,
     /** The session, connection or file that carried the hold ended. */
     SESSION_LOST,
     /** The store could not be reached until the lease ended. */

@@ -1,7 +1,9 @@
 package dev.latchkey;
 
 import dev.latchkey.Hold.PendingRequest;
+import dev.latchkey.LockListener.Operation;
 import dev.latchkey.OperationMutex.RequestMutex;
+import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
@@ -104,12 +106,14 @@ final class Refresher {
     }
 
     private Response ask(Request request) {
-        return context.expiring()
-                .map(store -> store.refresh(request))
-                .orElseGet(() -> context.store()
-                        .find(request.key())
-                        .<Response>map(granted -> granted)
-                        .orElse(new Response.Lost(LossReason.SESSION_LOST)));
+        try (StoreCall call = context.events().storeCall(Operation.REFRESH)) {
+            return call.answered(context.expiring()
+                    .map(store -> store.refresh(request))
+                    .orElseGet(() -> context.store()
+                            .find(request.key())
+                            .<Response>map(granted -> granted)
+                            .orElse(new Response.Lost(LossReason.SESSION_LOST))));
+        }
     }
 
     /**
@@ -128,11 +132,13 @@ final class Refresher {
             throw monitor.found(pending, reason, "it could not be refreshed because it was no longer held");
         }
         boolean unused = monitor.run(state.look());
+        Optional<Duration> slack = state.hold().flatMap(Hold::remaining);
         Hold hold = Hold.of(granted);
         if (!confirm(pending, hold) || !monitor.run(state.look())) {
             throw monitor.found(
                     pending, hold.isOver() ? hold.whyOver() : LossReason.EXPIRED, "it was refreshed too late");
         }
+        slack.ifPresent(left -> context.events().renewed(state.resource(), left));
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.refreshed resource={} ttlMs={}",
@@ -144,7 +150,11 @@ final class Refresher {
     /** Believes that what is held is held on, as the store has answered; false if it has ended meanwhile. */
     boolean confirm(PendingRequest pending, Hold hold) {
         Optional<HoldTracker> tracker = hold.isOver() ? Optional.empty() : monitor.run(state.confirmed(pending, hold));
-        tracker.ifPresent(current -> renewInTime(current, hold.deadline()));
+        tracker.ifPresent(current -> {
+            current.tellBegin(context.events(), state.resource(), hold.mode());
+            context.lookLater();
+            renewInTime(current, hold.deadline());
+        });
         return tracker.isPresent();
     }
 

@@ -1,6 +1,8 @@
 package dev.latchkey;
 
 import dev.latchkey.Effect.ReleasedHold;
+import dev.latchkey.LockListener.Operation;
+import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -89,9 +91,13 @@ final class Releaser {
     /** The rest is nobody's any more: this Lock has to wait for its end like all others. */
     private boolean leave(Key key, Duration rest) {
         LockMode mode = key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        Response response = context.expiring()
-                .orElseThrow(() -> new IllegalStateException("a min hold without leases"))
-                .refresh(new Request(key, mode, rest, RetryIntent.ONCE, LeaseChange.SET));
+        Request request = new Request(key, mode, rest, RetryIntent.ONCE, LeaseChange.SET);
+        Response response;
+        try (StoreCall call = context.events().storeCall(Operation.REFRESH)) {
+            response = call.answered(context.expiring()
+                    .orElseThrow(() -> new IllegalStateException("a min hold without leases"))
+                    .refresh(request));
+        }
         state.renewKey();
         context.acquireLoop().shortened(key.resource());
         return response instanceof Response.Granted;
@@ -99,9 +105,13 @@ final class Releaser {
 
     private boolean delete(Key key) {
         // Those who wait with a closed factory are sent away.
-        return context.isClosed()
-                ? context.store().delete(key)
-                : context.acquireLoop().release(key);
+        return context.isClosed() ? deleteNow(key) : context.acquireLoop().release(key);
+    }
+
+    private boolean deleteNow(Key key) {
+        try (StoreCall call = context.events().storeCall(Operation.RELEASE)) {
+            return call.answered(context.store().delete(key));
+        }
     }
 
     /** In the Lock's turn and flight. A delete that was not answered may come late: its token is not used again. */
@@ -137,7 +147,7 @@ final class Releaser {
     void giveBack(Key key, @Nullable Throwable cause) {
         interruptWorkers(null);
         try {
-            context.store().delete(key);
+            boolean unused = deleteNow(key);
         } catch (RuntimeException e) {
             Optional.ofNullable(cause).filter(first -> first != e).ifPresent(first -> first.addSuppressed(e));
         } finally {

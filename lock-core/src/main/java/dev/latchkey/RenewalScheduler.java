@@ -1,5 +1,8 @@
 package dev.latchkey;
 
+import dev.latchkey.LockListener.Operation;
+import dev.latchkey.events.LockEvents;
+import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
@@ -52,15 +55,18 @@ final class RenewalScheduler {
     private final FactoryThreads threads;
     private final PersistingStore store;
     private final Optional<ExpiringStore> expiring;
+    private final LockEvents events;
     private final int batchSize;
 
     /** Touched by the renewer thread alone. */
     private final List<Renewal> due = new ArrayList<>();
 
-    RenewalScheduler(FactoryThreads threads, PersistingStore store, Optional<ExpiringStore> expiring) {
+    RenewalScheduler(
+            FactoryThreads threads, PersistingStore store, Optional<ExpiringStore> expiring, LockEvents events) {
         this.threads = threads;
         this.store = store;
         this.expiring = expiring;
+        this.events = events;
         this.batchSize = expiring.filter(ExpiringStore::refreshesAtOnce).isPresent() ? LARGEST_BATCH : 1;
     }
 
@@ -165,9 +171,12 @@ final class RenewalScheduler {
     }
 
     private List<RefreshResult> outcomes(List<Request> requests, Duration within) {
-        try {
+        try (StoreCall call = events.storeCall(Operation.REFRESH)) {
             List<RefreshResult> outcomes =
                     expiring.isPresent() ? expiring.get().refreshAll(requests, within) : findAll(requests);
+            if (outcomes.stream().noneMatch(RefreshResult.Failed.class::isInstance)) {
+                outcomes = call.answered(outcomes);
+            }
             if (outcomes.size() == requests.size()) {
                 return outcomes;
             }

@@ -1,7 +1,10 @@
 package dev.latchkey;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -28,6 +31,7 @@ class ArchitectureTest {
     static final ArchRule core_knows_no_driver = classes()
             .that()
             .doNotHaveSimpleName("LocalProcess")
+            .and(are(not(assignableTo("jdk.jfr.Event"))))
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
@@ -53,6 +57,14 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .areAssignableTo(Date.class)
             .because("the monotonic clock measures waits and leases, and the store's clock decides expiry");
+
+    /** A JVM may be without the flight recorder's module: no other class may need it. */
+    @ArchTest
+    static final ArchRule only_its_events_know_the_flight_recorder = noClasses()
+            .that(are(not(assignableTo("jdk.jfr.Event"))))
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("jdk.jfr..");
 
     /** By name, for there are several, and a method reference is no call. */
     @ArchTest
@@ -109,6 +121,7 @@ class ArchitectureTest {
         public SliceIdentifier getIdentifierOf(JavaClass type) {
             boolean isValue = Stream.of(
                             Key.class,
+                            LockListener.class,
                             LockMode.class,
                             LossReason.class,
                             LockException.class,

@@ -196,6 +196,9 @@ class LateEffectsTest {
         }
 
         @Override
+        public void look() {}
+
+        @Override
         public boolean hasToEnd() {
             return false;
         }

@@ -63,8 +63,8 @@ class RenewalSchedulerTest {
     /** Else the holder's own calls would wait for ever for an answer that nobody takes. */
     @Test
     void givenAnErrorBetweenTwoOfABatch_whenRenewed_thenEachThatHasBegunFailsAndIsRenewedAgain() throws Exception {
-        RenewalScheduler scheduler =
-                new RenewalScheduler(threads, context.store(), Optional.of((ExpiringStore) context.store()));
+        RenewalScheduler scheduler = new RenewalScheduler(
+                threads, context.store(), Optional.of((ExpiringStore) context.store()), context.events());
         List<Planned> planned = List.of(new Planned(true), new Planned(false));
 
         for (Planned renewal : planned) {

@@ -15,11 +15,14 @@ final class JavaSnippet {
     private static final List<String> IMPORTS = List.of(
             "dev.latchkey.*",
             "dev.latchkey.flock.*",
+            "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",
             "dev.latchkey.tree.*",
+            "io.micrometer.core.instrument.*",
+            "io.micrometer.core.instrument.simple.*",
             "java.nio.file.*",
             "java.time.*",
             "java.util.*");

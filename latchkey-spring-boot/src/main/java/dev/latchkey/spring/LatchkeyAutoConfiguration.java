@@ -1,6 +1,7 @@
 package dev.latchkey.spring;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockListener;
 import dev.latchkey.spi.PersistingStore;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
@@ -90,8 +91,10 @@ class LatchkeyAutoConfiguration {
     @Bean(LatchkeyLifecycle.FACTORY)
     @Lazy
     @ConditionalOnMissingBean
-    LockFactory latchkeyLockFactory(PersistingStore store) {
-        return new LockFactory(store);
+    LockFactory latchkeyLockFactory(PersistingStore store, ObjectProvider<LockListener> listeners) {
+        LockFactory.Builder builder = LockFactory.builder(store);
+        listeners.orderedStream().forEach(builder::listener);
+        return builder.build();
     }
 
     @Bean

@@ -48,6 +48,8 @@ class MissingDependenciesIT {
             Spring's part for SQL          | flock | spring-jdbc, spring-boot-jdbc
             transactions                   | flock | spring-tx, spring-jdbc, spring-boot-jdbc, spring-boot-transaction, spring-data-redis, spring-boot-data-redis
             Reactor                        | jdbc  | reactor-core, reactive-streams, lettuce-core
+            the metrics of Latchkey        | jdbc  | latchkey-micrometer
+            Micrometer                     | jdbc  | micrometer-core
             health                         | jdbc  | spring-boot-health
             the actuator                   | jdbc  | spring-boot-actuator, spring-boot-actuator-autoconfigure, spring-boot-health
             the tests of Boot              | jdbc  | spring-boot-test, spring-boot-test-autoconfigure, spring-test

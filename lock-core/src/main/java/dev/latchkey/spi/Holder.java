@@ -11,7 +11,27 @@ import java.util.OptionalLong;
  * @param mode the mode of the hold
  * @param fencingToken the fencing token of an exclusive hold
  * @param remaining the rest of the lease by the store's clock; empty without a lease
- * @param description the holder, for people: a process, a host, a session; empty if unknown
+ * @param held how long ago the hold was granted, by the store's clock; empty if the store does not keep it
+ * @param description the holder, for people: the owner name of its factory, a process, a host, a session; empty if
+ *     unknown
  */
 public record Holder(
-        LockMode mode, OptionalLong fencingToken, Optional<Duration> remaining, Optional<String> description) {}
+        LockMode mode,
+        OptionalLong fencingToken,
+        Optional<Duration> remaining,
+        Optional<Duration> held,
+        Optional<String> description) {
+
+    /**
+     * Creates a holder of a store that does not keep when a hold was granted.
+     *
+     * @param mode the mode of the hold
+     * @param fencingToken the fencing token of an exclusive hold
+     * @param remaining the rest of the lease by the store's clock; empty without a lease
+     * @param description the holder, for people; empty if unknown
+     */
+    public Holder(
+            LockMode mode, OptionalLong fencingToken, Optional<Duration> remaining, Optional<String> description) {
+        this(mode, fencingToken, remaining, Optional.empty(), description);
+    }
+}

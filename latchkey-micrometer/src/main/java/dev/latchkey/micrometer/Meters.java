@@ -1,0 +1,73 @@
+package dev.latchkey.micrometer;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The meters of one store, each looked up in the registry once. */
+final class Meters {
+
+    private final MeterRegistry registry;
+    private final Tags tags;
+    private final ConcurrentMap<String, Group> groups = new ConcurrentHashMap<>();
+    private final ConcurrentMap<TimerId, Timer> timers = new ConcurrentHashMap<>();
+
+    Meters(MeterRegistry registry, String store) {
+        this.registry = registry;
+        this.tags = Tags.of("store", store);
+    }
+
+    /** What the locks of one group do now. */
+    record Group(String name, AtomicInteger held, AtomicInteger waiting) {}
+
+    /** A timer: its name, and the tags beside the store. */
+    private record TimerId(String name, Tags tags) {}
+
+    Group group(String name) {
+        return groups.computeIfAbsent(name, this::registered);
+    }
+
+    private Group registered(String name) {
+        Group group = new Group(name, new AtomicInteger(), new AtomicInteger());
+        Gauge.builder("latchkey.held", group.held(), AtomicInteger::get)
+                .description("Locks that are held")
+                .tags(tags.and("group", name))
+                .register(registry);
+        Gauge.builder("latchkey.waiting", group.waiting(), AtomicInteger::get)
+                .description("Calls that ask for a lock, and have not got it yet")
+                .tags(tags.and("group", name))
+                .register(registry);
+        return group;
+    }
+
+    Timer acquire(String group, String mode, String outcome) {
+        Tags own = Tags.of("group", group, "mode", mode, "outcome", outcome);
+        return timer("latchkey.acquire", "How long calls that ask for a lock take", own);
+    }
+
+    Timer hold(String group, String end) {
+        return timer("latchkey.hold", "How long locks are held", Tags.of("group", group, "end", end));
+    }
+
+    Timer slack(String group) {
+        return timer("latchkey.lease.slack", "What is left of a lease when it is renewed", Tags.of("group", group));
+    }
+
+    Timer storeCall(String operation, String outcome) {
+        Tags own = Tags.of("operation", operation, "outcome", outcome);
+        return timer("latchkey.store.call", "How long calls to the store take", own);
+    }
+
+    private Timer timer(String name, String description, Tags own) {
+        return timers.computeIfAbsent(
+                new TimerId(name, own),
+                id -> Timer.builder(name)
+                        .description(description)
+                        .tags(tags.and(own))
+                        .register(registry));
+    }
+}

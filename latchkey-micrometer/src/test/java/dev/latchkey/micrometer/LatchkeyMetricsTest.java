@@ -1,0 +1,171 @@
+package dev.latchkey.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.store.InMemoryStore;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the metrics say of locks. */
+@Timeout(60)
+class LatchkeyMetricsTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final InMemoryStore store = new InMemoryStore();
+    private final LockFactory locks = LockFactory.builder(store)
+            .listener(LatchkeyMetrics.builder(registry)
+                    .store("memory")
+                    .group(resource -> resource.split("-", 2)[0])
+                    .build())
+            .build();
+
+    @AfterEach
+    void close() {
+        locks.close();
+    }
+
+    @Test
+    void givenCycles_thenEachIsCountedOnce() {
+        Lock lock = locks.createLock("order-4711", TTL);
+        for (int i = 0; i < 10; i++) {
+            assertThat(lock.tryAcquire()).isTrue();
+            assertThat(lock.release()).isTrue();
+        }
+
+        await().until(() -> count("latchkey.hold", "group", "order", "end", "released") == 10);
+        assertThat(count(
+                        "latchkey.acquire",
+                        "group",
+                        "order",
+                        "mode",
+                        "exclusive",
+                        "outcome",
+                        "acquired",
+                        "store",
+                        "memory"))
+                .isEqualTo(10);
+        assertThat(count("latchkey.store.call", "operation", "acquire", "outcome", "answered"))
+                .isEqualTo(10);
+        assertThat(count("latchkey.store.call", "operation", "release", "outcome", "answered"))
+                .isEqualTo(10);
+        assertGauges(0, 0);
+        assertThat(registry.getMeters().stream().map(Meter::getId).map(Object::toString))
+                .noneMatch(id -> id.contains("4711"));
+    }
+
+    @Test
+    void givenReacquirePromotionAndDemotion_thenOneIsHeld() throws Exception {
+        Lock lock = locks.createLock("order-1", TTL);
+        assertThat(lock.tryAcquireShared()).isTrue();
+        lock.acquire().acquire();
+        lock.acquireShared();
+
+        await().until(() -> acquired() == 4);
+        assertGauges(1, 0);
+
+        lock.release();
+        await().untilAsserted(() -> assertGauges(0, 0));
+    }
+
+    @Test
+    void givenLossesTransfersAndClose_thenNothingIsHeldInTheEnd() throws Exception {
+        assertThat(locks.createLock("order-expires", Duration.ofMillis(20)).tryAcquire())
+                .isTrue();
+        Lock gone = locks.createLock("order-gone", TTL);
+        assertThat(gone.tryAcquire()).isTrue();
+        store.delete(gone.key());
+        assertThat(gone.isAcquired()).isFalse();
+        Lock given = locks.createLock("order-given", TTL);
+        assertThat(given.tryAcquire()).isTrue();
+        Lock received = locks.createLock(given.transferKey(), TTL);
+        received.refresh();
+        assertThat(locks.lock("order-left").withoutAutoRelease().create().tryAcquire())
+                .isTrue();
+        assertThat(locks.createLock("order-closed", TTL).tryAcquire()).isTrue();
+
+        await().until(() -> count("latchkey.hold", "end", "expired") == 1);
+        assertGauges(3, 0);
+        locks.close();
+
+        await().untilAsserted(() -> assertGauges(0, 0));
+        assertThat(count("latchkey.hold", "end", "released_elsewhere")).isEqualTo(1);
+        assertThat(count("latchkey.hold", "end", "transferred")).isEqualTo(1);
+        assertThat(count("latchkey.hold", "end", "left")).isEqualTo(2);
+        assertThat(count("latchkey.hold", "end", "released")).isEqualTo(1);
+        assertThat(count("latchkey.lease.slack")).isZero();
+    }
+
+    @Test
+    void givenAWaiter_thenItIsSeenWaitingUntilItIsSentAway() throws Exception {
+        locks.createLock("order-1", TTL).acquire();
+        Lock waiting = locks.createLock("order-1", TTL);
+        Thread waiter = new Thread(() -> waiting.acquireUninterruptibly());
+        waiter.start();
+        await().untilAsserted(() -> assertGauges(1, 1));
+
+        locks.close();
+        waiter.join();
+
+        await().untilAsserted(() -> assertGauges(0, 0));
+        assertThat(count("latchkey.acquire", "outcome", "conflicted")).isEqualTo(1);
+    }
+
+    @Test
+    void givenRenewal_thenItsSlackIsRecorded() {
+        Lock lock = locks.createLock("order-1", TTL);
+        assertThat(lock.tryAcquire()).isTrue();
+        lock.refresh();
+
+        await().until(() -> count("latchkey.lease.slack") == 1);
+        assertThat(registry.get("latchkey.lease.slack").timer().max(TimeUnit.SECONDS))
+                .isBetween(1.0, 30.0);
+    }
+
+    @Test
+    void givenAGroupFunctionThatThrows_thenCountedWithoutAGroup() {
+        SimpleMeterRegistry other = new SimpleMeterRegistry();
+        LatchkeyMetrics metrics = LatchkeyMetrics.builder(other)
+                .group(resource -> {
+                    throw new IllegalStateException("planted");
+                })
+                .build();
+        try (LockFactory others = LockFactory.builder(store).listener(metrics).build()) {
+            assertThat(others.createLock("order-1", TTL).tryAcquire()).isTrue();
+        }
+
+        await().until(() ->
+                !other.find("latchkey.hold").tags("group", "none").timers().isEmpty());
+    }
+
+    private void assertGauges(int held, int waiting) {
+        assertThat(registry.get("latchkey.held").tags("group", "order").gauge().value())
+                .as("held")
+                .isEqualTo(held);
+        assertThat(registry.get("latchkey.waiting")
+                        .tags("group", "order")
+                        .gauge()
+                        .value())
+                .as("waiting")
+                .isEqualTo(waiting);
+    }
+
+    private long acquired() {
+        return count("latchkey.acquire", "outcome", "acquired");
+    }
+
+    private long count(String name, String... tags) {
+        return registry.find(name).tags(tags).timers().stream()
+                .mapToLong(timer -> timer.count())
+                .sum();
+    }
+}

@@ -1,0 +1,33 @@
+package dev.latchkey.spring;
+
+import dev.latchkey.micrometer.LatchkeyMetrics;
+import dev.latchkey.spi.PersistingStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Locale;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+
+/** Metrics of the locks of the factory that the application has from here. */
+@AutoConfiguration(
+        after = LatchkeyAutoConfiguration.class,
+        afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnClass({LatchkeyMetrics.class, MeterRegistry.class})
+@ConditionalOnBean({MeterRegistry.class, PersistingStore.class})
+class LatchkeyMetricsAutoConfiguration {
+
+    /** Made with the factory, which opens the store. */
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    LatchkeyMetrics latchkeyMetrics(MeterRegistry registry, PersistingStore store) {
+        return LatchkeyMetrics.builder(registry).store(nameOf(store)).build();
+    }
+
+    private static String nameOf(PersistingStore store) {
+        return store.getClass().getSimpleName().replaceFirst("Store$", "").toLowerCase(Locale.ROOT);
+    }
+}
