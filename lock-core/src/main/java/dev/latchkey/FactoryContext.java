@@ -2,6 +2,7 @@ package dev.latchkey;
 
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
@@ -57,6 +58,11 @@ final class FactoryContext {
 
     PersistingStore store() {
         return store;
+    }
+
+    /** What stores show people as the holder. */
+    String owner() {
+        return LocalProcess.ownerName();
     }
 
     Optional<ExpiringStore> expiring() {

@@ -21,7 +21,7 @@ record EditorRenewal(EditorKeys owner, Request request, long since, List<Key> ke
     List<Request> requests() {
         return keys.stream()
                 .map(key ->
-                        new Request(key, EditorKeys.mode(key), request.ttl(), RetryIntent.ONCE, request.leaseChange()))
+                        new Request(key, EditorKeys.mode(key), request.ttl(), RetryIntent.ONCE, request.leaseChange(), request.owner()))
                 .toList();
     }
 
