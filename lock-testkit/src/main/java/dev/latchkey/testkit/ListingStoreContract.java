@@ -9,10 +9,12 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.ListedResource;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -67,6 +69,15 @@ public interface ListingStoreContract extends StoreContract {
         return 500;
     }
 
+    /**
+     * Returns whether the store keeps the owner name of an exclusive holder, and when it was granted.
+     *
+     * @return true unless overridden
+     */
+    default boolean showsOwners() {
+        return true;
+    }
+
     @Test
     default void givenNothingIsHeld_whenListed_thenNothing(Fixture fixture) {
         ResourcePage page = fixture.store(ListingStore.class).list(fixture.resource(), Optional.empty(), 10);
@@ -91,6 +102,27 @@ public interface ListingStoreContract extends StoreContract {
         });
         assertThat(listed.toString()).doesNotContain(lock.key().token());
         assertThat(lock.isAcquired()).isTrue();
+    }
+
+    /** A name may be anything; it is shown as it is. */
+    @Test
+    default void givenAnOwnerName_whenListed_thenItIsShownAsItIs(Fixture fixture) {
+        if (!showsOwners()) {
+            return;
+        }
+        String owner = "<script>alert('1')</script>\n%41|a:b \u00dcbung \uD83D\uDD12 ";
+        Request request = new Request(
+                fixture.key(), LockMode.EXCLUSIVE, Fixture.LONG_TTL, RetryIntent.ONCE, LeaseChange.EXTEND, owner);
+        var unused = granted(fixture.store().save(request));
+
+        assertThat(all(fixture, fixture.resource(), 10))
+                .singleElement()
+                .satisfies(resource -> assertThat(resource.holders())
+                        .singleElement()
+                        .satisfies(holder -> {
+                            assertThat(holder.description()).contains(owner);
+                            assertThat(holder.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofHours(1));
+                        }));
     }
 
     @Test
