@@ -31,7 +31,7 @@ record Inspection(Transactions transactions, Leases leases) {
         return holders;
     }
 
-    private static Holder holder(Hold hold, ClassLease lease) {
+    static Holder holder(Hold hold, ClassLease lease) {
         Duration left = Duration.ofNanos(Math.max(0, lease.endNanos() - System.nanoTime()));
         return new Holder(
                 hold.mode(),
