@@ -145,13 +145,13 @@ record Hold(
             return key.held().filter(held -> held.mode() != hold.mode()).isPresent();
         }
 
-        Request request(LockMode mode) {
-            return new Request(key, mode, ttl, RetryIntent.ONCE, change);
+        Request request(LockMode mode, String owner) {
+            return new Request(key, mode, ttl, RetryIntent.ONCE, change, owner);
         }
 
         /** Asks for what is held already. */
-        Request request() {
-            return request(key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE));
+        Request request(String owner) {
+            return request(key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE), owner);
         }
     }
 

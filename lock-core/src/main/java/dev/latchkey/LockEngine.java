@@ -298,7 +298,7 @@ final class LockEngine {
         Response response;
         LeaseMonitor.Asking asking = monitor.asking();
         try (asking) {
-            response = ask.ask(pending.request(mode)).orElse(null);
+            response = ask.ask(pending.request(mode, context.owner())).orElse(null);
         } catch (RuntimeException | Error e) {
             notAnswered(pending, e);
             throw e;

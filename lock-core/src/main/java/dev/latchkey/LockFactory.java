@@ -50,7 +50,7 @@ public final class LockFactory implements AutoCloseable {
     }
 
     private LockFactory(Builder options, PersistingStore store, Optional<PersistingStore> ownStore) {
-        String owner = options.owner == null ? LocalProcess.description() : options.owner;
+        String owner = options.owner == null ? LocalProcess.ownerName() : options.owner;
         this.context = new FactoryContext(store, new FactoryThreads(), owner, options.listeners);
         this.ownStore = ownStore;
     }

@@ -61,7 +61,7 @@ final class Refresher {
         Response response;
         LeaseMonitor.Asking asking = monitor.asking();
         try (asking) {
-            response = ask(pending.request());
+            response = ask(pending.request(context.owner()));
         } catch (RuntimeException | Error e) {
             failed(pending, e);
             monitor.throwIfLost(pending, e);
@@ -238,7 +238,7 @@ final class Refresher {
                 endFlight();
                 return Optional.empty();
             }
-            return Optional.of(begun.request());
+            return Optional.of(begun.request(context.owner()));
         }
 
         @Override

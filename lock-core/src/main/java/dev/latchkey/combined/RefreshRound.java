@@ -97,10 +97,14 @@ final class RefreshRound {
         }
         // What is told from now on decides which parts last as long, should one be missing.
         Response.Granted answer = hold.answer(mode, token, granted.values(), quorum.leaseOf(request, sentNanos));
-        Repair repair = new Repair(quorum, new Request(key, mode, request.ttl(), request.retryIntent()), hold, save);
+        Repair repair = new Repair(quorum, repeated(mode), hold, save);
         round.answers().forEach(repair::consider);
         round.onLate(repair::consider);
         return answer;
+    }
+
+    private Request repeated(LockMode mode) {
+        return new Request(key, mode, request.ttl(), request.retryIntent(), LeaseChange.EXTEND, request.owner());
     }
 
     /** More than is claimed is not told: it was not looked at whether members keep that. */

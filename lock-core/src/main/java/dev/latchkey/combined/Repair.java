@@ -4,6 +4,7 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.combined.MemberResponses.Answer;
 import dev.latchkey.spi.FencingStore;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -75,7 +76,8 @@ final class Repair {
                 || member.isSpent(key, request.mode())) {
             return Optional.empty();
         }
-        Response response = member.saveNow(new Request(claim, request.mode(), request.ttl(), RetryIntent.ONCE));
+        Response response = member.saveNow(new Request(
+                claim, request.mode(), request.ttl(), RetryIntent.ONCE, LeaseChange.EXTEND, request.owner()));
         if (response instanceof Response.Granted granted) {
             addAndRaise(member, granted);
         }

@@ -3,6 +3,7 @@ package dev.latchkey.combined;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.combined.MemberResponses.Answer;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
@@ -124,6 +125,7 @@ final class Rollback {
      */
     private Response save(Member member, Response.Granted ended) {
         Key claim = key.claiming(Optional.of(new Key.Held(ended.mode(), ended.fencingToken())));
-        return member.saveNow(new Request(claim, LockMode.SHARED, request.ttl(), request.retryIntent()));
+        return member.saveNow(new Request(
+                claim, LockMode.SHARED, request.ttl(), request.retryIntent(), LeaseChange.EXTEND, request.owner()));
     }
 }

@@ -1,7 +1,10 @@
 package dev.latchkey.spi;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /** This process, for stores that record who holds a lock: see {@link Holder#description()}. */
@@ -12,6 +15,8 @@ public final class LocalProcess {
 
     /** Found out when the class is first used, because it may ask a name server. */
     private static final String DESCRIPTION = describe();
+
+    private static final String OWNER_NAME = describeOwner();
 
     private LocalProcess() {}
 
@@ -24,13 +29,40 @@ public final class LocalProcess {
         return DESCRIPTION;
     }
 
+    /**
+     * Returns the host and this process, for example {@code host/4711}: what a factory is called that was given no owner
+     * name. The first call may ask a name server.
+     *
+     * @return at most 100 letters, digits and characters of {@code /_.-}; the same at each call
+     */
+    public static String ownerName() {
+        return OWNER_NAME;
+    }
+
+    private static String describeOwner() {
+        String pid = "/" + ProcessHandle.current().pid();
+        String host = UNUSUAL.matcher(host()).replaceAll("_");
+        return host.substring(0, Math.min(LONGEST - pid.length(), host.length())) + pid;
+    }
+
     private static String describe() {
         String host = UNUSUAL.matcher(host()).replaceAll("_");
         String whole = ProcessHandle.current().pid() + "@" + host;
         return whole.substring(0, Math.min(LONGEST, whole.length()));
     }
 
+    /** The kernel knows it without a name server, on Linux. */
     private static String host() {
+        try {
+            String known =
+                    Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+            return known.isEmpty() ? hostByName() : known;
+        } catch (IOException e) {
+            return hostByName();
+        }
+    }
+
+    private static String hostByName() {
         try {
             return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {

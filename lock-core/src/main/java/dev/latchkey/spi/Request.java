@@ -12,8 +12,27 @@ import java.time.Duration;
  * @param ttl the requested TTL, more than zero; ignored by stores without leases
  * @param retryIntent whether the caller asks again if it is refused
  * @param leaseChange whether an existing lease of the key may end sooner
+ * @param owner the owner name of the factory that asks, for {@link Holder#description()}: any characters, at most
+ *     {@link #MAX_OWNER_BYTES} in UTF-8; empty if unknown. A store shows it to people, and decides nothing by it
  */
-public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange) {
+public record Request(
+        Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange, String owner) {
+
+    /** The longest owner name in UTF-8. */
+    public static final int MAX_OWNER_BYTES = 256;
+
+    /**
+     * Creates a request of nobody who is known by name.
+     *
+     * @param key the owner
+     * @param mode the requested mode
+     * @param ttl the requested TTL
+     * @param retryIntent whether the caller asks again if it is refused
+     * @param leaseChange whether an existing lease of the key may end sooner
+     */
+    public Request(Key key, LockMode mode, Duration ttl, RetryIntent retryIntent, LeaseChange leaseChange) {
+        this(key, mode, ttl, retryIntent, leaseChange, "");
+    }
 
     /**
      * Creates a request that never ends a lease sooner.
@@ -48,7 +67,7 @@ public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryInt
      * @return a request that differs only in this
      */
     public Request with(RetryIntent other) {
-        return new Request(key, mode, ttl, other, leaseChange);
+        return new Request(key, mode, ttl, other, leaseChange, owner);
     }
 
     /**
@@ -58,7 +77,7 @@ public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryInt
      * @return a request that differs only in this
      */
     public Request with(LeaseChange other) {
-        return new Request(key, mode, ttl, retryIntent, other);
+        return new Request(key, mode, ttl, retryIntent, other, owner);
     }
 
     /**
@@ -68,6 +87,6 @@ public record Request(Key key, LockMode mode, Duration ttl, RetryIntent retryInt
      * @return a request that differs only in this
      */
     public Request with(Key other) {
-        return new Request(other, mode, ttl, retryIntent, leaseChange);
+        return new Request(other, mode, ttl, retryIntent, leaseChange, owner);
     }
 }

@@ -7,17 +7,22 @@ import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -25,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
@@ -45,7 +51,9 @@ public final class InMemoryStore
                 SharedStore,
                 BlockingStore,
                 FencingStore,
-                InspectableStore,
+                ListingStore,
+                WaiterListingStore,
+                ForceReleaseStore,
                 IndexedBatchStore,
                 ProcessBound {
 
@@ -113,6 +121,34 @@ public final class InMemoryStore
     @Override
     public List<Holder> holders(String resource) {
         return stripe(resource).holders(resource);
+    }
+
+    @Override
+    public List<QueuedWaiter> waiters(String resource) {
+        return stripe(resource).waiters(resource);
+    }
+
+    /** {@inheritDoc} Here it is the order of {@link String#compareTo}. */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        TreeSet<String> names = new TreeSet<>();
+        for (Stripe stripe : stripes) {
+            stripe.addHeld(prefix, after, names);
+            while (names.size() > limit + 1) {
+                names.pollLast();
+            }
+        }
+        List<String> page = names.stream().limit(limit).toList();
+        List<ListedResource> listed = page.stream()
+                .flatMap(name -> stripe(name).listed(name).stream())
+                .toList();
+        return new ResourcePage(listed, names.size() > limit ? Optional.of(page.get(limit - 1)) : Optional.empty());
+    }
+
+    /** {@inheritDoc} Here it is told at once. */
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        return stripe(resource).forceRelease(resource, fencingToken);
     }
 
     @Override

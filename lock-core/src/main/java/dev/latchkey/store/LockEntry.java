@@ -2,8 +2,10 @@ package dev.latchkey.store;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.ResourceHolders.Grant;
@@ -12,6 +14,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -56,14 +59,19 @@ final class LockEntry {
         if (own == null) {
             grants.removeEnded(now);
             long end = now + request.ttl().toNanos();
-            return hold(request, fencingToken(request.mode()), end, new ResourceHolders.Stake(null), now);
+            return hold(
+                    request,
+                    fencingToken(request.mode()),
+                    end,
+                    new ResourceHolders.Stake(null, request.owner(), now),
+                    now);
         }
         if (isPromotion(request, own)) {
             return hold(
                     request,
                     fencingToken(LockMode.EXCLUSIVE),
                     endOf(request, own, now),
-                    new ResourceHolders.Stake(own),
+                    new ResourceHolders.Stake(own, request.owner(), now),
                     now);
         }
         LockMode mode = request.isDemotion() ? LockMode.SHARED : own.mode();
@@ -138,6 +146,21 @@ final class LockEntry {
 
     List<Holder> holders(long now) {
         return grants.holders(now);
+    }
+
+    /** Who waits, but for those who have their answer and have not left yet. */
+    List<QueuedWaiter> waiters(long now) {
+        return queue.stream()
+                .filter(waiter -> !waiter.isOver())
+                .map(waiter -> waiter.shown(now))
+                .toList();
+    }
+
+    /** Ends the exclusive hold with this fencing token. Returns what tells its holder; empty if there is no such hold. */
+    Optional<CompletableFuture<LossReason>> forceRelease(long fencingToken, long now) {
+        Optional<CompletableFuture<LossReason>> ended = grants.removeForced(fencingToken, now);
+        serve(now);
+        return ended;
     }
 
     /** Joins the queue; false for a promoter when another waits already. */
@@ -221,6 +244,10 @@ final class LockEntry {
 
     boolean isEmpty() {
         return grants.isEmpty() && queue.isEmpty();
+    }
+
+    boolean isHeld(long now) {
+        return !grants.areOverAt(now);
     }
 
     boolean wasOverAt(long then) {

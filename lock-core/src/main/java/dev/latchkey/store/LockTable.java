@@ -1,8 +1,10 @@
 package dev.latchkey.store;
 
 import dev.latchkey.LockStorageException;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,17 @@ final class LockTable {
         if (room.isEmpty()) {
             byResource.remove(resource, room);
         }
+    }
+
+    /** Adds the names of what is held, if they start with the prefix and come after a name. */
+    void addHeld(String prefix, Optional<String> after, long now, Collection<String> names) {
+        byResource.forEach((resource, room) -> {
+            boolean isAsked = resource.startsWith(prefix)
+                    && after.map(last -> resource.compareTo(last) > 0).orElse(true);
+            if (isAsked && room.isHeld(now)) {
+                names.add(resource);
+            }
+        });
     }
 
     int size() {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,14 +27,22 @@ final class ResourceHolders {
     private static final Response.Lost TAKEN_OVER = new Response.Lost(LossReason.TAKEN_OVER);
     private static final Response.Lost RELEASED = new Response.Lost(LossReason.RELEASED_ELSEWHERE);
 
-    /** How many were told of one hold, since several Locks over one key may wait for it, and what the key held before. */
+    /**
+     * How many were told of one hold, since several Locks over one key may wait for it, and what the key held before; who was
+     * granted it, when, and how its end by force is told.
+     */
     static final class Stake {
 
         private final @Nullable Grant before;
+        private final String owner;
+        private final long sinceNanos;
+        private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
         private int told;
 
-        Stake(@Nullable Grant before) {
+        Stake(@Nullable Grant before, String owner, long now) {
             this.before = before;
+            this.owner = owner;
+            this.sinceNanos = now;
         }
     }
 
@@ -51,7 +60,9 @@ final class ResourceHolders {
         }
 
         Response.Granted answer(long now) {
-            return new Response.Granted(mode, fencingToken, Lease.timed(now, Duration.ofNanos(endNanos - now)));
+            Lease lease = new Lease(
+                    OptionalLong.of(now), Duration.ofNanos(endNanos - now), Optional.of(stake.lost), Lease.ALWAYS);
+            return new Response.Granted(mode, fencingToken, lease);
         }
     }
 
@@ -96,6 +107,16 @@ final class ResourceHolders {
         return byToken.remove(key.token()) != null;
     }
 
+    /** Removes the exclusive hold with this fencing token. Returns what tells its holder; empty if there is no such hold. */
+    Optional<CompletableFuture<LossReason>> removeForced(long fencingToken, long now) {
+        Optional<Map.Entry<String, Grant>> found = byToken.entrySet().stream()
+                .filter(entry -> entry.getValue().isLive(now))
+                .filter(entry -> entry.getValue().fencingToken().equals(OptionalLong.of(fencingToken)))
+                .findFirst();
+        found.ifPresent(entry -> byToken.remove(entry.getKey()));
+        return found.map(entry -> entry.getValue().stake().lost);
+    }
+
     void removeEnded(long now) {
         byToken.values().removeIf(grant -> !grant.isLive(now));
     }
@@ -138,7 +159,8 @@ final class ResourceHolders {
                         grant.mode(),
                         grant.fencingToken(),
                         Optional.of(Duration.ofNanos(grant.endNanos() - now)),
-                        Optional.empty()))
+                        Optional.of(Duration.ofNanos(now - grant.stake().sinceNanos)),
+                        Optional.of(grant.stake().owner).filter(owner -> !owner.isEmpty())))
                 .toList();
     }
 

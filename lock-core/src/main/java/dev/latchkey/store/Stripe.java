@@ -1,12 +1,17 @@
 package dev.latchkey.store;
 
 import dev.latchkey.Key;
+import dev.latchkey.LossReason;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -175,6 +180,60 @@ final class Stripe {
         try {
             LockEntry room = rooms.get(resource);
             return room == null ? List.of() : room.holders(System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    List<QueuedWaiter> waiters(String resource) {
+        guard.lock();
+        try {
+            LockEntry room = rooms.get(resource);
+            return room == null ? List.of() : room.waiters(System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    void addHeld(String prefix, Optional<String> after, Collection<String> names) {
+        guard.lock();
+        try {
+            rooms.addHeld(prefix, after, System.nanoTime(), names);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Empty if it is not held any more. */
+    Optional<ListedResource> listed(String resource) {
+        guard.lock();
+        try {
+            List<Holder> holders = holders(resource);
+            return holders.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new ListedResource(resource, holders, Optional.of(waiters(resource))));
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** The holder is told outside the guard, because that runs its listeners. */
+    boolean forceRelease(String resource, long fencingToken) {
+        Optional<CompletableFuture<LossReason>> ended = endByForce(resource, fencingToken);
+        ended.ifPresent(lost -> lost.complete(LossReason.FORCED));
+        return ended.isPresent();
+    }
+
+    private Optional<CompletableFuture<LossReason>> endByForce(String resource, long fencingToken) {
+        guard.lock();
+        try {
+            LockEntry room = rooms.get(resource);
+            if (room == null) {
+                return Optional.empty();
+            }
+            Optional<CompletableFuture<LossReason>> ended = room.forceRelease(fencingToken, System.nanoTime());
+            rooms.removeIfEmpty(resource, room);
+            return ended;
         } finally {
             guard.unlock();
         }

@@ -1,7 +1,9 @@
 package dev.latchkey.store;
 
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +13,7 @@ final class Waiter {
 
     private final Request request;
     private final Condition changed;
+    private final long sinceNanos = System.nanoTime();
     private @Nullable Response answer;
     private ResourceHolders.@Nullable Stake stake;
     private boolean withdrawn;
@@ -22,6 +25,13 @@ final class Waiter {
 
     Request request() {
         return request;
+    }
+
+    QueuedWaiter shown(long now) {
+        return new QueuedWaiter(
+                request.mode(),
+                Optional.of(Duration.ofNanos(Math.max(0, now - sinceNanos))),
+                Optional.of(request.owner()).filter(owner -> !owner.isEmpty()));
     }
 
     boolean isPromoter() {

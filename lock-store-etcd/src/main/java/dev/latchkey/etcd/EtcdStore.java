@@ -4,10 +4,12 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
@@ -30,7 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>Thread-safe.
  */
-public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStore, InspectableStore {
+public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStore, ListingStore, ForceReleaseStore {
 
     /** What the keys of all locks begin with, by default. */
     static final String DEFAULT_ROOT = "latchkey";
@@ -122,6 +124,18 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
     @Override
     public List<Holder> holders(String resource) {
         return new Inspection(transactions, leases).holders(resource);
+    }
+
+    /** {@inheritDoc} The order is that of the keys, byte by byte. */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        return new Listing(transactions, leases).page(prefix, after, limit);
+    }
+
+    /** {@inheritDoc} The holder learns of it by its next renewal. */
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        return fencingToken > 0 && transactions.deleteWriter(resource, fencingToken);
     }
 
     /** Counts those who wait now. */

@@ -48,7 +48,7 @@ record Inspection(Transactions transactions, Leases leases) {
         return isComplete;
     }
 
-    private static Holder holder(Hold hold, ClassLease lease) {
+    static Holder holder(Hold hold, ClassLease lease) {
         Duration left = Duration.ofNanos(Math.max(0, lease.endNanos() - System.nanoTime()));
         return new Holder(
                 hold.mode(),

@@ -8,6 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Optional;
 
 /**
  * The keys of one resource, as one owner of it sees them. All are below {@link #all()}:
@@ -47,6 +48,49 @@ record LockKeys(String base, String owner) {
             }
         }
         return name.toString();
+    }
+
+    /** All keys of resources that start with a text, which come after those of one of them. */
+    static KeyRange startingWith(String root, String prefix, Optional<String> after) {
+        String start = root + '/' + escaped(prefix);
+        ByteString from = ByteString.copyFromUtf8(start);
+        byte[] end = from.toByteArray();
+        // No byte of UTF-8 is the greatest one.
+        end[end.length - 1]++;
+        return new KeyRange(
+                after.map(resource -> KeyRange.below(base(root, resource)).to()).orElse(from),
+                ByteString.copyFrom(end));
+    }
+
+    /** The first part of a key, up to the name of the resource. */
+    static String baseOf(String root, ByteString key) {
+        String text = key.toStringUtf8();
+        int end = text.indexOf('/', root.length() + 1);
+        return end < 0 ? text : text.substring(0, end + 1);
+    }
+
+    static String resourceOf(String root, ByteString key) {
+        String base = baseOf(root, key);
+        StringBuilder name = new StringBuilder(base.length());
+        for (int i = root.length() + 1; i < base.length() && base.charAt(i) != '/'; i++) {
+            char c = base.charAt(i);
+            if (c == '%' && i + 2 < base.length()) {
+                name.append((char) Integer.parseInt(base, i + 1, i + 3, 16));
+                i += 2;
+            } else {
+                name.append(c);
+            }
+        }
+        return name.toString();
+    }
+
+    /** The mode of a hold; empty for the key of a waiter. */
+    static Optional<LockMode> modeOf(String root, ByteString key) {
+        String rest = key.toStringUtf8().substring(baseOf(root, key).length());
+        if (rest.startsWith("w/")) {
+            return Optional.of(LockMode.EXCLUSIVE);
+        }
+        return rest.startsWith("r/") ? Optional.of(LockMode.SHARED) : Optional.empty();
     }
 
     private static String hash(String token) {

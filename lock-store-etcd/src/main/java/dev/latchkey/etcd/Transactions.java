@@ -33,6 +33,30 @@ final class Transactions {
         return LockKeys.base(root, resource);
     }
 
+    String root() {
+        return root;
+    }
+
+    KeyRange startingWith(String prefix, Optional<String> after) {
+        return LockKeys.startingWith(root, prefix, after);
+    }
+
+    /** Deletes the exclusive hold with that fencing token, which is when its key was created. */
+    boolean deleteWriter(String resource, long fencingToken) {
+        KeyRange writers = KeyRange.below(base(resource) + "w/");
+        TxnResponse there = read(resource, TxnRequest.newBuilder().addSuccess(Ops.get(Ops.in(writers))));
+        Optional<KeyValue> hold = there.getResponses(0).getResponseRange().getKvsList().stream()
+                .filter(found -> found.getCreateRevision() == fencingToken)
+                .findFirst();
+        return hold.isPresent()
+                && write(
+                                resource,
+                                TxnRequest.newBuilder()
+                                        .addCompare(Ops.createdAt(hold.get().getKey(), fencingToken))
+                                        .addSuccess(Ops.delete(hold.get().getKey())))
+                        .getSucceeded();
+    }
+
     TxnResponse write(String resource, TxnRequest.Builder transaction) {
         return calls.ask(resource, KVGrpc.getTxnMethod(), transaction.build(), Calls.Repeat.NEVER);
     }

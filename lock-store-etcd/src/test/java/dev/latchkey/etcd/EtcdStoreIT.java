@@ -6,9 +6,11 @@ import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedBlockingContract;
@@ -31,6 +33,8 @@ class EtcdStoreIT
                 ExpiringFencingContract,
                 FairStoreContract,
                 InspectableStoreContract,
+                ListingStoreContract,
+                ForceReleaseStoreContract,
                 HandoverContract,
                 LeaseCrashContract,
                 CutOffContract,
@@ -47,6 +51,12 @@ class EtcdStoreIT
     @AfterAll
     static void close() {
         store.close();
+    }
+
+    /** The name of the process is all that is kept. */
+    @Override
+    public boolean showsOwners() {
+        return false;
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Lease;
-import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -47,7 +46,7 @@ record AcquireStatement(Request request) implements Database.Work<Response> {
         Map<String, Object> values = Map.of(
                 "resource", ResourceName.of(request.key().resource()),
                 "token", token,
-                "holder", LocalProcess.description(),
+                "holder", HolderText.of(request),
                 "ttl", Rules.micros(request.ttl()));
         long since = System.nanoTime();
         Optional<Seen> seen = switch (statements.dialect().answer()) {

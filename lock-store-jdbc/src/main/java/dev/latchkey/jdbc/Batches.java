@@ -4,7 +4,6 @@ import dev.latchkey.Key;
 import dev.latchkey.LossReason;
 import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -58,7 +57,7 @@ record Batches(Database database, StateIndexes indexes, Pruning pruning) {
         List<Judged> judged = new ArrayList<>();
         for (Request request : requests) {
             Row row = row(rows, request.key());
-            Rules rules = new Rules(row, request.with(RetryIntent.ONCE), since, LocalProcess.description());
+            Rules rules = new Rules(row, request.with(RetryIntent.ONCE), since, HolderText.of(request));
             judged.add(new Judged(request, rules.save()));
         }
         Optional<BatchAttempt> refusal = refusal(judged);

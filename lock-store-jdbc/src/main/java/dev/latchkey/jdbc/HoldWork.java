@@ -4,7 +4,6 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.jdbc.Database.Work;
 import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.sql.Connection;
@@ -92,7 +91,7 @@ final class HoldWork {
                 "token", from.token(),
                 "fencing_token", fencingToken,
                 "next", next.key().token(),
-                "holder", LocalProcess.description(),
+                "holder", HolderText.of(next),
                 "ttl", Rules.micros(next.ttl()));
         return (connection, statements) -> {
             long since = System.nanoTime();
@@ -109,6 +108,12 @@ final class HoldWork {
             long since = System.nanoTime();
             return Rules.find(statements.read(connection, ResourceName.of(key.resource())), key, since);
         };
+    }
+
+    /** True if there was such an exclusive hold. */
+    static Work<Boolean> forceRelease(String resource, long fencingToken) {
+        return (connection, statements) ->
+                statements.change(connection, ResourceName.of(resource), row -> Rules.forceRelease(row, fencingToken));
     }
 
     static Work<Row> look(String resource) {

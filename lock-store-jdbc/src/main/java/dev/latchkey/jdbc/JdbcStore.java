@@ -6,16 +6,18 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.jdbc.Database.Repeat;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.HandoffStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.ReleaseSubscriptions;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
@@ -51,7 +53,13 @@ import javax.sql.DataSource;
  * <p>Thread-safe.
  */
 public final class JdbcStore
-        implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, HandoffStore, IndexedBatchStore {
+        implements ExpiringStore,
+                SharedStore,
+                ListingStore,
+                ForceReleaseStore,
+                NotifyingStore,
+                HandoffStore,
+                IndexedBatchStore {
 
     private final DataSource dataSource;
     private final Database database;
@@ -156,10 +164,25 @@ public final class JdbcStore
         return database.call(key.resource(), Repeat.HARMLESS, HoldWork.find(key));
     }
 
-    /** {@inheritDoc} Each holder is described as {@code 4711@host}, the process that acquired the lock. */
+    /** {@inheritDoc} Each holder is described by its owner name. When a shared hold was granted is not kept. */
     @Override
     public List<Holder> holders(String resource) {
         return database.call(resource, Repeat.HARMLESS, HoldWork.look(resource)).holders();
+    }
+
+    /**
+     * {@inheritDoc} The order is that of the key of the table. A name that takes more than about 1,200 characters in the table
+     * is listed by its start and three dots.
+     */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        return database.call(prefix, Repeat.HARMLESS, new Listing(prefix, after, limit));
+    }
+
+    /** {@inheritDoc} The holder learns of it by its next renewal. */
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        return database.call(resource, Repeat.NEVER, HoldWork.forceRelease(resource, fencingToken));
     }
 
     /** {@inheritDoc} All rows are written in one transaction, after everything was decided. */

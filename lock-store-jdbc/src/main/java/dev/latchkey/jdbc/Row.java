@@ -103,14 +103,28 @@ record Row(
     /** Those whose leases last, as people are shown them. */
     List<Holder> holders() {
         Stream<Holder> writers = liveWriter().stream()
-                .map(one -> holder(LockMode.EXCLUSIVE, OptionalLong.of(fencingToken), one.expiresAt(), one.holder()));
+                .map(one -> new Holder(
+                        LockMode.EXCLUSIVE,
+                        OptionalLong.of(fencingToken),
+                        Optional.of(Rules.micros(one.expiresAt() - now)),
+                        Optional.of(Rules.micros(Math.max(0, now - one.acquiredAt()))),
+                        Optional.of(HolderText.owner(one.holder()))));
         Stream<Holder> sharing = liveReaders().stream()
-                .map(one -> holder(LockMode.SHARED, OptionalLong.empty(), one.expiresAt(), one.holder()));
+                .map(one -> new Holder(
+                        LockMode.SHARED,
+                        OptionalLong.empty(),
+                        Optional.of(Rules.micros(one.expiresAt() - now)),
+                        Optional.of(HolderText.owner(one.holder()))));
         return Stream.concat(writers, sharing).toList();
     }
 
-    private Holder holder(LockMode mode, OptionalLong token, long expiresAt, String description) {
-        return new Holder(mode, token, Optional.of(Rules.micros(expiresAt - now)), Optional.of(description));
+    /** The name of the resource as a holder has written it; empty if the key of the row is the name. */
+    Optional<String> resource() {
+        return Stream.concat(
+                        liveWriter().stream().map(Writer::holder),
+                        liveReaders().stream().map(SharedHold::holder))
+                .findFirst()
+                .flatMap(HolderText::resource);
     }
 
     /** The microseconds until the last lease ends. */

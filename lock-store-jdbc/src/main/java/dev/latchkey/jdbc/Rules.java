@@ -74,6 +74,12 @@ record Rules(Row row, Request request, long sinceNanos, String holder) {
         return wasReader ? Decision.free(true, withoutMark(row, key).withReaders(others)) : Decision.leave(false);
     }
 
+    static Decision<Boolean> forceRelease(Row row, long fencingToken) {
+        return row.liveWriter().isPresent() && row.fencingToken() == fencingToken
+                ? Decision.free(true, row.withWriter(Optional.empty(), row.fencingToken()))
+                : Decision.leave(false);
+    }
+
     private static Optional<Own> own(Row row, Key key) {
         Optional<Own> writer = row.liveWriter()
                 .filter(one -> one.token().equals(key.token()))

@@ -1,6 +1,5 @@
 package dev.latchkey.jdbc;
 
-import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.sql.Connection;
@@ -123,7 +122,7 @@ final class Statements {
         return change(
                 connection,
                 ResourceName.of(request.key().resource()),
-                row -> rule.apply(new Rules(row, request, since, LocalProcess.description())));
+                row -> rule.apply(new Rules(row, request, since, HolderText.of(request))));
     }
 
     <T> @Nullable T change(Connection connection, String resource, Function<Row, Decision<T>> rule)

@@ -1,7 +1,7 @@
 CREATE TABLE IF NOT EXISTS latchkey_lock (
     resource       VARCHAR(128) PRIMARY KEY,
     token          VARCHAR(64) NOT NULL,
-    holder         VARCHAR(128) NOT NULL,
+    holder         VARCHAR(2000) NOT NULL,
     acquired_at    BIGINT NOT NULL,
     expires_at     BIGINT NOT NULL,
     fencing_token  BIGINT NOT NULL,

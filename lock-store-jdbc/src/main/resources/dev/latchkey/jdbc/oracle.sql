@@ -1,7 +1,7 @@
 CREATE TABLE latchkey_lock (
     "RESOURCE"     VARCHAR2(128) PRIMARY KEY,
     token          VARCHAR2(64) NOT NULL,
-    holder         VARCHAR2(128) NOT NULL,
+    holder         VARCHAR2(2000) NOT NULL,
     acquired_at    NUMBER(19) NOT NULL,
     expires_at     NUMBER(19) NOT NULL,
     fencing_token  NUMBER(19) NOT NULL,

@@ -1,7 +1,7 @@
 CREATE TABLE IF NOT EXISTS latchkey_lock (
     resource       varchar(128) COLLATE "C" PRIMARY KEY,
     token          varchar(64) NOT NULL,
-    holder         varchar(128) NOT NULL,
+    holder         varchar(2000) NOT NULL,
     acquired_at    bigint NOT NULL,
     expires_at     bigint NOT NULL,
     fencing_token  bigint NOT NULL,

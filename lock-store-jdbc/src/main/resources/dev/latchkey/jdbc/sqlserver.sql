@@ -1,7 +1,7 @@
 CREATE TABLE latchkey_lock (
     resource       VARCHAR(128) COLLATE Latin1_General_100_BIN2 PRIMARY KEY,
     token          VARCHAR(64) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    holder         VARCHAR(128) NOT NULL,
+    holder         VARCHAR(2000) NOT NULL,
     acquired_at    BIGINT NOT NULL,
     expires_at     BIGINT NOT NULL,
     fencing_token  BIGINT NOT NULL,

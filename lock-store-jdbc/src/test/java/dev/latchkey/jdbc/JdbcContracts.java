@@ -3,10 +3,12 @@ package dev.latchkey.jdbc;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
+import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -25,6 +27,8 @@ interface JdbcContracts
                 ExpiringFencingContract,
                 SharedFencingContract,
                 InspectableStoreContract,
+                ListingStoreContract,
+                ForceReleaseStoreContract,
                 HandoverContract,
                 IndexedBatchContract,
                 TreeLeaseContract,

@@ -1,6 +1,7 @@
 package dev.latchkey.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
@@ -13,6 +14,9 @@ import java.util.regex.Pattern;
 final class KeyNames {
 
     private static final Pattern HASH_TAG = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,99}");
+
+    /** What a pattern takes for something else. */
+    private static final Pattern SPECIAL = Pattern.compile("[*?\\[\\]\\\\]");
 
     private final String prefix;
     private final String hashTag;
@@ -54,6 +58,34 @@ final class KeyNames {
 
     String keyText(String resource) {
         return hashTag.isEmpty() ? prefix + '{' + tag(resource) + '}' : prefix + "{=" + hashTag + "}{" + resource + '}';
+    }
+
+    /** Returns the key with the owner name of a store. */
+    byte[] who(String inbox) {
+        return (prefix + "who:" + inbox).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Returns the pattern of SCAN for the states of all resources whose names start with a text. */
+    String pattern(String start) {
+        boolean isTagged = !hashTag.isEmpty();
+        String tagged = start.isEmpty() || isTagged ? start : tag(start);
+        String before = isTagged ? prefix + "{=" + hashTag + "}{" : prefix + '{';
+        return SPECIAL.matcher(before + tagged).replaceAll("\\\\$0") + "*}";
+    }
+
+    /** Returns the resource that a key is the state of; empty if it is something else. */
+    Optional<String> resource(byte[] key) {
+        String text = new String(key, StandardCharsets.UTF_8);
+        String before = hashTag.isEmpty() ? prefix + '{' : prefix + "{=" + hashTag + "}{";
+        if (!text.startsWith(before) || !text.endsWith("}") || text.length() == before.length()) {
+            return Optional.empty();
+        }
+        String name = text.substring(before.length(), text.length() - 1);
+        if (!hashTag.isEmpty()) {
+            return Optional.of(name);
+        }
+        String resource = name.startsWith("=") ? name.substring(1) : name;
+        return tag(resource).equals(name) ? Optional.of(resource) : Optional.empty();
     }
 
     /** Returns the channel for PUBLISH to a store. */

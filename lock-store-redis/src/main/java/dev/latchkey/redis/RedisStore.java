@@ -8,17 +8,21 @@ import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -59,7 +63,9 @@ public final class RedisStore
                 BlockingStore,
                 FencingStore,
                 AsyncStore,
-                InspectableStore,
+                ListingStore,
+                WaiterListingStore,
+                ForceReleaseStore,
                 IndexedBatchStore {
 
     /** Scripts calculate with doubles, and can still add one to it. */
@@ -74,6 +80,8 @@ public final class RedisStore
     private final AsyncRequests async;
     private final Refreshes refreshes;
     private final Batches batches;
+    private final OwnerNames owners;
+    private final Inspection inspection;
 
     /**
      * Creates a store over a client, with the default options.
@@ -89,9 +97,12 @@ public final class RedisStore
         Connections connections =
                 options.memoryPolicy.watching(options.connections, options.server, options.commandTimeout);
         server = new ScriptRunner(connections, new Failures(options.server, names), options.commandTimeout);
-        requests = new Requests(names, options.retention);
+        String inboxName = WaiterRegistry.newId();
+        requests = new Requests(names, options.retention, inboxName);
+        owners = new OwnerNames(server, requests, inboxName);
+        inspection = new Inspection(server, requests, new Keyspace(server, names));
         BatchRequests batchRequests = new BatchRequests(names, options.retention, connections.isOneServer());
-        waiters = new WaiterRegistry(server);
+        waiters = new WaiterRegistry(server, inboxName);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server, options.commandTimeout);
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
@@ -149,13 +160,16 @@ public final class RedisStore
     }
 
     private Response saved(Request request, ScriptRunner.Sent sent) {
+        owners.use(request);
         Response response = ReplyParser.response(server.answer(sent), request, sent.sinceNanos());
         return replicas.acknowledged(sent, response);
     }
 
     @Override
     public CompletionStage<Response> saveAsync(Request request, long proposal) {
-        return async.save(request, proposal, () -> save(request, proposal));
+        CompletionStage<Response> answer = async.save(request, proposal, () -> save(request, proposal));
+        owners.use(request);
+        return answer;
     }
 
     @Override
@@ -191,6 +205,7 @@ public final class RedisStore
             } finally {
                 server.link().letNextSend();
             }
+            owners.use(request);
             response = acquire.await();
         }
         return replicas.areWanted() && response instanceof Response.Granted ? written(request) : response;
@@ -207,6 +222,7 @@ public final class RedisStore
     @Override
     public Response refresh(Request request) {
         ScriptRunner.Sent sent = server.send(requests.refresh(request));
+        owners.use(request);
         Response response = ReplyParser.refreshed(server.answer(sent), request, sent.sinceNanos());
         return replicas.acknowledged(sent, response);
     }
@@ -261,7 +277,29 @@ public final class RedisStore
 
     @Override
     public List<Holder> holders(String resource) {
-        return ReplyParser.holders(server.ask(requests.holders(resource)));
+        return inspection.holders(resource);
+    }
+
+    @Override
+    public List<QueuedWaiter> waiters(String resource) {
+        return inspection.waiters(resource);
+    }
+
+    /**
+     * {@inheritDoc} Here it is the order of {@link String#compareTo}. Each page reads the names of all keys with the prefix, by
+     * SCAN; on a cluster, from all masters.
+     */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        return inspection.list(prefix, after, limit);
+    }
+
+    /** {@inheritDoc} The holder learns of it by its next renewal. */
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        return fencingToken > 0
+                && fencingToken <= LARGEST_FENCE + 1
+                && server.ask(requests.forceRelease(resource, fencingToken)).get(0) == 1;
     }
 
     /**

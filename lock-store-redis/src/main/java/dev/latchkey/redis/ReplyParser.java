@@ -2,7 +2,6 @@ package dev.latchkey.redis;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -55,21 +54,11 @@ final class ReplyParser {
         return Optional.of(granted(mode, fence, sinceNanos, Duration.of(reply.get(1), ChronoUnit.MICROS)));
     }
 
-    static List<Holder> holders(List<Long> reply) {
-        long fence = reply.get(0);
-        LockMode mode = fence == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
-        return reply.stream()
-                .skip(1)
-                .map(left -> new Holder(
-                        mode, token(mode, fence), Optional.of(Duration.of(left, ChronoUnit.MICROS)), Optional.empty()))
-                .toList();
-    }
-
     static Response.Granted granted(LockMode mode, long fence, long sinceNanos, Duration ttl) {
         return new Response.Granted(mode, token(mode, fence), Lease.timed(sinceNanos, ttl));
     }
 
-    private static OptionalLong token(LockMode mode, long fence) {
+    static OptionalLong token(LockMode mode, long fence) {
         return mode == LockMode.EXCLUSIVE ? OptionalLong.of(fence) : OptionalLong.empty();
     }
 

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 /** Translates the requests of the SPI into script requests. Each script describes its arguments. */
 final class Requests {
 
-    /** The attempt of a call that does not wait: nobody cancels it. */
-    private static final String NO_ATTEMPT = "0";
+    /** The attempt of a call that does not wait: nobody cancels it. What follows names the store. */
+    private static final String NO_ATTEMPT = "0:";
 
     private static final long MAX_POLL_MILLIS = 5_000;
     private static final long MIN_POLL_MILLIS = 100;
@@ -26,8 +26,11 @@ final class Requests {
     private final KeyNames names;
     private final long retentionMillis;
     private final String retention;
+    private final String noAttempt;
 
-    Requests(KeyNames names, Duration retention) {
+    /** @param inbox the store, as {@link WaiterRegistry#id()} */
+    Requests(KeyNames names, Duration retention, String inbox) {
+        this.noAttempt = NO_ATTEMPT + inbox;
         this.names = names;
         this.retentionMillis = retention.toMillis();
         this.retention = Long.toString(retentionMillis);
@@ -41,8 +44,8 @@ final class Requests {
     ScriptRequest acquire(Request request, long proposal) {
         boolean isPlain = request.key().held().isEmpty() && request.leaseChange() == LeaseChange.EXTEND;
         return isPlain
-                ? acquire(request, NO_ATTEMPT, want(request) + wish(proposal))
-                : acquire(request, NO_ATTEMPT, want(request), claim(request.key()) + " 0 0 0 " + change(request));
+                ? acquire(request, noAttempt, want(request) + wish(proposal))
+                : acquire(request, noAttempt, want(request), claim(request.key()) + " 0 0 0 " + change(request));
     }
 
     /** Joins the queue, or keeps the place that the ticket names. */
@@ -128,8 +131,20 @@ final class Requests {
         return of(Script.RAISE_FENCE, key, List.of(String.format(Locale.ROOT, "%0" + FENCE_DIGITS + "d", fence)));
     }
 
-    ScriptRequest holders(String resource) {
-        return new ScriptRequest(resource, Script.HOLDERS, List.of(names.key(resource)), List.of());
+    ScriptRequest inspect(String resource) {
+        return new ScriptRequest(resource, Script.INSPECT, List.of(names.key(resource)), List.of());
+    }
+
+    ScriptRequest forceRelease(String resource, long fence) {
+        List<byte[]> args =
+                List.of(ascii(String.format(Locale.ROOT, "%0" + FENCE_DIGITS + "d", fence)), ascii(retention));
+        return new ScriptRequest(resource, Script.FORCE_RELEASE, List.of(names.key(resource)), args);
+    }
+
+    /** Notes the owner name of a store. */
+    ScriptRequest who(String inbox, String owner, long keepMillis) {
+        List<byte[]> args = List.of(owner.getBytes(StandardCharsets.UTF_8), ascii(Long.toString(keepMillis)));
+        return new ScriptRequest("", Script.WHO, List.of(names.who(inbox)), args);
     }
 
     private ScriptRequest of(Script script, Key key, List<String> more) {

@@ -24,7 +24,9 @@ final class Script {
     static final Script RAISE_FENCE = new Script("clock", "state", "raise_fence");
     static final Script CANCEL = new Script("clock", "state", "queue", "cancel");
     static final Script FIND = new Script("clock", "state", "find");
-    static final Script HOLDERS = new Script("clock", "state", "holders");
+    static final Script INSPECT = new Script("clock", "state", "queue", "inspect");
+    static final Script FORCE_RELEASE = new Script("clock", "state", "queue", "force_release").once();
+    static final Script WHO = new Script("who");
     static final Script SAVE_ALL = new Script("clock", "state", "queue", "save_all");
     static final Script RELEASE_ALL = new Script("clock", "state", "queue", "release_all").once();
     static final Script RAISE_INDEXES = new Script("clock", "state", "raise_indexes");

@@ -2,7 +2,6 @@ package dev.latchkey.redis;
 
 import dev.latchkey.LockStorageException;
 import java.security.SecureRandom;
-import java.util.Base64;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -29,15 +28,16 @@ final class WaiterRegistry {
     private static final int REMEMBERED_CONTENDED = 10_000;
 
     private final ScriptRunner server;
-    private final String id = newId();
+    private final String id;
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
     private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
     private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
 
-    WaiterRegistry(ScriptRunner server) {
+    WaiterRegistry(ScriptRunner server, String id) {
         this.server = server;
+        this.id = id;
     }
 
     /** The last part of the channels that messages to this store arrive in. */
@@ -45,10 +45,9 @@ final class WaiterRegistry {
         return id;
     }
 
-    private static String newId() {
-        byte[] random = new byte[9];
-        new SecureRandom().nextBytes(random);
-        return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+    /** Scripts return numbers, of which a double holds 15 digits. */
+    static String newId() {
+        return Long.toString(new SecureRandom().nextLong(100_000_000_000_000L, 1_000_000_000_000_000L));
     }
 
     String newAttempt() {

@@ -2,7 +2,8 @@
 --@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, QUEUE_TTL, BEATS, FOREIGN
 --@ takes read, write, seek, patience, lease, rely, know, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
 -- KEYS[1] the state
--- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call
+-- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call, <inbox>.<number>; 0:<inbox> if it
+--           does not wait
 --         5 want: x exclusive, s shared; X or S if the caller claims to hold it already
 --           after an x without a claim and a wait: 16 digits, a proposed fencing token, which is used like the time if it is
 --           ahead of the time by a second at most
@@ -22,9 +23,10 @@ if RAW and string.sub(RAW, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
 end
 
-local token, ttl, attempt, want = ARGV[1], ARGV[2], ARGV[4], string.sub(ARGV[5], 1, 1)
+local token, ttl, want = ARGV[1], ARGV[2], string.sub(ARGV[5], 1, 1)
+local attempt, who = string.match(ARGV[4], '^([^:]+):?(%d*)$')
 local state = read(RAW, NOW)
-state.from = LEAST_FENCE
+state.from, state.who = LEAST_FENCE, who
 local own, others = seek(state, token)
 local claim, poll, ticket, push, change = string.match(ARGV[6] or '- 0 0 0 e', '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
 local retention = ARGV[3] - ttl

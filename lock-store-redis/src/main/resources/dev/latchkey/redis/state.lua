@@ -5,11 +5,13 @@
 --@ gives know, is_used_up, grant, turn_to, lost
 --
 -- KEYS[1]   the state of a resource, a string:
---             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt> }
+--             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt>[:<who>[:<since us>]] }
 --             mode   F nobody holds it, X exclusive, S shared
 --             flag   0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
 --             fence  the last fencing token
 --             attempt  who may undo it by a cancel: 0 nobody, else the attempts that rely on it, all of them, as <one>+<other>
+--             who      the inbox of the store that holds; if it is not there, the one that the first attempt names
+--             since    when it was granted, if not at the start of the lease
 --             ^ after the attempts: they promoted a shared hold; and after that the attempts which rely on it, if it may be undone
 --           An expired hold stays until the next grant, so that a late release learns whether another hold came between.
 -- KEYS[1]:q the queue, a sorted set of '<token> <attempt> <want> <ttl ms> <poll ms> <push>' by ticket, the time of the
@@ -34,8 +36,12 @@ local function read(raw, at)
   local state = { at = at, mode = 'F', letter = 'F', flag = '0', live = {}, expired = {}, by = {} }
   if raw then
     state.letter, state.flag, state.fence = string.sub(raw, 3, 3), string.sub(raw, 4, 4), string.sub(raw, 6, 21)
-    for token, us, ms, attempt in string.gmatch(raw, ' ([^: ]+):(%d+):(%d+):([^ ]+)') do
+    for token, us, ms, attempt, who, since in
+      string.gmatch(raw, ' ([^: ]+):(%d+):(%d+):([^: ]+):?(%d*):?(%d*)')
+    do
       local hold = { token = token, us = us, ms = ms, attempt = attempt, ends = us + 1000 * ms }
+      hold.who = who ~= '' and who or string.match(attempt, '^(%d+)%.') or ''
+      hold.since = since ~= '' and since or us
       if hold.ends > tonumber(at) then
         state.live[#state.live + 1], state.by[token] = hold, hold
       else
@@ -59,6 +65,10 @@ local function write(state, retention)
     for _, hold in ipairs(holds) do
       text[2] = state.letter
       text[#text + 1] = ' ' .. hold.token .. ':' .. hold.us .. ':' .. hold.ms .. ':' .. hold.attempt
+      local renewed = hold.since ~= hold.us
+      if renewed or hold.who ~= '' then
+        text[#text + 1] = ':' .. hold.who .. (renewed and ':' .. hold.since or '')
+      end
       keep = math.max(keep, math.ceil((hold.ends - state.at) / 1000) + after)
     end
   end
@@ -160,7 +170,8 @@ local function grant(state, own, token, attempt, want, ms)
   local shared = own and state.mode == 'S' and want ~= 's' and attempt ~= '0' and own.attempt
   state.fence = fence(state, own, want)
   if not own then
-    own = { token = token, attempt = attempt }
+    own = { token = token, attempt = attempt, since = state.at }
+    own.who = string.match(attempt, '^(%d+)%.') or state.who or ''
     state.live[#state.live + 1], state.by[token] = own, own
   end
   lease(state, own, ms, true)

@@ -24,7 +24,7 @@ class ConnectionLimitsIT extends OnOneServer {
 
     private static final KeyNames NAMES = new KeyNames("lock:");
     private static final Duration LIMIT = Duration.ofMillis(500);
-    private static final Requests REQUESTS = new Requests(NAMES, Duration.ofMinutes(1));
+    private static final Requests REQUESTS = new Requests(NAMES, Duration.ofMinutes(1), "1");
 
     private final AtomicInteger opened = new AtomicInteger();
     private RedisClient client;
@@ -93,7 +93,7 @@ class ConnectionLimitsIT extends OnOneServer {
         var messages = client.connectPubSub();
         messages.close();
         AtomicBoolean ended = new AtomicBoolean();
-        WaiterRegistry waiters = new WaiterRegistry(runner);
+        WaiterRegistry waiters = new WaiterRegistry(runner, "1");
 
         assertThatThrownBy(() -> PubSubChannel.open(messages, NAMES, waiters, () -> ended.set(true), LIMIT))
                 .isInstanceOf(RedisException.class);

@@ -30,13 +30,13 @@ class QueuedAcquireIT extends WithAStore {
         RedisClient client = RedisClient.create(server.dsn());
         Connections connections = Connections.of(client);
         ScriptRunner runner = new ScriptRunner(connections, new Failures("server", names), TimeLimits.LIMIT);
-        WaiterRegistry waiters = new WaiterRegistry(runner);
+        WaiterRegistry waiters = new WaiterRegistry(runner, "1");
         LazyNotificationChannel inbox =
                 new LazyNotificationChannel(connections, names, waiters, "server", TimeLimits.LIMIT);
         try {
             QueuedAcquire wait = new QueuedAcquire(
                     runner,
-                    new Requests(names, Duration.ofMinutes(1)),
+                    new Requests(names, Duration.ofMinutes(1), "1"),
                     inbox,
                     exclusive(Key.of(RESOURCE)),
                     waiters.newAttempt(),

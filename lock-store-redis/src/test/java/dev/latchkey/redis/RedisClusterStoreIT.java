@@ -3,11 +3,14 @@ package dev.latchkey.redis;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
+import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
+import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,7 +25,10 @@ class RedisClusterStoreIT extends OnACluster
                 SharedFencingContract,
                 ExpiringFencingContract,
                 FairStoreContract,
-                InspectableStoreContract {
+                InspectableStoreContract,
+                ListingStoreContract,
+                WaiterListingStoreContract,
+                ForceReleaseStoreContract {
 
     private PersistingStore store;
 

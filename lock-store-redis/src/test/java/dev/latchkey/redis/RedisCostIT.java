@@ -4,11 +4,13 @@ import static dev.latchkey.testkit.Fixture.LONG_TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -65,6 +67,29 @@ class RedisCostIT extends WithAStore {
         assertThat(other.tryAcquire()).isFalse();
         assertThat(holder.isAcquired()).isTrue();
         assertThat(locks.holders("asked for")).hasSize(1);
+    }
+
+    /** Never by KEYS, which stops the server for all others. */
+    @Test
+    void givenTenThousandAreHeld_whenListed_thenOneScriptForEachAndSomeScans() {
+        int held = 10_000;
+        for (int i = 0; i < held; i++) {
+            assertThat(locks.createLock("one of many " + i, LONG_TTL).tryAcquire())
+                    .isTrue();
+        }
+        server.call("CONFIG", "RESETSTAT");
+
+        int listed = 0;
+        Optional<String> after = Optional.empty();
+        do {
+            ResourcePage page = locks.list("one of many ", after, 1_000);
+            listed += page.resources().size();
+            after = page.next();
+        } while (after.isPresent());
+
+        assertThat(listed).isEqualTo(held);
+        assertThat(executed()).doesNotContainKey("keys").containsEntry("evalsha", (long) held);
+        assertThat(executed().get("scan")).isBetween(100L, 500L);
     }
 
     @Test

@@ -33,7 +33,7 @@ class RedisLateCopyIT extends WithAStore {
 
     private static final KeyNames NAMES = new KeyNames("lock:");
     private static final Duration RETENTION = Duration.ofMinutes(10);
-    private static final Requests REQUESTS = new Requests(NAMES, RETENTION);
+    private static final Requests REQUESTS = new Requests(NAMES, RETENTION, "1");
     private static final Duration SHORT_TTL = Duration.ofMinutes(1);
 
     /** In which words the server was asked. */

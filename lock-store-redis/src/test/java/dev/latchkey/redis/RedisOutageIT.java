@@ -34,7 +34,7 @@ class RedisOutageIT {
         try (RedisServer server = RedisServer.start()) {
             RedisURI address = RedisURI.create(server.dsn());
             KeyNames names = new KeyNames("lock:");
-            ScriptRequest holders = new Requests(names, Duration.ofMinutes(1)).holders("r");
+            ScriptRequest holders = new Requests(names, Duration.ofMinutes(1), "1").inspect("r");
             ScriptRunner asked =
                     new ScriptRunner(Clients.server(address), new Failures("it", names), Duration.ofMillis(50));
             Awaitility.await()

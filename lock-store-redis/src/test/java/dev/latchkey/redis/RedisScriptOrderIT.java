@@ -25,7 +25,7 @@ class RedisScriptOrderIT extends WithAStore {
 
     private static final NotificationChannel.Push POLLS = NotificationChannel.Push.NONE;
     private static final Duration RETENTION = Duration.ofSeconds(1);
-    private static final Requests REQUESTS = new Requests(new KeyNames("lock:"), RETENTION);
+    private static final Requests REQUESTS = new Requests(new KeyNames("lock:"), RETENTION, "1");
 
     private final String resource = UUID.randomUUID().toString();
     private final String state = "lock:{" + resource + "}";

@@ -8,10 +8,12 @@ import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingStoreContract;
+import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedBlockingContract;
@@ -21,6 +23,7 @@ import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
+import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -37,6 +40,9 @@ class RedisStoreIT
                 ExpiringFencingContract,
                 FairStoreContract,
                 InspectableStoreContract,
+                ListingStoreContract,
+                WaiterListingStoreContract,
+                ForceReleaseStoreContract,
                 HandoverContract,
                 IndexedBatchContract,
                 TreeCrashContract,
@@ -49,6 +55,11 @@ class RedisStoreIT
                 ProcessContentionContract {
 
     private PersistingStore store;
+
+    @Override
+    public int forceReleaseRaces() {
+        return 10_000;
+    }
 
     @BeforeEach
     void open() {

@@ -18,6 +18,9 @@ class InMemoryStoreTest
                 FairStoreContract,
                 ProcessBoundContract,
                 InspectableStoreContract,
+                ListingStoreContract,
+                WaiterListingStoreContract,
+                ForceReleaseStoreContract,
                 IndexedBatchContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
@@ -38,6 +41,16 @@ class InMemoryStoreTest
     @Override
     public String dsnOfItsKind() {
         return "in-memory";
+    }
+
+    @Override
+    public int forceReleaseRaces() {
+        return 10_000;
+    }
+
+    @Override
+    public boolean tellsAtOnce() {
+        return true;
     }
 
     /** A9: the second was granted anew, so that the first one's refresh found its hold lost. */

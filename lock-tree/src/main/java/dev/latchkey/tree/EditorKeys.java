@@ -6,6 +6,8 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
@@ -108,7 +110,7 @@ final class EditorKeys {
     }
 
     Request request(Key key, LockMode mode) {
-        return new Request(key, mode, ttl, RetryIntent.ONCE);
+        return new Request(key, mode, ttl, RetryIntent.ONCE, LeaseChange.EXTEND, LocalProcess.ownerName());
     }
 
     /**

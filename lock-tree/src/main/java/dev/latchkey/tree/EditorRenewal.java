@@ -20,8 +20,13 @@ record EditorRenewal(EditorKeys owner, Request request, long since, List<Key> ke
     /** Returns one request for each key, in the same order. */
     List<Request> requests() {
         return keys.stream()
-                .map(key ->
-                        new Request(key, EditorKeys.mode(key), request.ttl(), RetryIntent.ONCE, request.leaseChange()))
+                .map(key -> new Request(
+                        key,
+                        EditorKeys.mode(key),
+                        request.ttl(),
+                        RetryIntent.ONCE,
+                        request.leaseChange(),
+                        request.owner()))
                 .toList();
     }
 

@@ -1,0 +1,85 @@
+package dev.latchkey.jdbc;
+
+import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.Request;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/**
+ * Who holds, as it stands in the column {@code holder}: the owner name, and after a bar the name of the resource if its key
+ * in the table is a hash. Both are printable ASCII; everything else, and {@code %} and the bar, are bytes of UTF-8 as
+ * {@code %41}. A name that is very long is cut, which three dots show.
+ */
+final class HolderText {
+
+    private static final int LONGEST_OWNER = 3 * Request.MAX_OWNER_BYTES;
+    private static final int LONGEST_RESOURCE = 1_200;
+    private static final char BAR = '|';
+    private static final String CUT = "...";
+
+    private HolderText() {}
+
+    static String of(Request request) {
+        String owner = request.owner().isEmpty() ? LocalProcess.description() : request.owner();
+        String resource = request.key().resource();
+        String shown = escaped(owner, LONGEST_OWNER);
+        return ResourceName.of(resource).equals(resource) ? shown : shown + BAR + escaped(resource, LONGEST_RESOURCE);
+    }
+
+    static String owner(String text) {
+        int bar = text.indexOf(BAR);
+        return plain(bar < 0 ? text : text.substring(0, bar));
+    }
+
+    /** The name of the resource; empty if the key in the table is the name. */
+    static Optional<String> resource(String text) {
+        int bar = text.indexOf(BAR);
+        return bar < 0 ? Optional.empty() : Optional.of(plain(text.substring(bar + 1)));
+    }
+
+    private static String escaped(String text, int longest) {
+        if (text.length() <= longest && text.chars().allMatch(HolderText::isPlain)) {
+            return text;
+        }
+        StringBuilder escaped = new StringBuilder();
+        int i = 0;
+        while (i < text.length()) {
+            int point = text.codePointAt(i);
+            String one = isPlain(point) ? String.valueOf((char) point) : bytes(point);
+            if (escaped.length() + one.length() > longest - CUT.length()
+                    && i + Character.charCount(point) < text.length()) {
+                return escaped.append(CUT).toString();
+            }
+            escaped.append(one);
+            i += Character.charCount(point);
+        }
+        return escaped.toString();
+    }
+
+    private static boolean isPlain(int c) {
+        return c > ' ' && c <= '~' && c != '%' && c != BAR;
+    }
+
+    private static String bytes(int point) {
+        StringBuilder bytes = new StringBuilder();
+        for (byte one : new String(Character.toChars(point)).getBytes(StandardCharsets.UTF_8)) {
+            bytes.append(String.format("%%%02X", one));
+        }
+        return bytes.toString();
+    }
+
+    private static String plain(String escaped) {
+        if (escaped.indexOf('%') < 0) {
+            return escaped;
+        }
+        byte[] bytes = new byte[escaped.length()];
+        int length = 0;
+        for (int i = 0; i < escaped.length(); i++) {
+            char c = escaped.charAt(i);
+            boolean isByte = c == '%' && i + 2 < escaped.length();
+            bytes[length++] = (byte) (isByte ? Integer.parseInt(escaped, i + 1, i + 3, 16) : c);
+            i += isByte ? 2 : 0;
+        }
+        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,187 @@
+package dev.latchkey.testkit;
+
+import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.Requests.granted;
+import static dev.latchkey.testkit.Requests.shared;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LossReason;
+import dev.latchkey.spi.ForceReleaseStore;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.SharedStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** An operator can end the hold of somebody else, and nothing but that one: for a {@link ForceReleaseStore}. */
+@ContractFor(ForceReleaseStore.class)
+public interface ForceReleaseStoreContract extends StoreContract {
+
+    /**
+     * Returns how often the end of a hold by force races with its release and the next acquire.
+     *
+     * @return 200 unless overridden
+     */
+    default int forceReleaseRaces() {
+        return 200;
+    }
+
+    /**
+     * Returns whether the holder hears at once that its hold was ended. If not, its next renewal tells.
+     *
+     * @return false unless overridden
+     */
+    default boolean tellsAtOnce() {
+        return false;
+    }
+
+    @Test
+    default void givenHeld_whenForced_thenFreeAndItsHolderHasLostIt(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Lock lock = fixture.lock();
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+
+        assertThat(store.forceRelease(fixture.resource(), token)).isTrue();
+
+        assertThat(store.holders(fixture.resource())).isEmpty();
+        assertThat(store.forceRelease(fixture.resource(), token)).isFalse();
+        assertThatThrownBy(lock::refresh).isInstanceOf(LockLostException.class);
+        assertThat(lock.isAcquired()).isFalse();
+    }
+
+    @Test
+    default void givenHeld_whenForced_thenTheNextTokenIsGreater(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Key key = fixture.key();
+        long token = token(store.save(exclusive(key)));
+        assertThat(store.forceRelease(fixture.resource(), token)).isTrue();
+
+        assertThat(token(store.save(exclusive(fixture.key())))).isGreaterThan(token);
+        assertThat(store.delete(key)).isFalse();
+    }
+
+    @Test
+    default void givenAnotherWaits_whenForced_thenItIsGrantedTheLock(Fixture fixture) throws Exception {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Lock lock = fixture.lock();
+        assertThat(lock.tryAcquire()).isTrue();
+        Lock next = fixture.lock();
+        BackgroundCall<Lock> waiting = fixture.startWaiting(next::acquire);
+
+        assertThat(store.forceRelease(fixture.resource(), lock.fencingToken().orElseThrow()))
+                .isTrue();
+
+        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(next.fencingToken().orElseThrow())
+                .isGreaterThan(lock.key()
+                        .held()
+                        .map(Key.Held::fencingToken)
+                        .map(t -> t.orElse(0))
+                        .orElse(0L));
+        assertThat(store.forceRelease(fixture.resource(), next.fencingToken().orElseThrow() - 1))
+                .isFalse();
+        assertThat(store.find(next.key())).isPresent();
+    }
+
+    @Test
+    default void givenAnotherToken_whenForced_thenNothingChanges(Fixture fixture) {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Lock lock = fixture.lock();
+        assertThat(lock.tryAcquire()).isTrue();
+        long token = lock.fencingToken().orElseThrow();
+
+        for (long other : new long[] {token - 1, token + 1, 0, -1, Long.MAX_VALUE, Long.MIN_VALUE}) {
+            assertThat(store.forceRelease(fixture.resource(), other)).isFalse();
+        }
+        assertThat(store.forceRelease(fixture.resource() + "x", token)).isFalse();
+
+        assertThat(lock.refresh().isAcquired()).isTrue();
+    }
+
+    /** The token of the last exclusive hold is nobody's any more, although the store may remember it. */
+    @Test
+    default void givenAReaderAfterAWriter_whenTheWritersTokenIsForced_thenTheReaderStays(Fixture fixture) {
+        if (fixture.store().capability(SharedStore.class).isEmpty()) {
+            return;
+        }
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Key writer = fixture.key();
+        long token = token(store.save(exclusive(writer)));
+        assertThat(store.delete(writer)).isTrue();
+        Key reader = fixture.key();
+        var unused = granted(store.save(shared(reader)));
+
+        assertThat(store.forceRelease(fixture.resource(), token)).isFalse();
+
+        assertThat(store.find(reader)).isPresent();
+    }
+
+    @Test
+    default void givenAListener_whenForced_thenItHearsOfIt(Fixture fixture) throws Exception {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Duration ttl = tellsAtOnce() ? Fixture.LONG_TTL : workingTtl();
+        CompletableFuture<LossReason> heard = new CompletableFuture<>();
+        Lock lock = fixture.locks()
+                .lock(fixture.resource())
+                .ttl(ttl)
+                .autoRefresh()
+                .onLost(heard::complete)
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(store.forceRelease(fixture.resource(), lock.fencingToken().orElseThrow()))
+                .isTrue();
+
+        LossReason reason = heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
+        if (tellsAtOnce()) {
+            assertThat(reason).isEqualTo(LossReason.FORCED);
+        }
+        assertThat(lock.isAcquired()).isFalse();
+    }
+
+    /** However the calls interleave, the successor holds on. */
+    @Test
+    default void givenItsHolderReleasesAndAnotherAcquires_whenForcedMeanwhile_thenTheOtherHoldsStill(Fixture fixture)
+            throws Exception {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        int races = forceReleaseRaces();
+        CyclicBarrier start = new CyclicBarrier(2);
+        long[] tokens = new long[1];
+        BackgroundCall<Integer> operator = fixture.start(() -> {
+            int forced = 0;
+            for (int i = 0; i < races; i++) {
+                start.await();
+                forced += store.forceRelease(fixture.resource(), tokens[0]) ? 1 : 0;
+                start.await();
+            }
+            return forced;
+        });
+
+        int released = 0;
+        for (int i = 0; i < races; i++) {
+            Key first = Key.of(fixture.resource());
+            Response.Granted taken = granted(store.save(exclusive(first)));
+            tokens[0] = taken.fencingToken().orElseThrow();
+            start.await();
+            released += store.delete(Requests.holding(first, taken)) ? 1 : 0;
+            Key successor = Key.of(fixture.resource());
+            Response.Granted next = granted(store.save(exclusive(successor)));
+            start.await();
+            assertThat(store.find(successor).orElseThrow().fencingToken()).isEqualTo(next.fencingToken());
+            assertThat(store.delete(successor)).isTrue();
+        }
+
+        assertThat(operator.result() + released).isEqualTo(races);
+    }
+
+    private static long token(Response response) {
+        return granted(response).fencingToken().orElseThrow();
+    }
+}
