@@ -154,6 +154,9 @@ class LockUsageIT extends CliFixture {
         "refresh --help",
         "release --help",
         "status --help",
+        "ls --help",
+        "who --help",
+        "break --help",
         "help run"
     })
     void givenHelp_whenRun_thenItTeaches(String arguments) {
