@@ -20,7 +20,8 @@ public final class Main {
             "status", StatusCommand::new,
             "ls", LsCommand::new,
             "who", WhoCommand::new,
-            "break", BreakCommand::new);
+            "break", BreakCommand::new,
+            "serve", ServeCommand::new);
 
     /** How long to wait for the reader of stderr at the end, when nothing is held any more. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(5);

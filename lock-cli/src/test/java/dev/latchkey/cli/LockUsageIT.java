@@ -157,6 +157,7 @@ class LockUsageIT extends CliFixture {
         "ls --help",
         "who --help",
         "break --help",
+        "serve --help",
         "help run"
     })
     void givenHelp_whenRun_thenItTeaches(String arguments) {

@@ -33,10 +33,11 @@ import org.jspecify.annotations.Nullable;
 public final class PlentyStore
         implements PersistingStore, ListingStore, WaiterListingStore, ForceReleaseStore, StoreProvider {
 
-    static final String DSN = "plenty:";
+    /** The scheme of its DSN. */
+    public static final String DSN = "plenty:";
 
     /** Names and an owner with what a terminal or a page must not obey. */
-    static final List<String> ODD_NAMES = List.of(
+    public static final List<String> ODD_NAMES = List.of(
             "\u001b]0;title\u0007\u001b[31mred",
             "<script>document.title='owned'</script>",
             "a\nb\rc\td",
@@ -57,7 +58,13 @@ public final class PlentyStore
     /** For the service loader. */
     public PlentyStore() {}
 
-    static PlentyStore of(int count) {
+    /**
+     * Creates a store.
+     *
+     * @param count how many are held; behind each hundredth somebody waits
+     * @return the store
+     */
+    public static PlentyStore of(int count) {
         PlentyStore store = new PlentyStore();
         for (int i = 0; i < count; i++) {
             store.hold(String.format("job-%06d", i), 1_000L + i, i % 100 == 0 ? 1 + i / 100 % 5 : 0);
@@ -65,7 +72,12 @@ public final class PlentyStore
         return store;
     }
 
-    static PlentyStore odd() {
+    /**
+     * Creates a store.
+     *
+     * @return one that holds {@link #ODD_NAMES}
+     */
+    public static PlentyStore odd() {
         PlentyStore store = new PlentyStore();
         for (String name : ODD_NAMES) {
             store.hold(name, 7, 2);
@@ -73,7 +85,14 @@ public final class PlentyStore
         return store;
     }
 
-    void hold(String resource, long fencingToken, int waiters) {
+    /**
+     * Holds a resource.
+     *
+     * @param resource its name
+     * @param fencingToken that of the hold
+     * @param waiters how many wait for it
+     */
+    public void hold(String resource, long fencingToken, int waiters) {
         List<QueuedWaiter> queue = new ArrayList<>();
         for (int i = 0; i < waiters; i++) {
             queue.add(new QueuedWaiter(
@@ -92,22 +111,39 @@ public final class PlentyStore
                         Optional.of(queue)));
     }
 
-    void free(String resource) {
+    /**
+     * Releases a resource.
+     *
+     * @param resource its name
+     */
+    public void free(String resource) {
         resources.remove(resource);
     }
 
-    /** Each page takes this long. */
-    void answerAfter(Duration newDelay) {
+    /**
+     * Makes it slow.
+     *
+     * @param newDelay how long each page takes
+     */
+    public void answerAfter(Duration newDelay) {
         delay = newDelay;
     }
 
-    /** Each call fails with this message; null: none. */
-    void failWith(@Nullable String message) {
+    /**
+     * Breaks it.
+     *
+     * @param message what each call fails with; null: none fails
+     */
+    public void failWith(@Nullable String message) {
         failure = message;
     }
 
-    /** How many pages were asked for. */
-    long pages() {
+    /**
+     * Counts pages.
+     *
+     * @return how many were asked for
+     */
+    public long pages() {
         return pages.get();
     }
 
