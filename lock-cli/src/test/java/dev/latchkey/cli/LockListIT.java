@@ -1,11 +1,14 @@
 package dev.latchkey.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LockListIT extends CliFixture {
 
@@ -123,10 +126,22 @@ class LockListIT extends CliFixture {
         assertThat(ls.err()).startsWith("lock: this store cannot list").hasLineCount(1);
     }
 
+    /** Neither in an answer nor in a stack trace. */
+    @ParameterizedTest
+    @ValueSource(strings = {"ls", "who x", "break --yes --token 1 x", "serve --port 0", "status x"})
+    void givenPasswordInTheDsn_whenTheStoreIsAway_thenItIsNotShown(String arguments) {
+        List<String> words = new ArrayList<>(List.of(arguments.split(" ")));
+        words.addAll(1, List.of("--verbose", "--store", "redis://me:hidden-word@127.0.0.1:1"));
+
+        var run = cli.run(words.toArray(String[]::new));
+
+        assertThat(run.exitCode()).isIn(64, 69);
+        assertThat(run.err()).startsWith("lock: ");
+        assertThat(run.out() + run.err()).doesNotContain("hidden-word");
+    }
+
     private static void awaitOut(Cli.Running running, String part) {
-        org.awaitility.Awaitility.await()
-                .atMost(Cli.PATIENCE)
-                .until(() -> running.out().contains(part));
+        await().atMost(Cli.PATIENCE).until(() -> running.out().contains(part));
     }
 
     private Cli.Running plenty(String what, String verb, String... arguments) {

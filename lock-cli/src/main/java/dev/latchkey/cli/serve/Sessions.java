@@ -5,8 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -39,8 +41,8 @@ final class Sessions {
         if (authorization != null && authorization.startsWith("Bearer ")) {
             return matches(authorization.substring("Bearer ".length()));
         }
-        return headers.getOrDefault("Cookie", java.util.List.of()).stream()
-                .flatMap(line -> java.util.Arrays.stream(line.split(";", -1)))
+        return headers.getOrDefault("Cookie", List.of()).stream()
+                .flatMap(line -> Arrays.stream(line.split(";", -1)))
                 .map(String::strip)
                 .filter(pair -> pair.startsWith(cookie + "="))
                 .anyMatch(pair -> isBegun(pair.substring(cookie.length() + 1)));
