@@ -52,7 +52,7 @@ final class FactoryContext {
     }
 
     FactoryContext(PersistingStore store, FactoryThreads threads) {
-        this(store, threads, LocalProcess.description(), List.of());
+        this(store, threads, LocalProcess.ownerName(), List.of());
     }
 
     FactoryContext(PersistingStore store, FactoryThreads threads, String owner, List<LockListener> listeners) {

@@ -3,6 +3,8 @@ package dev.latchkey.cli;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.UnserializableKeyException;
+import dev.latchkey.cli.text.Json;
+import dev.latchkey.cli.text.Text;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,6 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.Lock;
+import dev.latchkey.cli.text.Text;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,13 +3,17 @@ package dev.latchkey.cli;
 import dev.latchkey.LockException;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
+import dev.latchkey.cli.text.Json;
+import dev.latchkey.cli.text.Text;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.QueuedWaiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Describes who holds a lock. */
+/** Describes who holds a lock, and who waits for it. */
 final class HolderReport {
 
     private static final int MOST_NAMED = 3;
@@ -41,6 +45,9 @@ final class HolderReport {
                 + holder.description()
                         .map(description -> " by " + Text.oneLine(description))
                         .orElse("")
+                + holder.held()
+                        .map(held -> ", for " + DurationText.format(held))
+                        .orElse("")
                 + (holder.fencingToken().isPresent()
                         ? ", fencing token " + holder.fencingToken().getAsLong()
                         : "")
@@ -54,7 +61,37 @@ final class HolderReport {
                 .put("mode", name(holder.mode()))
                 .put("description", holder.description().orElse(null))
                 .put("fencingToken", holder.fencingToken())
-                .put("remainingMs", holder.remaining().map(Duration::toMillis).orElse(null));
+                .put("remainingMs", holder.remaining().map(Duration::toMillis).orElse(null))
+                .put("heldMs", holder.held().map(Duration::toMillis).orElse(null));
+    }
+
+    /** Returns one line for one that waits. */
+    static String line(QueuedWaiter waiter) {
+        return waiter.description().map(Text::oneLine).orElse("somebody")
+                + (waiter.mode() == LockMode.SHARED ? ", to share it" : "")
+                + waiter.waited()
+                        .map(waited -> ", for " + DurationText.format(waited))
+                        .orElse("");
+    }
+
+    static Json json(QueuedWaiter waiter) {
+        return new Json()
+                .put("mode", name(waiter.mode()))
+                .put("description", waiter.description().orElse(null))
+                .put("waitedMs", waiter.waited().map(Duration::toMillis).orElse(null));
+    }
+
+    static Json json(ListedResource listed) {
+        return new Json()
+                .put("resource", listed.resource())
+                .put(
+                        "holders",
+                        listed.holders().stream().map(HolderReport::json).toList())
+                .put(
+                        "waiters",
+                        listed.waiters()
+                                .map(queue ->
+                                        queue.stream().map(HolderReport::json).toList()));
     }
 
     static String name(LockMode mode) {

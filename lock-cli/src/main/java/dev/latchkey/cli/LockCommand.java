@@ -13,19 +13,23 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = LockCommand.Version.class,
         description = "Runs commands under a lock, so that no two of them run at once.",
-        synopsisSubcommandLabel = "run|acquire|refresh|release|status",
+        synopsisSubcommandLabel = "run|acquire|refresh|release|status|ls|who|break|serve",
         footerHeading = "%n",
         footer = {
             "Examples:",
             "  lock run report -- make report        one at a time, the others wait",
             "  lock run -n report -- make report     exit code 75 if it runs already",
-            "  lock status report                    who holds it?",
+            "  lock status report                    is it free? who holds it?",
+            "  lock ls nightly-                      what is held, of the names that begin so",
+            "  lock who report                       who holds it, and who waits behind",
+            "  lock serve                            the same as a page to look at",
             "",
             "lock run --help tells the rest.",
         })
 final class LockCommand implements Runnable {
 
-    static final List<String> VERBS_IN_ORDER = List.of("run", "acquire", "refresh", "release", "status");
+    static final List<String> VERBS_IN_ORDER =
+            List.of("run", "acquire", "refresh", "release", "status", "ls", "who", "break", "serve");
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -33,7 +37,8 @@ final class LockCommand implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "say what to do: lock run NAME -- command, or acquire, refresh, release, status");
+                spec.commandLine(),
+                "say what to do: lock run NAME -- command, or acquire, refresh, release, status, ls, who, break, serve");
     }
 
     /** Reads the version from the jar. */

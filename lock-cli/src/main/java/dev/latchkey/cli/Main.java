@@ -17,7 +17,11 @@ public final class Main {
             "acquire", AcquireCommand::new,
             "release", ReleaseCommand::new,
             "refresh", RefreshCommand::new,
-            "status", StatusCommand::new);
+            "status", StatusCommand::new,
+            "ls", LsCommand::new,
+            "who", WhoCommand::new,
+            "break", BreakCommand::new,
+            "serve", ServeCommand::new);
 
     /** How long to wait for the reader of stderr at the end, when nothing is held any more. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(5);

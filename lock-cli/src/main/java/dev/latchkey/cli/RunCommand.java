@@ -1,6 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.Key;
+import dev.latchkey.cli.text.Text;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -3,6 +3,8 @@ package dev.latchkey.cli;
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
+import dev.latchkey.cli.text.Json;
+import dev.latchkey.cli.text.Text;
 import dev.latchkey.spi.Holder;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -52,11 +54,7 @@ final class StatusCommand implements Callable<Integer> {
         Console console = store.console();
         List<Holder> holders = holders();
         if (json) {
-            console.answer(new Json()
-                    .put("resource", name)
-                    .put("state", state(holders))
-                    .put("holders", holders.stream().map(HolderReport::json).toList())
-                    .toString());
+            console.answer(json(name, holders).toString());
         } else if (holders.isEmpty()) {
             console.answer(Text.oneLine(name) + ": free");
         } else {
@@ -69,11 +67,22 @@ final class StatusCommand implements Callable<Integer> {
         try (LockFactory locks = LockFactory.connect(store.dsn())) {
             return locks.holders(name);
         } catch (UnsupportedOperationException e) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "this store cannot tell who holds " + Text.quoted(name) + "; lock run -n tells whether it is free",
-                    e);
+            throw cannotTell(name, e);
         }
+    }
+
+    static CommandException cannotTell(String name, UnsupportedOperationException e) {
+        return new CommandException(
+                ExitCode.USAGE,
+                "this store cannot tell who holds " + Text.quoted(name) + "; lock run -n tells whether it is free",
+                e);
+    }
+
+    static Json json(String name, List<Holder> holders) {
+        return new Json()
+                .put("resource", name)
+                .put("state", state(holders))
+                .put("holders", holders.stream().map(HolderReport::json).toList());
     }
 
     private boolean isFree(List<Holder> holders) {

@@ -1,6 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.LockMode;
+import dev.latchkey.cli.text.Text;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;

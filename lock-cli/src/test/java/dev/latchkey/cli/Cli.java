@@ -88,9 +88,14 @@ final class Cli implements AutoCloseable {
 
     /** Starts {@code lock} in a terminal of its own; what is typed is its input. */
     Running startInTerminal(String... arguments) {
+        return startInTerminal(command(arguments));
+    }
+
+    /** Starts this command in a terminal of its own. */
+    Running startInTerminal(List<String> command) {
         // exec, for a shell in between would get the key too, and end of it.
-        String line = "exec "
-                + String.join(" ", command(arguments).stream().map(Cli::quoted).toList());
+        String line =
+                "exec " + String.join(" ", command.stream().map(Cli::quoted).toList());
         return start(List.of("script", "-qec", line, "/dev/null"), null);
     }
 

@@ -122,7 +122,8 @@ class LockHandoverIT extends CliFixture {
                 .contains("x: held exclusively by pid " + writer.process().pid());
         assertThat(cli.run("status", "--json", "x").out())
                 .matches("\\{\"resource\":\"x\",\"state\":\"exclusive\",\"holders\":\\[\\{\"mode\":\"exclusive\","
-                        + "\"description\":\"[^\"]*\",\"fencingToken\":(null|[0-9]+),\"remainingMs\":null}]}\n");
+                        + "\"description\":\"[^\"]*\",\"fencingToken\":(null|[0-9]+),\"remainingMs\":null,"
+                        + "\"heldMs\":(null|[0-9]+)}]}\n");
     }
 
     /** Runs {@code lock} with the database. */

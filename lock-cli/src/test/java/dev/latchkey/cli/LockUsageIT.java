@@ -155,6 +155,10 @@ class LockUsageIT extends CliFixture {
         "refresh --help",
         "release --help",
         "status --help",
+        "ls --help",
+        "who --help",
+        "break --help",
+        "serve --help",
         "help run"
     })
     void givenHelp_whenRun_thenItTeaches(String arguments) {

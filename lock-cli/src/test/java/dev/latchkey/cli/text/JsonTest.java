@@ -1,4 +1,4 @@
-package dev.latchkey.cli;
+package dev.latchkey.cli.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,48 @@
+package dev.latchkey.cli.serve;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import dev.latchkey.cli.text.Json;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** Writes answers with the headers that each of them has. */
+final class Answers {
+
+    static final String JSON = "application/json; charset=utf-8";
+
+    private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+            + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+    private Answers() {}
+
+    static void begin(HttpExchange exchange, String type, int status, long length) throws IOException {
+        Headers headers = exchange.getResponseHeaders();
+        headers.set("Content-Type", type);
+        headers.set("Cache-Control", "no-store");
+        headers.set("Content-Security-Policy", POLICY);
+        headers.set("X-Content-Type-Options", "nosniff");
+        headers.set("Referrer-Policy", "no-referrer");
+        headers.set("Cross-Origin-Resource-Policy", "same-origin");
+        headers.set("Cross-Origin-Opener-Policy", "same-origin");
+        exchange.sendResponseHeaders(status, length);
+    }
+
+    static void send(HttpExchange exchange, int status, String type, byte[] body) throws IOException {
+        try (exchange) {
+            boolean hasBody = !exchange.getRequestMethod().equals("HEAD") && body.length > 0;
+            begin(exchange, type, status, hasBody ? body.length : -1);
+            if (hasBody) {
+                exchange.getResponseBody().write(body);
+            }
+        }
+    }
+
+    static void send(HttpExchange exchange, int status, Json json) throws IOException {
+        send(exchange, status, JSON, json.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    static void refuse(HttpExchange exchange, int status, String why) throws IOException {
+        send(exchange, status, new Json().put("error", why));
+    }
+}

@@ -1,0 +1,152 @@
+package dev.latchkey.cli.serve;
+
+import dev.latchkey.LockException;
+import dev.latchkey.LockFactory;
+import dev.latchkey.cli.text.Text;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Reads the store once in each interval while somebody listens, however many they are, and not at all while nobody does. Listeners wait for the
+ * next snapshot: nobody is called, so one that is slow delays no other.
+ */
+final class Feed implements AutoCloseable {
+
+    /** A listing that takes long is not begun again at once: the store is used for this part of the time at most. */
+    private static final int PAUSE_BY_DURATION = 10;
+
+    private final LockFactory locks;
+    private final ServerSettings settings;
+    private final Snapshot.Clock clock = new Snapshot.Clock();
+    private final Thread reader;
+
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Condition changed = guard.newCondition();
+    private Snapshot current = Snapshot.none();
+    private int listeners;
+    private boolean closed;
+
+    Feed(LockFactory locks, ServerSettings settings) {
+        this.locks = locks;
+        this.settings = settings;
+        reader = new Thread(this::readUntilClosed, "lock-serve-reader");
+        reader.setDaemon(true);
+    }
+
+    void start() {
+        reader.start();
+    }
+
+    Snapshot.Clock clock() {
+        return clock;
+    }
+
+    /** Counts a listener. Returns the last version that is out of date for it: it waits for a later one. */
+    long join() {
+        guard.lock();
+        try {
+            listeners++;
+            changed.signalAll();
+            return listeners == 1 ? current.version() : 0;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    void leave() {
+        guard.lock();
+        try {
+            listeners--;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Waits for a later snapshot; empty if there is none within this time. */
+    Optional<Snapshot> awaitAfter(long version, Duration maxWait) throws InterruptedException {
+        long left = maxWait.toNanos();
+        guard.lock();
+        try {
+            while (current.version() <= version && !closed) {
+                if (left <= 0) {
+                    return Optional.empty();
+                }
+                left = changed.awaitNanos(left);
+            }
+            return Optional.of(current);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    boolean isClosed() {
+        guard.lock();
+        try {
+            return closed;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void readUntilClosed() {
+        try {
+            while (awaitListener()) {
+                long began = System.nanoTime();
+                publish(read());
+                pause(Math.max(settings.interval().toNanos(), PAUSE_BY_DURATION * (System.nanoTime() - began)));
+            }
+        } catch (InterruptedException e) {
+            // Only close() interrupts this thread, which is our own and ends here.
+        }
+    }
+
+    private boolean awaitListener() throws InterruptedException {
+        guard.lock();
+        try {
+            while (listeners == 0 && !closed) {
+                changed.await();
+            }
+            return !closed;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Only this thread replaces the current snapshot. */
+    private Snapshot read() {
+        try {
+            return current.read(locks, settings.prefix(), clock);
+        } catch (LockException | UnsupportedOperationException | IllegalStateException e) {
+            return current.failed(Text.message(String.valueOf(e.getMessage())), clock);
+        }
+    }
+
+    private void publish(Snapshot snapshot) {
+        guard.lock();
+        try {
+            current = snapshot;
+            changed.signalAll();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    private void pause(long nanos) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(nanos);
+    }
+
+    @Override
+    public void close() {
+        guard.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            guard.unlock();
+        }
+        reader.interrupt();
+    }
+}

@@ -1,0 +1,99 @@
+package dev.latchkey.cli.serve;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.latchkey.LockFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Shows what is held in a store to browsers. It does not close the factory that it reads from. */
+public final class LockServer implements AutoCloseable {
+
+    private static final Duration LONGEST_WRITE = Duration.ofSeconds(20);
+
+    /** Each page that listens has a thread; these are for all else. */
+    private static final int OTHER_THREADS = 28;
+
+    private static final int BACKLOG = 100;
+
+    private final HttpServer http;
+    private final Feed feed;
+    private final ThreadPoolExecutor threads;
+    private final ScheduledExecutorService watch;
+
+    private LockServer(LockFactory locks, ServerSettings settings, Duration longestWrite) throws IOException {
+        // Read once, by the first server of the JVM: who does not finish a request, loses the connection.
+        setUnlessSet("sun.net.httpserver.maxReqTime", "20");
+        setUnlessSet("sun.net.httpserver.nodelay", "true");
+        http = HttpServer.create(settings.bind(), BACKLOG);
+        feed = new Feed(locks, settings);
+        EventStreams streams = new EventStreams(feed, settings, longestWrite);
+        threads = new ThreadPoolExecutor(
+                0,
+                EventStreams.MOST + OTHER_THREADS,
+                10,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                task -> daemon(task, "lock-serve"));
+        watch = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "lock-serve-watch"));
+        http.setExecutor(threads);
+        http.createContext(
+                "/", new Site(locks, settings, feed, streams, http.getAddress().getPort()));
+        long period = Math.max(1, longestWrite.toMillis() / 4);
+        Object unused = watch.scheduleWithFixedDelay(streams::closeStuck, period, period, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Starts a server.
+     *
+     * @param locks what it reads from
+     * @param settings what it shows, and to whom
+     * @return the server, until it is closed
+     * @throws IOException if the address cannot be used
+     */
+    public static LockServer start(LockFactory locks, ServerSettings settings) throws IOException {
+        return start(locks, settings, LONGEST_WRITE);
+    }
+
+    static LockServer start(LockFactory locks, ServerSettings settings, Duration longestWrite) throws IOException {
+        LockServer server = new LockServer(locks, settings, longestWrite);
+        server.feed.start();
+        server.http.start();
+        return server;
+    }
+
+    private static void setUnlessSet(String property, String value) {
+        if (System.getProperty(property) == null) {
+            System.setProperty(property, value);
+        }
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /**
+     * Returns where the page is.
+     *
+     * @return a URL that ends with a slash
+     */
+    public String url() {
+        InetSocketAddress address = http.getAddress();
+        return "http://" + RequestGuard.literal(address.getAddress()) + ":" + address.getPort() + "/";
+    }
+
+    @Override
+    public void close() {
+        feed.close();
+        http.stop(0);
+        watch.shutdownNow();
+        threads.shutdownNow();
+    }
+}

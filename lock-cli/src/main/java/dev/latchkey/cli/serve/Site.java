@@ -1,0 +1,188 @@
+package dev.latchkey.cli.serve;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import dev.latchkey.LockException;
+import dev.latchkey.LockFactory;
+import dev.latchkey.cli.text.Json;
+import dev.latchkey.cli.text.Text;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Answers each request: the page, its data, and the end of a hold. */
+final class Site implements HttpHandler {
+
+    /** A name of the longest kind, each byte of it written as three. */
+    private static final int LONGEST_BODY = 64 * 1024;
+
+    /** A form of another page cannot set it, and a script of another page may not. */
+    private static final String MARK = "X-Latchkey";
+
+    private static final Duration LONGEST_READ = Duration.ofSeconds(30);
+
+    private record Page(String type, String text) {}
+
+    private final LockFactory locks;
+    private final ServerSettings settings;
+    private final Feed feed;
+    private final EventStreams streams;
+    private final RequestGuard guard;
+    private final Sessions sessions;
+    private final Map<String, Page> pages;
+
+    Site(LockFactory locks, ServerSettings settings, Feed feed, EventStreams streams, int port) throws IOException {
+        this.locks = locks;
+        this.settings = settings;
+        this.feed = feed;
+        this.streams = streams;
+        guard = new RequestGuard(settings.hosts());
+        sessions = new Sessions(settings.authToken(), port);
+        pages = Map.of(
+                "/", page("index.html", "text/html; charset=utf-8"),
+                "/page.css", page("page.css", "text/css; charset=utf-8"),
+                "/page.js", page("page.js", "text/javascript; charset=utf-8"),
+                "/icon.svg", page("icon.svg", "image/svg+xml"));
+    }
+
+    private static Page page(String name, String type) throws IOException {
+        try (InputStream in = Site.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IOException(name + " is not in the jar");
+            }
+            return new Page(type, new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        }
+    }
+
+    @Override
+    public void handle(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        boolean isData = path == null || path.startsWith("/api/");
+        Optional<String> refusal = guard.refusal(exchange.getRequestHeaders(), exchange.getLocalAddress(), isData);
+        if (refusal.isPresent()) {
+            Answers.refuse(exchange, 403, refusal.get());
+            return;
+        }
+        String method = exchange.getRequestMethod();
+        Page page = path == null ? null : pages.get(path);
+        if (page != null && (method.equals("GET") || method.equals("HEAD"))) {
+            Answers.send(exchange, 200, page.type(), page.text().getBytes(StandardCharsets.UTF_8));
+            return;
+        }
+        switch (method + " " + path) {
+            case "GET /api/session" -> session(exchange);
+            case "POST /api/session" -> login(exchange);
+            case "GET /api/events" -> events(exchange);
+            case "GET /api/locks" -> list(exchange);
+            case "POST /api/break" -> end(exchange);
+            default -> Answers.refuse(exchange, 404, "there is no such page");
+        }
+    }
+
+    private void session(HttpExchange exchange) throws IOException {
+        boolean isOpen = sessions.isOpen(exchange.getRequestHeaders());
+        Answers.send(
+                exchange, 200, new Json().put("needed", sessions.isNeeded()).put("open", isOpen));
+    }
+
+    private void login(HttpExchange exchange) throws IOException {
+        Optional<Map<String, String>> form = form(exchange);
+        if (form.isEmpty()) {
+            Answers.refuse(exchange, 400, "this is not a form of the page");
+            return;
+        }
+        Optional<String> cookie = sessions.begin(form.get().getOrDefault("secret", ""));
+        if (cookie.isEmpty()) {
+            Answers.refuse(exchange, 401, "this is not the token of this server");
+            return;
+        }
+        exchange.getResponseHeaders().set("Set-Cookie", cookie.get());
+        Answers.send(exchange, 200, new Json().put("open", true));
+    }
+
+    private void events(HttpExchange exchange) throws IOException {
+        if (isOpen(exchange) && !streams.send(exchange)) {
+            Answers.refuse(exchange, 503, "too many pages listen");
+        }
+    }
+
+    private void list(HttpExchange exchange) throws IOException {
+        if (!isOpen(exchange)) {
+            return;
+        }
+        long seen = feed.join();
+        try {
+            Optional<Snapshot> snapshot = feed.awaitAfter(seen, LONGEST_READ);
+            if (snapshot.isEmpty()) {
+                Answers.refuse(exchange, 504, "the store has not answered in time");
+            } else {
+                byte[] body = snapshot.get().json(feed.clock()).getBytes(StandardCharsets.UTF_8);
+                Answers.send(exchange, 200, Answers.JSON, body);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            feed.leave();
+        }
+    }
+
+    private void end(HttpExchange exchange) throws IOException {
+        if (!isOpen(exchange)) {
+            return;
+        }
+        if (!settings.allowBreak()) {
+            Answers.refuse(exchange, 403, "this page only shows: lock serve was started without --allow-break");
+            return;
+        }
+        Optional<Map<String, String>> form = form(exchange);
+        if (form.isEmpty() || !form.get().containsKey("resource") || !form.get().containsKey("token")) {
+            Answers.refuse(exchange, 400, "say which resource and which fencing token");
+            return;
+        }
+        try {
+            long token = Long.parseLong(form.get().getOrDefault("token", ""));
+            boolean ended = locks.forceRelease(form.get().getOrDefault("resource", ""), token);
+            Answers.send(exchange, 200, new Json().put("ended", ended));
+        } catch (NumberFormatException e) {
+            Answers.refuse(exchange, 400, "a fencing token is a whole number");
+        } catch (UnsupportedOperationException e) {
+            Answers.refuse(exchange, 501, "this store cannot end the hold of somebody else");
+        } catch (LockException e) {
+            Answers.refuse(exchange, 502, Text.message(String.valueOf(e.getMessage())));
+        }
+    }
+
+    private boolean isOpen(HttpExchange exchange) throws IOException {
+        if (sessions.isOpen(exchange.getRequestHeaders())) {
+            return true;
+        }
+        Answers.refuse(exchange, 401, "this server asks for its token");
+        return false;
+    }
+
+    /** Empty if it is not what our page sends. */
+    private static Optional<Map<String, String>> form(HttpExchange exchange) throws IOException {
+        byte[] body = exchange.getRequestBody().readNBytes(LONGEST_BODY + 1);
+        if (body.length > LONGEST_BODY || !exchange.getRequestHeaders().containsKey(MARK)) {
+            return Optional.empty();
+        }
+        Map<String, String> form = new HashMap<>();
+        try {
+            for (String pair : new String(body, StandardCharsets.UTF_8).split("&", -1)) {
+                int end = pair.indexOf('=');
+                if (end > 0) {
+                    form.put(
+                            pair.substring(0, end), URLDecoder.decode(pair.substring(end + 1), StandardCharsets.UTF_8));
+                }
+            }
+        } catch (IllegalArgumentException e) {
+            return Optional.empty();
+        }
+        return Optional.of(form);
+    }
+}

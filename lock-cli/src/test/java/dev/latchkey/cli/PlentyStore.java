@@ -1,0 +1,223 @@
+package dev.latchkey.cli;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.ForceReleaseStore;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.ListingStore;
+import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store in which any number of made-up resources are held, and which is as slow, or as broken, as a test wants: what no real
+ * server can be made to be within a test. {@code plenty:10000} holds so many, {@code plenty:odd} those with odd names.
+ */
+public final class PlentyStore
+        implements PersistingStore, ListingStore, WaiterListingStore, ForceReleaseStore, StoreProvider {
+
+    /** The scheme of its DSN. */
+    public static final String DSN = "plenty:";
+
+    /** Names and an owner with what a terminal or a page must not obey. */
+    public static final List<String> ODD_NAMES = List.of(
+            "\u001b]0;title\u0007\u001b[31mred",
+            "<script>document.title='owned'</script>",
+            "a\nb\rc\td",
+            "left\u202etfel",
+            "",
+            "\"quoted\" & 'quoted'",
+            "🔒 größer/../x",
+            "\ud800 alone",
+            "c1\u009b31m");
+
+    private static final String OWNER = "orders\u001b[2J <b>host</b>/4711 worker-1";
+
+    private final NavigableMap<String, ListedResource> resources = new ConcurrentSkipListMap<>();
+    private final AtomicLong pages = new AtomicLong();
+    private volatile Duration delay = Duration.ZERO;
+    private volatile @Nullable String failure;
+
+    /** For the service loader. */
+    public PlentyStore() {}
+
+    /**
+     * Creates a store.
+     *
+     * @param count how many are held; behind each hundredth somebody waits
+     * @return the store
+     */
+    public static PlentyStore of(int count) {
+        PlentyStore store = new PlentyStore();
+        for (int i = 0; i < count; i++) {
+            store.hold(String.format("job-%06d", i), 1_000L + i, i % 100 == 0 ? 1 + i / 100 % 5 : 0);
+        }
+        return store;
+    }
+
+    /**
+     * Creates a store.
+     *
+     * @return one that holds {@link #ODD_NAMES}
+     */
+    public static PlentyStore odd() {
+        PlentyStore store = new PlentyStore();
+        for (String name : ODD_NAMES) {
+            store.hold(name, 7, 2);
+        }
+        return store;
+    }
+
+    /**
+     * Holds a resource.
+     *
+     * @param resource its name
+     * @param fencingToken that of the hold
+     * @param waiters how many wait for it
+     */
+    public void hold(String resource, long fencingToken, int waiters) {
+        List<QueuedWaiter> queue = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            queue.add(new QueuedWaiter(
+                    LockMode.EXCLUSIVE, Optional.of(Duration.ofSeconds(61L - i)), Optional.of(OWNER + i)));
+        }
+        resources.put(
+                resource,
+                new ListedResource(
+                        resource,
+                        List.of(new Holder(
+                                LockMode.EXCLUSIVE,
+                                OptionalLong.of(fencingToken),
+                                Optional.of(Duration.ofSeconds(25)),
+                                Optional.of(Duration.ofSeconds(125)),
+                                Optional.of(OWNER))),
+                        Optional.of(queue)));
+    }
+
+    /**
+     * Releases a resource.
+     *
+     * @param resource its name
+     */
+    public void free(String resource) {
+        resources.remove(resource);
+    }
+
+    /**
+     * Makes it slow.
+     *
+     * @param newDelay how long each page takes
+     */
+    public void answerAfter(Duration newDelay) {
+        delay = newDelay;
+    }
+
+    /**
+     * Breaks it.
+     *
+     * @param message what each call fails with; null: none fails
+     */
+    public void failWith(@Nullable String message) {
+        failure = message;
+    }
+
+    /**
+     * Counts pages.
+     *
+     * @return how many were asked for
+     */
+    public long pages() {
+        return pages.get();
+    }
+
+    @Override
+    public Set<String> schemes() {
+        return Set.of("plenty");
+    }
+
+    @Override
+    public PersistingStore open(String dsn) {
+        String what = dsn.substring(DSN.length());
+        return what.equals("odd") ? odd() : of(Integer.parseInt(what));
+    }
+
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        pages.incrementAndGet();
+        answer();
+        List<ListedResource> page = new ArrayList<>();
+        for (ListedResource resource :
+                resources.tailMap(after.orElse(prefix), after.isEmpty()).values()) {
+            if (!resource.resource().startsWith(prefix)) {
+                break;
+            }
+            if (page.size() == limit) {
+                return new ResourcePage(page, Optional.of(page.get(limit - 1).resource()));
+            }
+            page.add(resource);
+        }
+        return new ResourcePage(page, Optional.empty());
+    }
+
+    private void answer() {
+        LockSupport.parkNanos(delay.toNanos());
+        String message = failure;
+        if (message != null) {
+            throw new LockStorageException("", message, null);
+        }
+    }
+
+    @Override
+    public List<Holder> holders(String resource) {
+        return Optional.ofNullable(resources.get(resource))
+                .map(ListedResource::holders)
+                .orElse(List.of());
+    }
+
+    @Override
+    public List<QueuedWaiter> waiters(String resource) {
+        return Optional.ofNullable(resources.get(resource))
+                .flatMap(ListedResource::waiters)
+                .orElse(List.of());
+    }
+
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        answer();
+        boolean isHeld = holders(resource).stream()
+                .anyMatch(holder -> holder.fencingToken().equals(OptionalLong.of(fencingToken)));
+        return isHeld && resources.remove(resource) != null;
+    }
+
+    @Override
+    public Response save(Request request) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean delete(Key key) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Optional<Response.Granted> find(Key key) {
+        throw new UnsupportedOperationException();
+    }
+}

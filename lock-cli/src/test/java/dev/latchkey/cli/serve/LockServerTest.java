@@ -1,0 +1,327 @@
+package dev.latchkey.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.latchkey.cli.PlentyStore;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Over plain sockets, for a client of Java sets its own Host and Origin. */
+class LockServerTest {
+
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final String SECRET = "correct-horse-battery";
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "127.0.0.1:PORT; 200",
+                "localhost:PORT; 200",
+                "LOCALHOST:PORT; 200",
+                "locks.example.org; 200",
+                "locks.example.org:PORT; 200",
+                "evil.example; 403",
+                "evil.example:PORT; 403",
+                "127.0.0.1:1; 403",
+                "127.0.0.1; 403",
+                "127.0.0.1:PORT.evil.example; 403",
+                "127.0.0.1:PORT@evil.example; 403",
+                "localhost.evil.example:PORT; 403",
+            })
+    void givenHost_whenAsked_thenOnlyItsOwnIsAnswered(String host, int status) throws IOException {
+        ServedStore served = served(PlentyStore.of(3));
+        String name = host.replace("PORT", Integer.toString(served.port()));
+
+        for (String path : List.of("/", "/api/locks")) {
+            assertThat(ask(served, "GET " + path, "Host: " + name)).startsWith("HTTP/1.1 " + status + " ");
+        }
+    }
+
+    @Test
+    void givenNoHostOrTwo_whenAsked_thenRefused() throws IOException {
+        ServedStore served = served(PlentyStore.of(3));
+
+        assertThat(ask(served, "GET /api/locks", "X: y")).startsWith("HTTP/1.1 403 ");
+        assertThat(ask(served, "GET /api/locks", host(served), "Host: evil.example"))
+                .startsWith("HTTP/1.1 403 ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "Origin: http://127.0.0.1:PORT; 200",
+                "Origin: http://evil.example; 403",
+                "Origin: null; 403",
+                "Origin: http://127.0.0.1:1; 403",
+                "Origin: http://localhost:PORT; 403",
+                "Sec-Fetch-Site: cross-site; 403",
+                "Sec-Fetch-Site: same-site; 403",
+                "Sec-Fetch-Site: same-origin; 200"
+            })
+    void givenOrigin_whenAskedForData_thenOnlyItsOwnIsAnswered(String header, int status) throws IOException {
+        ServedStore served = served(PlentyStore.of(3));
+        String line = header.replace("PORT", Integer.toString(served.port()));
+
+        assertThat(ask(served, "GET /api/locks", host(served), line)).startsWith("HTTP/1.1 " + status + " ");
+    }
+
+    @Test
+    void givenAnyAnswer_thenNotStoredAndNoForeignScript() throws IOException {
+        ServedStore served = served(PlentyStore.odd());
+
+        for (String path : List.of("/", "/page.js", "/page.css", "/api/locks", "/no/such", "/../../etc/passwd")) {
+            assertThat(ask(served, "GET " + path, host(served)).toLowerCase(java.util.Locale.ROOT))
+                    .as(path)
+                    .contains("cache-control: no-store", "default-src 'none'; script-src 'self'", "nosniff");
+        }
+        assertThat(ask(served, "GET /../../etc/passwd", host(served))).startsWith("HTTP/1.1 404 ");
+    }
+
+    @Test
+    void givenListed_thenTimesAndTokensAsText() throws IOException {
+        String answer = ask(served(PlentyStore.of(1)), "GET /api/locks", "Host: locks.example.org");
+
+        assertThat(answer).contains("\"name\":\"job-000000\"", "\"token\":\"1000\"", "\"complete\":true");
+    }
+
+    @Test
+    void givenSecret_whenNotShown_then401AndNoData() throws IOException {
+        ServedStore served = track(new ServedStore(PlentyStore.of(3), Optional.of(SECRET), true, 0));
+
+        for (String request : List.of("GET /api/locks", "GET /api/events", "POST /api/break")) {
+            assertThat(ask(served, request, host(served)))
+                    .startsWith("HTTP/1.1 401 ")
+                    .doesNotContain("job-", SECRET);
+        }
+        assertThat(ask(served, "GET /api/locks", host(served), "Authorization: Bearer wrong"))
+                .startsWith("HTTP/1.1 401 ");
+        assertThat(ask(served, "GET /api/locks", host(served), "Authorization: Bearer " + SECRET))
+                .startsWith("HTTP/1.1 200 ");
+    }
+
+    @Test
+    void givenSecretShownOnce_thenTheCookieOpens() throws IOException {
+        ServedStore served = track(new ServedStore(PlentyStore.of(3), Optional.of(SECRET), false, 0));
+
+        assertThat(post(served, "/api/session", "secret=wrong")).startsWith("HTTP/1.1 401 ");
+        String answer = post(served, "/api/session", "secret=" + SECRET);
+        String cookie = answer.replaceAll("(?si).*set-cookie: ([^;]*);.*", "$1");
+
+        assertThat(answer).contains("HttpOnly; SameSite=Strict").doesNotContain(SECRET);
+        assertThat(ask(served, "GET /api/locks", host(served), "Cookie: a=b; " + cookie))
+                .startsWith("HTTP/1.1 200 ");
+        assertThat(ask(served, "GET /api/locks", host(served), "Cookie: " + cookie + "x"))
+                .startsWith("HTTP/1.1 401 ");
+    }
+
+    @Test
+    void givenReadOnly_whenBroken_thenRefusedAndStillHeld() throws IOException {
+        ServedStore served = served(PlentyStore.of(1));
+
+        assertThat(post(served, "/api/break", "resource=job-000000&token=1000")).startsWith("HTTP/1.1 403 ");
+        assertThat(served.store.holders("job-000000")).hasSize(1);
+    }
+
+    @Test
+    void givenBreakAllowed_whenTheTokenIsThatOfTheHold_thenEnded() throws IOException {
+        ServedStore served = track(new ServedStore(PlentyStore.of(1), Optional.empty(), true, 0));
+
+        assertThat(post(served, "/api/break", "resource=job-000000&token=999")).endsWith("{\"ended\":false}");
+        assertThat(post(served, "/api/break", "resource=job-000000&token=x")).startsWith("HTTP/1.1 400 ");
+        assertThat(ask(served, "POST /api/break", host(served), "Content-Length: 0"))
+                .startsWith("HTTP/1.1 400 ");
+        assertThat(served.store.holders("job-000000")).hasSize(1);
+        assertThat(post(served, "/api/break", "resource=job-000000&token=1000")).endsWith("{\"ended\":true}");
+    }
+
+    @Test
+    void givenNobodyListens_thenTheStoreIsNotRead() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        try (Socket page = listen(served)) {
+            readUntil(page, "event: all");
+        }
+        // The server learns of it when it next writes.
+        long[] before = {-1};
+        await().atMost(LIMIT)
+                .pollInterval(ServedStore.INTERVAL.multipliedBy(10))
+                .until(() -> {
+                    long now = served.store.pages();
+                    boolean isQuiet = now == before[0];
+                    before[0] = now;
+                    return isQuiet;
+                });
+    }
+
+    @Test
+    void givenManyListen_thenTheStoreIsReadOnceForAll() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        for (int i = 0; i < 40; i++) {
+            readUntil(track(listen(served)), "event: all");
+        }
+        long pages = served.store.pages();
+        long began = System.nanoTime();
+
+        await().atMost(LIMIT).until(() -> served.store.pages() >= pages + 10);
+
+        // Each reading is followed by the interval.
+        assertThat(System.nanoTime() - began)
+                .isGreaterThan(ServedStore.INTERVAL.multipliedBy(9).toNanos());
+    }
+
+    @Test
+    void givenTooManyListen_then503AndOthersAreAnswered() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        for (int i = 0; i < EventStreams.MOST; i++) {
+            readUntil(track(listen(served)), "event: hello");
+        }
+
+        assertThat(ask(served, "GET /api/events", host(served))).startsWith("HTTP/1.1 503 ");
+        assertThat(ask(served, "GET /", host(served))).startsWith("HTTP/1.1 200 ");
+    }
+
+    /** Its thread would be stuck in a write for ever. */
+    @Test
+    void givenAClientThatNeverReads_thenItIsClosedAndOthersGoOn() throws Exception {
+        ServedStore served = served(PlentyStore.of(20_000));
+        Socket never = track(new Socket());
+        never.setReceiveBufferSize(4096);
+        never.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), served.port()));
+        send(never, "GET /api/events", host(served));
+
+        await().atMost(LIMIT).until(() -> threads("lock-serve") == 1);
+        await().atMost(LIMIT).until(() -> threads("lock-serve") == 0 || !isWriting());
+        assertThat(ask(served, "GET /", host(served))).startsWith("HTTP/1.1 200 ");
+    }
+
+    private static long threads(String name) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals(name))
+                .count();
+    }
+
+    private static boolean isWriting() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getName().equals("lock-serve"))
+                .flatMap(thread -> java.util.Arrays.stream(thread.getValue()))
+                .anyMatch(frame -> frame.getClassName().equals(EventStreams.class.getName()));
+    }
+
+    @Test
+    void givenStoreFails_whenItIsBack_thenBothAreTold() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        try (Socket page = listen(served)) {
+            BufferedReader events = reader(page);
+            readUntil(events, "event: all");
+            served.store.failWith("no route to redis://me:hidden-word@host");
+            assertThat(readUntil(events, "event: trouble")).doesNotContain("hidden-word");
+            assertThat(events.readLine()).contains("no route to").doesNotContain("hidden-word");
+            served.store.failWith(null);
+            readUntil(events, "event: change");
+        }
+    }
+
+    @Test
+    void givenReleased_thenItIsToldAsGone() throws Exception {
+        ServedStore served = served(PlentyStore.of(500));
+        try (Socket page = listen(served)) {
+            BufferedReader events = reader(page);
+            readUntil(events, "event: all");
+            served.store.free("job-000007");
+            assertThat(readUntil(events, "\"gone\":[\"")).endsWith("\"gone\":[\"job-000007\"]}");
+        }
+    }
+
+    private ServedStore served(PlentyStore store) {
+        return track(ServedStore.of(store));
+    }
+
+    private <T extends AutoCloseable> T track(T resource) {
+        open.add(0, resource);
+        return resource;
+    }
+
+    private static String host(ServedStore served) {
+        return "Host: 127.0.0.1:" + served.port();
+    }
+
+    private static Socket listen(ServedStore served) throws IOException {
+        Socket page = new Socket(InetAddress.getLoopbackAddress(), served.port());
+        send(page, "GET /api/events", host(served));
+        return page;
+    }
+
+    private static void send(Socket socket, String request, String... headers) throws IOException {
+        String text = request + " HTTP/1.1\r\n" + String.join("\r\n", headers) + "\r\n\r\n";
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static BufferedReader reader(Socket socket) throws IOException {
+        socket.setSoTimeout((int) LIMIT.toMillis());
+        return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    private static void readUntil(Socket socket, String part) throws IOException {
+        String unused = readUntil(reader(socket), part);
+    }
+
+    private static String readUntil(BufferedReader reader, String part) throws IOException {
+        while (true) {
+            String line = reader.readLine();
+            if (line == null) {
+                throw new IOException("ended before " + part);
+            }
+            if (line.contains(part)) {
+                return line;
+            }
+        }
+    }
+
+    private static String ask(ServedStore served, String request, String... headers) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), served.port())) {
+            socket.setSoTimeout((int) LIMIT.toMillis());
+            List<String> all = new ArrayList<>(List.of(headers));
+            all.add("Connection: close");
+            send(socket, request, all.toArray(String[]::new));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static String post(ServedStore served, String path, String form) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), served.port())) {
+            socket.setSoTimeout((int) LIMIT.toMillis());
+            send(
+                    socket,
+                    "POST " + path,
+                    host(served),
+                    "X-Latchkey: page",
+                    "Connection: close",
+                    "Content-Length: " + form.length());
+            socket.getOutputStream().write(form.getBytes(StandardCharsets.UTF_8));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}
