@@ -40,6 +40,8 @@ final class Clients {
         BackoffStrategy pauses = BackoffStrategy.exponentialDelay(FIRST_PAUSE, LONGEST_PAUSE);
         return DefaultRetryStrategy.standardStrategyBuilder()
                 .maxAttempts(ATTEMPTS)
+                // Otherwise the client adds what it repeats by default: whatever failed on the way, and server errors.
+                .useClientDefaults(false)
                 .retryOnException(Clients::isThrottled)
                 .treatAsThrottling(Clients::isThrottled)
                 .backoffStrategy(pauses)
