@@ -16,6 +16,7 @@ final class Failures {
             "AccessDeniedException",
             "UnrecognizedClientException",
             "InvalidSignatureException",
+            "RequestTimeTooSkewed",
             "IncompleteSignatureException",
             "MissingAuthenticationTokenException",
             "ExpiredTokenException",

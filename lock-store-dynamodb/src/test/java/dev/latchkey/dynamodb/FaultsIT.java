@@ -145,6 +145,21 @@ class FaultsIT {
         }
     }
 
+    /** The SDK signs each repetition with the time of the service. */
+    @Test
+    void givenTheClockIsRefused_whenAcquired_thenTriedAgainAndDenied() throws Exception {
+        try (ErrorServer refusing = new ErrorServer(400, "RequestTimeTooSkewed");
+                DynamoDbStore store =
+                        Stores.open(DynamoDbServer.dsn(refusing.address().toString()));
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.DENIED));
+            assertThat(refusing.requests()).isEqualTo(4);
+        }
+    }
+
     /** A repetition could take effect after its answer: the second request gives back what may have been acquired. */
     @Test
     void givenTheServiceFails_whenAcquired_thenNothingIsRepeatedAndItIsInDoubt() throws Exception {
