@@ -27,24 +27,30 @@ final class Clients {
                 .httpClientBuilder(UrlConnectionHttpClient.builder()
                         .connectionTimeout(timeout)
                         .socketTimeout(timeout))
-                .overrideConfiguration(options -> options.retryStrategy(afterThrottling()));
+                .overrideConfiguration(options -> options.retryStrategy(withoutEffect()));
         endpoint.ifPresent(builder::endpointOverride);
         return builder.build();
     }
 
     /**
-     * Repeats only what DynamoDB has throttled, for that had no effect. A request that was not answered may still be on its way, and
+     * Repeats only what DynamoDB has throttled, or has refused for its time, which the SDK then corrects: that had no effect. A request that was not answered may still be on its way, and
      * take effect after its repetition was answered.
      */
-    private static StandardRetryStrategy afterThrottling() {
+    private static StandardRetryStrategy withoutEffect() {
         BackoffStrategy pauses = BackoffStrategy.exponentialDelay(FIRST_PAUSE, LONGEST_PAUSE);
         return DefaultRetryStrategy.standardStrategyBuilder()
                 .maxAttempts(ATTEMPTS)
-                .retryOnException(Clients::isThrottled)
+                // Otherwise the client adds what it repeats by default: whatever failed on the way, and server errors.
+                .useClientDefaults(false)
+                .retryOnException(Clients::hasNoEffect)
                 .treatAsThrottling(Clients::isThrottled)
                 .backoffStrategy(pauses)
                 .throttlingBackoffStrategy(pauses)
                 .build();
+    }
+
+    private static boolean hasNoEffect(Throwable failure) {
+        return isThrottled(failure) || (failure instanceof SdkServiceException answer && answer.isClockSkewException());
     }
 
     private static boolean isThrottled(Throwable failure) {

@@ -16,6 +16,7 @@ final class Failures {
             "AccessDeniedException",
             "UnrecognizedClientException",
             "InvalidSignatureException",
+            "RequestTimeTooSkewed",
             "IncompleteSignatureException",
             "MissingAuthenticationTokenException",
             "ExpiredTokenException",
@@ -36,7 +37,14 @@ final class Failures {
         if (e instanceof DynamoDbException answer && answer.awsErrorDetails() != null) {
             return refused(resource, answer, answer.awsErrorDetails());
         }
-        if (isBefore(e)) {
+        if (String.valueOf(e.getMessage()).startsWith("Unable to load credentials")) {
+            return new LockStorageException(
+                    resource,
+                    "the AWS SDK finds no credentials: neither in its environment variables and system properties, nor a profile or a role",
+                    e,
+                    Failure.NOT_SENT);
+        }
+        if (hasUnknownHost(e)) {
             return new LockStorageException(
                     resource, "no request could be sent to DynamoDB: " + e.getMessage(), e, Failure.NOT_SENT);
         }
@@ -66,13 +74,13 @@ final class Failures {
      * Whether the SDK had sent nothing yet. A refused connection does not say so: the JDK repeats a request whose connection broke,
      * and reports what came of the repetition.
      */
-    private static boolean isBefore(SdkException e) {
+    private static boolean hasUnknownHost(SdkException e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof UnknownHostException) {
                 return true;
             }
         }
-        return String.valueOf(e.getMessage()).startsWith("Unable to load credentials");
+        return false;
     }
 
     static LockStorageException closed(String resource) {

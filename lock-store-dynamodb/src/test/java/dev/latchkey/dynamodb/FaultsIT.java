@@ -117,7 +117,7 @@ class FaultsIT {
     @ParameterizedTest
     @ValueSource(strings = {"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"})
     void givenTheTableThrottles_whenAcquired_thenAFewTriesAndAFailureWithoutEffect(String error) throws Exception {
-        try (ThrottlingServer throttling = new ThrottlingServer(error);
+        try (ErrorServer throttling = new ErrorServer(400, error);
                 DynamoDbStore store =
                         Stores.open(DynamoDbServer.dsn(throttling.address().toString()));
                 LockFactory locks = new LockFactory(store)) {
@@ -133,7 +133,7 @@ class FaultsIT {
 
     @Test
     void givenThePermissionIsMissing_whenAcquired_thenDenied() throws Exception {
-        try (ThrottlingServer denying = new ThrottlingServer("AccessDeniedException");
+        try (ErrorServer denying = new ErrorServer(400, "AccessDeniedException");
                 DynamoDbStore store =
                         Stores.open(DynamoDbServer.dsn(denying.address().toString()));
                 LockFactory locks = new LockFactory(store)) {
@@ -142,6 +142,36 @@ class FaultsIT {
                             LockStorageException.class,
                             failure -> assertThat(failure.failure()).isEqualTo(Failure.DENIED));
             assertThat(denying.requests()).isEqualTo(1);
+        }
+    }
+
+    /** The SDK signs each repetition with the time of the service. */
+    @Test
+    void givenTheClockIsRefused_whenAcquired_thenTriedAgainAndDenied() throws Exception {
+        try (ErrorServer refusing = new ErrorServer(400, "RequestTimeTooSkewed");
+                DynamoDbStore store =
+                        Stores.open(DynamoDbServer.dsn(refusing.address().toString()));
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.DENIED));
+            assertThat(refusing.requests()).isEqualTo(4);
+        }
+    }
+
+    /** A repetition could take effect after its answer: the second request gives back what may have been acquired. */
+    @Test
+    void givenTheServiceFails_whenAcquired_thenNothingIsRepeatedAndItIsInDoubt() throws Exception {
+        try (ErrorServer failing = new ErrorServer(500, "InternalServerError");
+                DynamoDbStore store =
+                        Stores.open(DynamoDbServer.dsn(failing.address().toString()));
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT));
+            assertThat(failing.requests()).isEqualTo(2);
         }
     }
 

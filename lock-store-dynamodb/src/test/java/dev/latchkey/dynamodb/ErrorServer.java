@@ -10,29 +10,29 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Answers each request as a table answers that has no capacity left, and counts them. */
-final class ThrottlingServer implements AutoCloseable {
+/** Answers each request with an error of DynamoDB, and counts them. */
+final class ErrorServer implements AutoCloseable {
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger requests = new AtomicInteger();
 
-    ThrottlingServer(String error) throws IOException {
+    ErrorServer(int status, String error) throws IOException {
         byte[] answer = ("{\"__type\":\"com.amazonaws.dynamodb.v20120810#" + error + "\",\"message\":\"no\"}")
                 .getBytes(StandardCharsets.UTF_8);
         ServerAddress address = ServerAddress.unused();
         server = HttpServer.create(new InetSocketAddress(address.host(), address.port()), 0);
         server.setExecutor(threads);
-        server.createContext("/", exchange -> refuse(exchange, answer));
+        server.createContext("/", exchange -> refuse(exchange, status, answer));
         server.start();
     }
 
-    private void refuse(HttpExchange exchange, byte[] answer) throws IOException {
+    private void refuse(HttpExchange exchange, int status, byte[] answer) throws IOException {
         try (exchange) {
             exchange.getRequestBody().readAllBytes();
             requests.incrementAndGet();
             exchange.getResponseHeaders().add("Content-Type", "application/x-amz-json-1.0");
-            exchange.sendResponseHeaders(400, answer.length);
+            exchange.sendResponseHeaders(status, answer.length);
             exchange.getResponseBody().write(answer);
         }
     }
