@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Lease;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
@@ -31,12 +33,12 @@ class HoldPartsTest {
     @Test
     void givenAPartOfBeforeThePromotion_whenCounted_thenItMayBeASharedOneAndDoesNotCount() {
         parts.put(1, Map.of(one, shared(), two, shared(), three, shared()));
-        parts.share(Map.of(one, shared(), two, shared(), three, shared()));
+        share(parts, Map.of(one, shared(), two, shared(), three, shared()));
 
-        parts.put(2, Map.of(one, exclusive(), two, exclusive()));
-        parts.exclude(2, OptionalLong.of(7));
+        parts.put(2, Map.of(one, exclusive()));
+        exclude(parts, 2);
 
-        assertThat(parts.lasting(Optional.empty())).hasSize(2);
+        assertThat(areEnough(Optional.empty())).isFalse();
         assertThat(parts.mode()).contains(LockMode.EXCLUSIVE);
         assertThat(parts.fencingToken()).hasValue(7);
     }
@@ -44,50 +46,50 @@ class HoldPartsTest {
     /** An answer of an earlier save that comes late does not make the part older. */
     @Test
     void givenAPartConfirmedByALaterSave_whenAnEarlierAnswerComes_thenItCountsStill() {
-        parts.put(2, Map.of(one, exclusive()));
-        parts.exclude(2, OptionalLong.of(7));
+        parts.put(2, Map.of(one, exclusive(), two, exclusive()));
+        exclude(parts, 2);
         parts.put(1, Map.of(one, exclusive()));
 
-        assertThat(parts.lasting(Optional.empty())).hasSize(1);
+        assertThat(areEnough(Optional.empty())).isTrue();
     }
 
     @Test
     void givenAnExclusiveHoldIsRenewed_whenCounted_thenItIsExclusiveSinceItWas() {
         parts.put(1, Map.of(one, exclusive(), two, exclusive()));
-        parts.exclude(1, OptionalLong.of(7));
+        exclude(parts, 1);
 
         parts.put(2, Map.of(one, exclusive()));
-        parts.exclude(2, OptionalLong.of(7));
+        exclude(parts, 2);
 
-        assertThat(parts.lasting(Optional.empty())).hasSize(2);
+        assertThat(areEnough(Optional.empty())).isTrue();
     }
 
     @Test
     void givenAMemberHasOnlyASharedPart_whenCounted_thenItKeepsNoReaderAway() {
-        parts.put(1, Map.of(one, exclusive(), two, exclusive(), three, shared()));
-        parts.exclude(1, OptionalLong.of(7));
+        parts.put(1, Map.of(one, exclusive(), three, shared()));
+        exclude(parts, 1);
 
-        assertThat(parts.lasting(Optional.empty())).hasSize(2);
+        assertThat(areEnough(Optional.empty())).isFalse();
         assertThat(parts.of(three)).contains(new Key.Held(LockMode.SHARED, OptionalLong.empty()));
     }
 
     @Test
     void givenAHoldIsToldToLastLonger_whenCounted_thenPartsThatEndSoonerDoNot() {
         parts.put(1, Map.of(one, exclusive(), two, exclusive()));
-        parts.exclude(1, OptionalLong.of(7));
+        exclude(parts, 1);
 
-        assertThat(parts.lasting(Optional.of(LEASE))).hasSize(2);
-        assertThat(parts.lasting(Optional.of(Lease.timed(1, Duration.ofSeconds(30)))))
-                .isEmpty();
+        assertThat(areEnough(Optional.of(LEASE))).isTrue();
+        assertThat(areEnough(Optional.of(Lease.timed(1, Duration.ofSeconds(30)))))
+                .isFalse();
     }
 
     /** A second Lock over the key asks for less than is held. */
     @Test
     void givenAQuorumHoldsExclusively_whenSharedIsAskedFor_thenItStaysExclusive() {
         parts.put(1, Map.of(one, exclusive(), two, exclusive(), three, exclusive()));
-        parts.exclude(1, OptionalLong.of(7));
+        exclude(parts, 1);
 
-        parts.share(Map.of(one, exclusive(), two, exclusive(), three, shared()));
+        share(parts, Map.of(one, exclusive(), two, exclusive(), three, shared()));
 
         assertThat(parts.mode()).contains(LockMode.EXCLUSIVE);
         assertThat(parts.fencingToken()).hasValue(7);
@@ -96,9 +98,9 @@ class HoldPartsTest {
     @Test
     void givenMostMembersSayShared_whenSharedIsAskedFor_thenItIsSharedAndOthersMayStillBeAskedToDemote() {
         parts.put(1, Map.of(one, exclusive(), two, exclusive(), three, exclusive()));
-        parts.exclude(1, OptionalLong.of(7));
+        exclude(parts, 1);
 
-        parts.share(Map.of(one, shared(), two, shared()));
+        share(parts, Map.of(one, shared(), two, shared()));
 
         assertThat(parts.mode()).contains(LockMode.SHARED);
         assertThat(parts.fencingToken()).isEmpty();
@@ -109,7 +111,7 @@ class HoldPartsTest {
     @Test
     void givenASharedHold_whenAMemberHasAnExclusivePart_thenThatOneMayBeDemoted() {
         parts.put(1, Map.of(one, shared(), two, exclusive()));
-        parts.share(Map.of(one, shared()));
+        share(parts, Map.of(one, shared()));
 
         assertThat(parts.mayBeDemoted(one)).isFalse();
         assertThat(parts.mayBeDemoted(two)).isTrue();
@@ -119,10 +121,10 @@ class HoldPartsTest {
     @Test
     void givenAHoldThatWasElsewhere_whenShared_thenAMemberThatWasNotSeenMayBeDemoted() {
         HoldParts received = new HoldParts(quorum, key.claiming(Optional.of(EXCLUSIVE)));
-        received.share(Map.of(one, shared()));
+        share(received, Map.of(one, shared()));
 
         assertThat(received.mayBeDemoted(three)).isTrue();
-        received.exclude(1, OptionalLong.of(7));
+        exclude(received, 1);
         assertThat(received.mayBeDemoted(three)).isFalse();
     }
 
@@ -141,7 +143,7 @@ class HoldPartsTest {
 
     @Test
     void givenAnExclusiveClaim_thenOnlyTheHoldWithItsTokenFits() {
-        parts.exclude(1, OptionalLong.of(7));
+        exclude(parts, 1);
 
         assertThat(parts.fit(Optional.of(EXCLUSIVE))).isTrue();
         assertThat(parts.fit(Optional.of(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(8)))))
@@ -149,20 +151,44 @@ class HoldPartsTest {
         assertThat(parts.fit(Optional.of(new Key.Held(LockMode.SHARED, OptionalLong.empty()))))
                 .isTrue();
         assertThat(parts.fit(Optional.empty())).isTrue();
-        parts.demote();
+        parts.asked(demotion());
         assertThat(parts.fit(Optional.of(EXCLUSIVE))).isFalse();
     }
 
     @Test
-    void givenAClaimIsGivenUp_thenThatOneAndNoOtherWas() {
-        parts.exclude(1, OptionalLong.of(7));
-        assertThat(parts.wereGivenUp(Optional.empty())).isFalse();
+    void givenADemotion_whenItIsRepeated_thenItFitsWhatItHasGivenUp() {
+        exclude(parts, 1);
 
-        parts.giveUp(Optional.of(EXCLUSIVE));
+        parts.asked(demotion());
 
-        assertThat(parts.wereGivenUp(Optional.of(EXCLUSIVE))).isTrue();
-        assertThat(parts.wereGivenUp(Optional.empty())).isFalse();
         assertThat(parts.mode()).contains(LockMode.SHARED);
+        assertThat(parts.fit(demotion())).isTrue();
+        exclude(parts, 2);
+        parts.asked(demotion());
+        assertThat(parts.fit(request(new Key.Held(LockMode.EXCLUSIVE, OptionalLong.of(8)))))
+                .as("of another hold")
+                .isFalse();
+    }
+
+    private Request demotion() {
+        return request(EXCLUSIVE);
+    }
+
+    private Request request(Key.Held claimed) {
+        return new Request(
+                key.claiming(Optional.of(claimed)), LockMode.SHARED, Duration.ofSeconds(30), RetryIntent.ONCE);
+    }
+
+    private boolean areEnough(Optional<Lease> told) {
+        return parts.areEnough(told, lease -> true);
+    }
+
+    private static void exclude(HoldParts of, int save) {
+        of.become(LockMode.EXCLUSIVE, OptionalLong.of(7), save, Map.of());
+    }
+
+    private static void share(HoldParts of, Map<Member, Response.Granted> granted) {
+        of.become(LockMode.SHARED, OptionalLong.empty(), 1, granted);
     }
 
     private static Member member(int number) {

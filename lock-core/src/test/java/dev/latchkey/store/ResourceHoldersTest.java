@@ -119,6 +119,6 @@ class ResourceHoldersTest {
 
     private static ResourceHolders.Grant grant(LockMode mode, long end) {
         OptionalLong token = mode == LockMode.EXCLUSIVE ? OptionalLong.of(1) : OptionalLong.empty();
-        return new ResourceHolders.Grant(mode, token, end, new ResourceHolders.Stake(null));
+        return new ResourceHolders.Grant(mode, token, end, new ResourceHolders.Stake(null, "", NOW));
     }
 }
