@@ -59,7 +59,7 @@ final class JobLock extends AbstractSimpleLock {
             if (term.rest().isZero()) {
                 return Optional.empty();
             }
-            Term extended = Term.startingNow(longer, term.keeper());
+            Term extended = Term.startingNow(longer, term.minHoldBy());
             lock.refresh(extended.ttl(), extended.minHold());
             isExtended = true;
             end.cancel(false);

@@ -41,7 +41,7 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
     }
 
     private final LockFactory locks;
-    private final Term.Keeper keeper;
+    private final Term.MinHoldBy minHoldBy;
     private final EndTimer timer = new EndTimer();
 
     /**
@@ -51,7 +51,7 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
      */
     public LatchkeyLockProvider(LockFactory locks) {
         this.locks = Objects.requireNonNull(locks, "locks");
-        this.keeper = locks.supports(Capability.LEASES) ? Term.Keeper.STORE : Term.Keeper.PROVIDER;
+        this.minHoldBy = locks.supports(Capability.LEASES) ? Term.MinHoldBy.STORE : Term.MinHoldBy.PROCESS;
     }
 
     /**
@@ -66,7 +66,7 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
      */
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        Term term = Term.startingNow(configuration, keeper);
+        Term term = Term.startingNow(configuration, minHoldBy);
         return acquire(configuration, term, locks.lock(configuration.getName()).ttl(term.ttl()))
                 .map(Function.identity());
     }
@@ -84,7 +84,7 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
         LockBuilder checked = locks.lock("").ttl(ttl);
         Objects.requireNonNull(checked);
         return configuration -> {
-            Term term = Term.startingNow(configuration, keeper);
+            Term term = Term.startingNow(configuration, minHoldBy);
             LockBuilder renewed =
                     locks.lock(configuration.getName()).ttl(ttl).autoRefresh().maxHold(term.ttl());
             return acquire(configuration, term, renewed).map(KeptAlive::new);

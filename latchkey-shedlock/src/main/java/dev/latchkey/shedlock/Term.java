@@ -7,23 +7,24 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
  * How long a lock is to be held, on the monotonic clock: ShedLock counts from a wall clock, which may be set.
  *
  * @param start the {@link System#nanoTime()} before the store was asked for the lock
- * @param keeper who keeps a lock that is unlocked before its {@code lockAtLeastFor}, if that is a second or more
+ * @param minHoldBy who keeps a lock that is unlocked before its {@code lockAtLeastFor}, if that is a second or more
  */
-record Term(Duration atMost, Duration atLeast, long start, Keeper keeper) {
+record Term(Duration atMost, Duration atLeast, long start, MinHoldBy minHoldBy) {
 
     /** Who keeps an unlocked lock for the rest of its {@code lockAtLeastFor}. */
-    enum Keeper {
+    enum MinHoldBy {
         /** The store, which has leases. */
         STORE,
         /** This process. */
-        PROVIDER
+        PROCESS
     }
 
     /** A lease of less may be over before the store has answered. What is to be shorter is ended by this process. */
     private static final Duration SHORTEST_TTL = Duration.ofSeconds(1);
 
-    static Term startingNow(LockConfiguration configuration, Keeper keeper) {
-        return new Term(configuration.getLockAtMostFor(), configuration.getLockAtLeastFor(), System.nanoTime(), keeper);
+    static Term startingNow(LockConfiguration configuration, MinHoldBy minHoldBy) {
+        return new Term(
+                configuration.getLockAtMostFor(), configuration.getLockAtLeastFor(), System.nanoTime(), minHoldBy);
     }
 
     Duration ttl() {
@@ -42,7 +43,7 @@ record Term(Duration atMost, Duration atLeast, long start, Keeper keeper) {
 
     /** A store may round a shorter time up to a second or two. */
     private boolean isKeptHere() {
-        return keeper == Keeper.PROVIDER || atLeast.compareTo(SHORTEST_TTL) < 0;
+        return minHoldBy == MinHoldBy.PROCESS || atLeast.compareTo(SHORTEST_TTL) < 0;
     }
 
     Duration rest() {

@@ -65,7 +65,7 @@ final class BreakCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         Key.of(name);
         Console console = store.console();
-        Confirmation confirmation = yes ? Confirmation.given() : Confirmation.atTerminal();
+        Confirmation confirmation = yes ? Confirmation.yes() : Confirmation.atTerminal();
         try (LockFactory locks = LockFactory.connect(store.dsn())) {
             if (!locks.supports(Capability.FORCE_RELEASE)) {
                 throw new CommandException(
@@ -78,7 +78,7 @@ final class BreakCommand implements Callable<Integer> {
             if (holder.isEmpty()) {
                 return answer(false, console);
             }
-            if (!confirmation.confirm(question(holder.get()))) {
+            if (!confirmation.confirm(prompt(holder.get()))) {
                 console.say("nothing was ended");
                 return ExitCode.CONFLICT.number();
             }
@@ -93,7 +93,7 @@ final class BreakCommand implements Callable<Integer> {
                 .findFirst();
     }
 
-    private String question(Holder holder) {
+    private String prompt(Holder holder) {
         return Text.quoted(name) + " is " + HolderReport.line(holder)
                 + ".\nIts holder may go on with its work until it hears that the lock is lost. End this hold? [y/N] ";
     }

@@ -12,7 +12,7 @@ enum Confirmation {
     GIVEN,
     ASKED;
 
-    static Confirmation given() {
+    static Confirmation yes() {
         return GIVEN;
     }
 
