@@ -77,7 +77,7 @@ final class QueueWait {
                 return new Holds.Outcome(Response.Conflicted.NO_HINT, false);
             }
             if (look.obstacle().isPresent()) {
-                services.awaitDeletion(resource, look.obstacle().get(), look.revision(), end);
+                services.awaitEnd(resource, look.obstacle().get(), look.revision(), end);
             }
             look = look.isPlaceLost() ? place.join() : place.look();
         }

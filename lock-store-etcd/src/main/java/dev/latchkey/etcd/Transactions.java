@@ -65,6 +65,12 @@ final class Transactions {
         return calls.ask(resource, KVGrpc.getTxnMethod(), transaction.build(), Calls.Repeat.HARMLESS);
     }
 
+    /** Whether one of several keys was created before a revision and is still there. */
+    boolean hasAnyBefore(String resource, KeyRange range, long revision) {
+        return first(read(resource, TxnRequest.newBuilder().addSuccess(Ops.lastBefore(range, revision))), 0)
+                .isPresent();
+    }
+
     /** Returns what an owner holds. */
     Optional<Hold> find(String resource, LockKeys keys) {
         return found(keys, read(resource, TxnRequest.newBuilder().addAllSuccess(holds(keys))));

@@ -34,6 +34,7 @@ final class Watches {
     static final class Watch {
 
         private final CompletableFuture<Boolean> done = new CompletableFuture<>();
+        private final CompletableFuture<Long> begun = new CompletableFuture<>();
         private volatile @Nullable Long id;
 
         /** True for a deletion. */
@@ -41,10 +42,15 @@ final class Watches {
             return done;
         }
 
-        /** Whether the server has begun. */
-        boolean isNumbered() {
-            return id != null;
+        /** Completes when the server has begun, with its revision: a watch of what will be tells all that is deleted later. */
+        CompletableFuture<Long> begun() {
+            return begun;
         }
+    }
+
+    /** Watches what will be: such a watch is told at once, one from an earlier revision on within a tenth of a second. */
+    Watch start(String resource, KeyRange range) {
+        return start(resource, range, 0);
     }
 
     /** Watches from a revision on, so that nothing is missed since the waiter has looked. */
@@ -162,6 +168,7 @@ final class Watches {
                 return watch;
             }
             watch.id = id;
+            watch.begun.complete(response.getHeader().getRevision());
             if (watch.done.isDone()) {
                 cancel(id);
             } else {

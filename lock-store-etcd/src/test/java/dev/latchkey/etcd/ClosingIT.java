@@ -117,6 +117,46 @@ class ClosingIT {
         assertThatThrownBy(second.join()::result).isInstanceOf(LockStorageException.class);
     }
 
+    /** Its place belongs to the lease that is revoked, though it learns of it afterwards. */
+    @Test
+    void givenAPlaceIsPutBeforeTheStoreIsClosedAndKnownAfterwards_whenClosed_thenItIsGoneAndTheWaitFails()
+            throws Exception {
+        assertThat(await(holders, Key.of("report"))).isInstanceOf(Response.Granted.class);
+        EtcdStore store = Stores.open(answers.dsn() + "?timeout=60000");
+        BackgroundCall<Response> first = BackgroundCall.start(() -> await(store, Key.of("report")));
+        Awaitility.await().atMost(LIMIT).until(() -> server.watchers() == 1);
+        CompletableFuture<Void> isInLine = new CompletableFuture<>();
+        CompletableFuture<Void> isRevoked = new CompletableFuture<>();
+        answers.<TxnResponse>change(KVGrpc.getTxnMethod(), answer -> {
+            if (isEntrance(answer)) {
+                isInLine.complete(null);
+                awaitEnd(isRevoked);
+            }
+            return answer;
+        });
+        BackgroundCall<Response> second = BackgroundCall.start(() -> await(store, Key.of("report")));
+        awaitEnd(isInLine);
+        assertThat(places()).as("places in the line").contains("\"count\":\"2\"");
+        answers.<LeaseRevokeResponse>change(LeaseGrpc.getLeaseRevokeMethod(), answer -> {
+            isRevoked.complete(null);
+            Awaitility.await().atMost(LIMIT).until(second::isDone);
+            return answer;
+        });
+
+        store.close();
+
+        assertThat(places()).as("places in the line").doesNotContain("\"count\"");
+        assertThatThrownBy(first::result).isInstanceOf(LockStorageException.class);
+        assertThatThrownBy(second::result).isInstanceOf(LockStorageException.class);
+    }
+
+    /** The answer to one who tries and steps into the line by one request. */
+    private static boolean isEntrance(TxnResponse answer) {
+        return !answer.getSucceeded()
+                && answer.getResponsesCount() == 1
+                && answer.getResponses(0).getResponseTxn().getSucceeded();
+    }
+
     /** The answer to one who steps into the line: what is before it was read, and the place put. */
     private static boolean isPlaceOf(TxnResponse answer) {
         return answer.getSucceeded()

@@ -6,10 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
 import dev.latchkey.servers.EtcdCluster;
 import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -19,7 +25,9 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class PartitionIT {
 
+    private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(6));
     private static final Duration LONG_TTL = Duration.ofMinutes(5);
+    private static final Duration LIMIT = TimeLimits.LIMIT;
 
     private EtcdCluster cluster;
     private EtcdServer leader;
@@ -53,8 +61,40 @@ class PartitionIT {
         return LockFactory.connect(EtcdCluster.dsn(others));
     }
 
+    private LockFactory atTheLeaderFirst() {
+        List<EtcdServer> order = new ArrayList<>(List.of(leader));
+        order.addAll(others);
+        return LockFactory.connect(EtcdCluster.dsn(order));
+    }
+
     private LockFactory atTheLeaderAlone() {
         return LockFactory.connect(leader.dsn() + "?timeout=2000");
+    }
+
+    @Test
+    void givenAHolderKnowsTheLeaderAlone_whenThatIsCutOffAndARivalHolds_thenItKnewBeforeAndTheTokenIsGreater()
+            throws Exception {
+        try (LockFactory locks = atTheLeaderAlone();
+                LockFactory rivals = atAllButTheLeader()) {
+            List<LossReason> losses = new CopyOnWriteArrayList<>();
+            Lock holder = locks.lock("report")
+                    .ttl(TTL)
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create();
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            cutOffTheLeader();
+
+            Lock rival = rivals.createLock("report", LONG_TTL).acquire(LIMIT);
+
+            assertThat(holder.isExpired()).as("the holder knows").isTrue();
+            assertThat(rival.fencingToken().orElseThrow()).isGreaterThan(token);
+            Awaitility.await().atMost(LIMIT).until(() -> losses.size() == 1);
+            heal();
+            assertThat(holder.isAcquired()).isFalse();
+            assertThat(rival.release()).isTrue();
+        }
     }
 
     @Test
@@ -76,6 +116,38 @@ class PartitionIT {
             assertThat(free.isAcquired()).isTrue();
             assertThat(held.isAcquired()).isTrue();
             assertThat(held.release()).isTrue();
+        }
+    }
+
+    @Test
+    void givenAHolderThatRenewsAndAWaiterKnowAllServers_whenTheLeaderIsCutOff_thenBothGoOn() throws Exception {
+        try (LockFactory locks = atTheLeaderFirst();
+                LockFactory rivals = atTheLeaderFirst();
+                LockFactory majority = atAllButTheLeader()) {
+            List<LossReason> losses = new CopyOnWriteArrayList<>();
+            Lock holder = locks.lock("report")
+                    .ttl(TTL)
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create();
+            assertThat(holder.tryAcquire()).isTrue();
+            long token = holder.fencingToken().orElseThrow();
+            BackgroundCall<Lock> waiting = BackgroundCall.start(rivals.createLock("report", LONG_TTL)::acquire);
+            Awaitility.await().atMost(LIMIT).until(() -> leader.watchers() == 1);
+            cutOffTheLeader();
+            // A hold that is not renewed meanwhile has ended.
+            Lock other = majority.createLock("other", TTL);
+            other.acquire(LIMIT);
+            Awaitility.await().atMost(LIMIT).until(other::isExpired);
+
+            assertThat(losses).isEmpty();
+            assertThat(holder.isAcquired()).isTrue();
+            assertThat(holder.fencingToken()).hasValue(token);
+            assertThat(waiting.isDone()).isFalse();
+            assertThat(holder.release()).isTrue();
+            assertThat(waiting.result().fencingToken().orElseThrow()).isGreaterThan(token);
+            heal();
+            assertThat(waiting.result().isAcquired()).isTrue();
         }
     }
 }

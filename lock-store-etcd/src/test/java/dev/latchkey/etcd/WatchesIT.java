@@ -9,6 +9,7 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -25,16 +26,19 @@ class WatchesIT {
     private EtcdServer server;
     private Calls calls;
     private Watches watches;
+    private LockFactory locks;
 
     @BeforeEach
     void start() {
         server = EtcdServer.start();
         calls = new Calls(Dsn.parse(server.dsn()).endpoints(), Duration.ofSeconds(5));
         watches = new Watches(calls);
+        locks = LockFactory.connect(server.dsn());
     }
 
     @AfterEach
     void stop() {
+        locks.close();
         watches.close();
         calls.close();
         server.close();
@@ -51,12 +55,12 @@ class WatchesIT {
         awaitWatchers(1);
         calls.moveOn(calls.server());
         Watches.Watch second = watches.start("other", OTHER, 0);
-        Awaitility.await().atMost(LIMIT).until(second::isNumbered);
+        Awaitility.await().atMost(LIMIT).until(() -> second.begun().isDone());
 
         watches.stop(first);
         // Served after whatever the stop has sent.
         Watches.Watch third = watches.start("one", ONE, 0);
-        Awaitility.await().atMost(LIMIT).until(third::isNumbered);
+        Awaitility.await().atMost(LIMIT).until(() -> third.begun().isDone());
         acquireAndRelease("other");
 
         assertThat(second.done().get(LIMIT.toSeconds(), TimeUnit.SECONDS))
@@ -65,11 +69,9 @@ class WatchesIT {
     }
 
     private void acquireAndRelease(String resource) {
-        try (LockFactory locks = LockFactory.connect(server.dsn())) {
-            Lock lock = locks.createLock(resource, Duration.ofMinutes(5));
-            assertThat(lock.tryAcquire()).isTrue();
-            assertThat(lock.release()).isTrue();
-        }
+        Lock lock = locks.createLock(resource, Duration.ofMinutes(5));
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(lock.release()).isTrue();
     }
 
     /** All waiters of the store, and its end, would wait for an answer that one of them waits for. */
@@ -98,13 +100,79 @@ class WatchesIT {
     void givenMovedOnAgainAndAgain_whenWatched_thenTheServerKeepsTheLastWatchAlone() {
         for (int i = 0; i < 10; i++) {
             Watches.Watch watch = watches.start("one", ONE, 0);
-            Awaitility.await().atMost(LIMIT).until(watch::isNumbered);
+            Awaitility.await().atMost(LIMIT).until(() -> watch.begun().isDone());
             calls.moveOn(calls.server());
         }
 
         Watches.Watch last = watches.start("one", ONE, 0);
 
-        Awaitility.await().atMost(LIMIT).until(last::isNumbered);
+        Awaitility.await().atMost(LIMIT).until(() -> last.begun().isDone());
         awaitWatchers(1);
+    }
+
+    /** Until it has caught up, at most a tenth of a second later, a server tells a watch from an earlier revision on nothing. */
+    @Test
+    void givenTheClusterHasWrittenSinceTheLook_whenAnEndIsAwaited_thenTheServerNeedNotCatchUp() throws Exception {
+        Services services = services();
+        Lock held = locks.createLock("one", Duration.ofMinutes(5));
+        assertThat(held.tryAcquire()).isTrue();
+        long looked = held.fencingToken().orElseThrow();
+        for (int i = 0; i < 10; i++) {
+            acquireAndRelease("other");
+            WaitEnd end = end();
+            BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> {
+                services.awaitEnd("one", ONE, looked + 1, end);
+                return true;
+            });
+            Awaitility.await("watchers")
+                    .pollInterval(Duration.ofMillis(1))
+                    .atMost(LIMIT)
+                    .until(() -> server.watchers() == 1);
+
+            assertThat(server.lateWatchers()).as("turn %d", i).isZero();
+
+            end.stop();
+            assertThat(waiting.result()).isTrue();
+            awaitWatchers(0);
+        }
+    }
+
+    /** In several turns, for one alone may be slow. */
+    @Test
+    void givenTheKeyWasDeletedSinceTheLook_whenItsEndIsAwaited_thenThatIsSeenBeforeTheNextLook() throws Exception {
+        Services services = services();
+        long fastestNanos = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            Lock held = locks.createLock("one", Duration.ofMinutes(5));
+            assertThat(held.tryAcquire()).isTrue();
+            long looked = held.fencingToken().orElseThrow();
+            assertThat(held.release()).isTrue();
+            Lock next = locks.createLock("one", Duration.ofMinutes(5));
+            assertThat(next.tryAcquire()).isTrue();
+
+            long startNanos = System.nanoTime();
+            services.awaitEnd("one", ONE, looked + 1, end());
+
+            fastestNanos = Math.min(fastestNanos, System.nanoTime() - startNanos);
+            assertThat(next.release()).isTrue();
+        }
+        assertThat(fastestNanos).isLessThan(QueueWait.LOOK_NANOS);
+    }
+
+    private Services services() {
+        Transactions transactions = new Transactions(calls, EtcdStore.DEFAULT_ROOT);
+        Leases leases = new Leases(calls);
+        return new Services(
+                calls,
+                transactions,
+                leases,
+                new Holds(transactions, leases),
+                new WaiterLease(calls),
+                watches,
+                new ResourceMutexes());
+    }
+
+    private static WaitEnd end() {
+        return new WaitEnd(System.nanoTime() + LIMIT.toNanos(), new CompletableFuture<>());
     }
 }

@@ -175,6 +175,15 @@ public final class EtcdServer extends TestServer {
         return metric("etcd_debugging_mvcc_watcher_total");
     }
 
+    /**
+     * Counts those who watch keys and are told nothing yet, since they asked for what was before.
+     *
+     * @return watches over all streams
+     */
+    public long lateWatchers() {
+        return metric("etcd_debugging_mvcc_slow_watcher_total");
+    }
+
     /** The sum of a metric over all its labels. */
     private long metric(String name) {
         try {

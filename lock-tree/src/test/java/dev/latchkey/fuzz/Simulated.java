@@ -291,6 +291,8 @@ public final class Simulated {
 
         public void setRemoveOnCancelPolicy(boolean on) {}
 
+        public void setKeepAliveTime(long time, TimeUnit unit) {}
+
         public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
             Timer timer = new Timer(world(), world().now() + Math.max(0, unit.toNanos(delay)), () -> execute(task));
             world().add(timer);
