@@ -80,9 +80,9 @@ public record Lease(
         return new Lease(newSince, newTtl, lost, isLive);
     }
 
-    /** Returns everything except {@code isLive}, which has no useful text. */
+    /** Returns the times, and whether the store notices an end without a release; the rest has no useful text. */
     @Override
     public String toString() {
-        return "Lease[since=" + since + ", ttl=" + ttl + ", lost=" + lost + "]";
+        return "Lease[since=" + since + ", ttl=" + ttl + ", isWatched=" + lost.isPresent() + "]";
     }
 }
