@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** What the calls of a Lock do about what it holds: look for it, refresh it, listen for its end, let go of it. */
+/** What the calls of a Lock do about what it holds: take it over, look for it, refresh it, listen for its end, let go of it. */
 final class HeldLock implements ActiveLocks.Holder {
 
     private final FactoryContext context;
@@ -72,8 +72,52 @@ final class HeldLock implements ActiveLocks.Holder {
                 || (settings.hasMaxHold() && state.tracker().isPresent());
     }
 
-    /** Believes what the store granted to a thread that is going to work under it; empty if it has ended meanwhile. */
-    Optional<HoldTracker> begins(PendingRequest pending, Hold hold) {
+    /**
+     * Begins a request to acquire. What is held may end meanwhile: that, too, is told, and ended in the store, before anything is
+     * taken in its place.
+     */
+    PendingRequest beginAcquire(LockMode mode) {
+        boolean wasHeld = monitor.run(state.look());
+        state.lastLoss().check(state.resource());
+        state.unanswered().check(state.resource(), mode);
+        if (state.lastLoss().isOverdue()) {
+            releaser.endOverdueBeforeAcquire();
+        }
+        PendingRequest pending = monitor.run(state.begin(mode));
+        if (wasHeld && pending.isFresh()) {
+            return beginAcquire(mode);
+        }
+        if (!pending.isFresh() || !context.store().isSpent(pending.key())) {
+            return pending;
+        }
+        state.renewKey();
+        return monitor.run(state.begin(mode));
+    }
+
+    /**
+     * Takes over what the store granted to a thread that is going to work under it.
+     *
+     * @throws LockLostException if what is held, or was, has ended meanwhile
+     */
+    HoldTracker takeOver(PendingRequest pending, Hold granted) {
+        if (!pending.isFresh() && granted.isOver()) {
+            // Ends what is over as such: the store may keep it, and would give the same token to the next acquire.
+            look();
+            throw monitor.lost(pending, granted.whyOver(), "its lease ended before the store answered");
+        }
+        Optional<HoldTracker> tracker = begins(pending, granted);
+        if (tracker.isEmpty()) {
+            releaser.giveBack(pending.key(), null);
+            throw monitor.lost(pending, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
+        }
+        if (!pending.isFresh() && !monitor.run(state.look())) {
+            throw monitor.lost(pending, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
+        }
+        return tracker.get();
+    }
+
+    /** Empty if it has ended meanwhile. */
+    private Optional<HoldTracker> begins(PendingRequest pending, Hold hold) {
         try {
             return adopt(pending, hold);
         } catch (RuntimeException | Error e) {
@@ -256,8 +300,11 @@ final class HeldLock implements ActiveLocks.Holder {
         });
     }
 
-    /** In the turn: ends what the factory's close() did not see; false if it was held before, and is to stay. */
-    boolean endsAfterClose(boolean wasHeld) {
+    /** In the turn: ends what the factory's close() did not see; false if it is open, or it was held before, and is to stay. */
+    boolean endsIfClosed(boolean wasHeld) {
+        if (!context.isClosed()) {
+            return false;
+        }
         boolean isLeft = wasHeld && settings.autoRelease() == AutoRelease.OFF;
         return mutex.requests().run(() -> isLeft ? leave() : endNow());
     }

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import dev.latchkey.LockListener.Change;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
@@ -139,6 +140,20 @@ record Hold(
         Hold atMost(LockMode asked, Hold answered) {
             boolean isShared = holds(LockMode.SHARED) && !holds(LockMode.EXCLUSIVE);
             return isShared && asked == LockMode.SHARED ? answered.demoted() : answered;
+        }
+
+        /** What a grant of the mode has changed. */
+        Change changeTo(LockMode granted) {
+            if (isFresh()) {
+                return Change.BEGUN;
+            }
+            if (adopted) {
+                return Change.ADOPTED;
+            }
+            if (key.held().map(Key.Held::mode).filter(granted::equals).isPresent()) {
+                return Change.RENEWED;
+            }
+            return granted == LockMode.EXCLUSIVE ? Change.PROMOTED : Change.DEMOTED;
         }
 
         boolean isInOtherModeThan(Hold hold) {

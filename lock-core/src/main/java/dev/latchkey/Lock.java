@@ -2,6 +2,7 @@ package dev.latchkey;
 
 import dev.latchkey.ActiveLocks.LeakDetector;
 import dev.latchkey.LockConflictedException.Reason;
+import dev.latchkey.events.AcquireCall.Outcome;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -454,8 +455,8 @@ public final class Lock implements AutoCloseable {
         }
     }
 
-    private static boolean isGranted(LockEngine.Outcome outcome) {
-        return outcome == LockEngine.Outcome.GRANTED;
+    private static boolean isGranted(Outcome outcome) {
+        return outcome == Outcome.GRANTED;
     }
 
     private Lock acquireUninterruptibly(LockMode mode) {

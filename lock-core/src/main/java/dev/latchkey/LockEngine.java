@@ -1,10 +1,10 @@
 package dev.latchkey;
 
 import dev.latchkey.Hold.PendingRequest;
-import dev.latchkey.LockConflictedException.Reason;
 import dev.latchkey.LockListener.Change;
 import dev.latchkey.LockListener.Operation;
 import dev.latchkey.events.AcquireCall;
+import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Request;
@@ -23,41 +23,13 @@ import org.slf4j.LoggerFactory;
  */
 final class LockEngine {
 
-    /** How asking for a hold ended. */
-    enum Outcome {
-        GRANTED,
-        CONFLICTED,
-        REFUSED,
-        WITHDRAWN,
-        /** Another thread used the Lock, and the store was not asked. */
-        BUSY,
-        /** Granted, but the lease was over when the answer came; it was given back. */
-        TOO_LATE,
-        /** A release of this process may have passed it on, but was not answered; it was given back. */
-        IN_DOUBT
-    }
-
     /** Asks the store; empty if nobody knows its answer. */
     private interface Ask<X extends Exception> {
         Optional<Response> ask(Request request) throws X;
     }
 
     /** What was granted, for those who hear of it. */
-    private record Grant(HoldTracker tracker, LockMode mode, Change change) {
-
-        static Change change(PendingRequest pending, LockMode now) {
-            if (pending.isFresh()) {
-                return Change.BEGUN;
-            }
-            if (pending.adopted()) {
-                return Change.ADOPTED;
-            }
-            if (!pending.key().held().map(Key.Held::mode).filter(now::equals).isEmpty()) {
-                return Change.RENEWED;
-            }
-            return now == LockMode.EXCLUSIVE ? Change.PROMOTED : Change.DEMOTED;
-        }
-    }
+    private record Grant(HoldTracker tracker, LockMode mode, Change change) {}
 
     private static final Logger log = LoggerFactory.getLogger("dev.latchkey.Lock");
 
@@ -71,7 +43,7 @@ final class LockEngine {
     private final HeldLock held;
     private final LeaseMonitor monitor;
 
-    /** In the turn: the mode and the change of what was granted to the call, for those who hear of it. */
+    /** In the turn: what was granted to the call; null if nothing was, or nobody hears of it. */
     private @Nullable Grant granted;
 
     LockEngine(
@@ -156,23 +128,13 @@ final class LockEngine {
 
     /** Has told how the call has ended, if somebody hears of it. */
     private Outcome reported(AcquireCall call, Outcome outcome) {
-        Grant grant = granted;
-        if (!call.isHeard()) {
-            return outcome;
-        }
-        if (outcome == Outcome.GRANTED && grant != null) {
+        Grant grant = outcome == Outcome.GRANTED ? granted : null;
+        if (call.isHeard() && grant != null) {
             grant.tracker().tellBegin(context.events(), state.resource(), grant.mode());
             call.acquired(grant.mode(), grant.change());
             context.lookLater();
         } else {
-            call.conflicted(
-                    switch (outcome) {
-                        case BUSY -> Reason.BUSY;
-                        case REFUSED -> Reason.PROMOTION_REFUSED;
-                        case WITHDRAWN -> Reason.CLOSED_WHILE_WAITING;
-                        case TOO_LATE -> Reason.GRANTED_TOO_LATE;
-                        case CONFLICTED, GRANTED, IN_DOUBT -> Reason.HELD_BY_ANOTHER;
-                    });
+            call.conflicted(outcome);
         }
         return outcome;
     }
@@ -215,7 +177,6 @@ final class LockEngine {
 
     private Outcome waiting(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
-        boolean isFirst = true;
         int lateGrants = 0;
         while (true) {
             Outcome outcome = takeOrWait(mode, end, withdrawn);
@@ -225,14 +186,13 @@ final class LockEngine {
                         LockException.shown(state.resource()),
                         lateGrants);
             }
-            boolean mayRepeat = outcome == Outcome.IN_DOUBT ? !end.isOver() : isFirst || !end.isOver();
             boolean isToRepeat = outcome == Outcome.IN_DOUBT || outcome == Outcome.TOO_LATE;
+            boolean mayRepeat = !end.isOver() || (outcome == Outcome.TOO_LATE && lateGrants == 1);
             if (!isToRepeat || !mayRepeat || withdrawn.isDone()) {
                 boolean isConflict = outcome == Outcome.CONFLICTED || outcome == Outcome.IN_DOUBT;
                 Outcome conflict = withdrawn.isDone() ? Outcome.WITHDRAWN : Outcome.CONFLICTED;
                 return isConflict ? conflict : outcome;
             }
-            isFirst &= outcome == Outcome.IN_DOUBT;
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
@@ -294,17 +254,19 @@ final class LockEngine {
 
     private <X extends Exception> Outcome take(LockMode mode, Ask<X> ask) throws X {
         long start = log.isDebugEnabled() ? System.nanoTime() : 0;
-        PendingRequest pending = begin(mode);
+        PendingRequest pending = held.beginAcquire(mode);
         Response response;
         LeaseMonitor.Asking asking = monitor.asking();
         try (asking) {
             response = ask.ask(pending.request(mode, context.owner())).orElse(null);
         } catch (RuntimeException | Error e) {
-            notAnswered(pending, e);
+            releaser.notAnswered(pending, e);
+            monitor.throwIfLost(pending, e);
             throw e;
         }
         if (response == null) {
-            notAnswered(pending, null);
+            releaser.notAnswered(pending, null);
+            monitor.throwIfLost(pending, null);
             return Outcome.IN_DOUBT;
         }
         state.unanswered().answered(pending);
@@ -325,56 +287,13 @@ final class LockEngine {
         return response instanceof Response.Refused ? Outcome.REFUSED : Outcome.CONFLICTED;
     }
 
-    /** What is held may end meanwhile: that, too, is told, and ended in the store, before anything is taken in its place. */
-    private PendingRequest begin(LockMode mode) {
-        boolean wasHeld = monitor.run(state.look());
-        state.lastLoss().check(state.resource());
-        state.unanswered().check(state.resource(), mode);
-        if (state.lastLoss().isOverdue()) {
-            releaser.endOverdueBeforeAcquire();
-        }
-        PendingRequest pending = monitor.run(state.begin(mode));
-        if (wasHeld && pending.isFresh()) {
-            return begin(mode);
-        }
-        if (!pending.isFresh() || !context.store().isSpent(pending.key())) {
-            return pending;
-        }
-        state.renewKey();
-        return monitor.run(state.begin(mode));
-    }
-
-    /** What the request may take yet is given back; what it gives up stays given up. */
-    private void notAnswered(PendingRequest pending, @Nullable Throwable failure) {
-        if (failure != null && LockStorageException.isUndone(failure)) {
-            state.undone(pending);
-        } else if (pending.isFresh()) {
-            releaser.giveBack(pending.key(), failure);
-        } else {
-            state.failed(pending);
-        }
-        monitor.throwIfLost(pending, failure);
-    }
-
     private Outcome granted(PendingRequest pending, LockMode mode, Response.Granted answer, long start) {
         Hold hold = pending.atMost(mode, Hold.of(answer));
-        if (hold.isOver()) {
-            if (pending.isFresh()) {
-                releaser.giveBack(pending.key(), null);
-                return Outcome.TOO_LATE;
-            }
-            // Ends what is over as such: the store may keep it, and would give the same token to the next acquire.
-            boolean unused = monitor.run(state.look());
-            throw monitor.lost(pending, hold.whyOver(), "its lease ended before the store answered");
-        }
-        Optional<HoldTracker> tracker = held.begins(pending, hold);
-        if (tracker.isEmpty()) {
+        if (pending.isFresh() && hold.isOver()) {
             releaser.giveBack(pending.key(), null);
-            throw monitor.lost(pending, LossReason.RELEASED_ELSEWHERE, "the hold ended before the store answered");
+            return Outcome.TOO_LATE;
         }
-        if (!pending.isFresh() && !monitor.run(state.look())) {
-            throw monitor.lost(pending, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
-        }
+        HoldTracker tracker = held.takeOver(pending, hold);
         if (log.isDebugEnabled()) {
             log.debug(
                     "lock.acquired resource={} mode={} fencingToken={} ttlMs={} waitedMs={}",
@@ -385,14 +304,13 @@ final class LockEngine {
                     (System.nanoTime() - start) / 1_000_000);
         }
         if (context.events().isOn()) {
-            granted = new Grant(tracker.get(), hold.mode(), Grant.change(pending, hold.mode()));
+            granted = new Grant(tracker, hold.mode(), pending.changeTo(hold.mode()));
         }
         return Outcome.GRANTED;
     }
 
     /** The factory may have been closed while the store was asked: it did not know of this hold then. */
     private Outcome endedIfClosed(boolean wasHeld, Outcome outcome) {
-        boolean isClosed = outcome == Outcome.GRANTED && context.isClosed();
-        return isClosed && held.endsAfterClose(wasHeld) ? Outcome.WITHDRAWN : outcome;
+        return outcome == Outcome.GRANTED && held.endsIfClosed(wasHeld) ? Outcome.WITHDRAWN : outcome;
     }
 }

@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Effect.ReleasedHold;
+import dev.latchkey.Hold.PendingRequest;
 import dev.latchkey.LockListener.Operation;
 import dev.latchkey.events.StoreCall;
 import dev.latchkey.spi.LeaseChange;
@@ -141,6 +142,17 @@ final class Releaser {
                 throw e;
             }
         });
+    }
+
+    /** A request to acquire was not answered. What it may take yet is given back; what it gives up stays given up. */
+    void notAnswered(PendingRequest pending, @Nullable Throwable failure) {
+        if (failure != null && LockStorageException.isUndone(failure)) {
+            state.undone(pending);
+        } else if (pending.isFresh()) {
+            giveBack(pending.key(), failure);
+        } else {
+            state.failed(pending);
+        }
     }
 
     /** Ends what an unanswered or late grant may have left. The token is not used again, whatever comes of it. */

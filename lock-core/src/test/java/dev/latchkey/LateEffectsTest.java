@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
@@ -134,7 +135,7 @@ class LateEffectsTest {
         Key key = Key.of("x");
         LockEngine lock = new LockEngine(late, key, settings, LockSettings.Origin.MADE_HERE, Optional.empty());
         store.asksFor = TTL;
-        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(LockEngine.Outcome.GRANTED);
+        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(Outcome.GRANTED);
         await().until(() -> !lock.held().isHeld());
 
         lock.held().active().mayBeIdle();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Effect.Step;
+import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -85,7 +86,7 @@ class WorkerInterruptTest {
         try (Worker worker = new Worker(interruptedOnLoss(Duration.ofMillis(300), LockSettings.LONGEST))) {
             await().until(worker.lock.state()::isExpired);
 
-            assertThat(worker.lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(LockEngine.Outcome.GRANTED);
+            assertThat(worker.lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(Outcome.GRANTED);
 
             assertThat(worker.wasInterruptedAtDelete).containsExactly(true);
         }
@@ -150,7 +151,7 @@ class WorkerInterruptTest {
             lock = new LockEngine(context, Key.of("x"), settings, LockSettings.Origin.MADE_HERE, Optional.empty());
             var acquired = new CountDownLatch(1);
             thread = new Thread(() -> {
-                LockEngine.Outcome unused = lock.tryAcquire(LockMode.EXCLUSIVE);
+                Outcome unused = lock.tryAcquire(LockMode.EXCLUSIVE);
                 acquired.countDown();
                 while (end.getCount() > 0) {
                     Thread.onSpinWait();
@@ -217,7 +218,7 @@ class WorkerInterruptTest {
     }
 
     private void acquire() {
-        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(LockEngine.Outcome.GRANTED);
+        assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(Outcome.GRANTED);
     }
 
     private static boolean nobodyInterrupts() {

@@ -10,6 +10,34 @@ import org.jspecify.annotations.Nullable;
 /** One call that asks for a lock, from its begin to its end. */
 public final class AcquireCall {
 
+    /** How a call ended. */
+    public enum Outcome {
+        /** The lock is held. */
+        GRANTED,
+        /** Another key holds it. */
+        CONFLICTED,
+        /** Another reader waits for promotion. */
+        REFUSED,
+        /** Another thread closed or released the Lock, or closed its factory. */
+        WITHDRAWN,
+        /** Another thread used the Lock, and the store was not asked. */
+        BUSY,
+        /** Granted, but the lease was over when the answer came; it was given back. */
+        TOO_LATE,
+        /** A release of this process may have passed it on, but was not answered; it was given back. No call ends so. */
+        IN_DOUBT;
+
+        private Reason reason() {
+            return switch (this) {
+                case BUSY -> Reason.BUSY;
+                case REFUSED -> Reason.PROMOTION_REFUSED;
+                case WITHDRAWN -> Reason.CLOSED_WHILE_WAITING;
+                case TOO_LATE -> Reason.GRANTED_TOO_LATE;
+                case CONFLICTED, GRANTED, IN_DOUBT -> Reason.HELD_BY_ANOTHER;
+            };
+        }
+    }
+
     static final AcquireCall UNHEARD = new AcquireCall();
 
     private final @Nullable EventQueue events;
@@ -62,12 +90,12 @@ public final class AcquireCall {
     /**
      * The call has not acquired the lock.
      *
-     * @param reason why not
+     * @param outcome why not
      */
-    public void conflicted(Reason reason) {
+    public void conflicted(Outcome outcome) {
         if (events != null) {
             Duration waited = ends(mode, "conflicted");
-            LockListener.Conflicted event = new LockListener.Conflicted(resource, mode, reason, waited);
+            LockListener.Conflicted event = new LockListener.Conflicted(resource, mode, outcome.reason(), waited);
             events.add(listener -> listener.conflicted(event));
         }
     }

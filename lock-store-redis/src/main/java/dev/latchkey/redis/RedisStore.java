@@ -89,25 +89,24 @@ public final class RedisStore
      * @param client the client of the server; it stays open when the store is closed
      */
     public RedisStore(RedisClient client) {
-        this(builder(client));
+        this(builder(client).options);
     }
 
-    private RedisStore(Builder options) {
-        KeyNames names = options.names;
-        Connections connections =
-                options.memoryPolicy.watching(options.connections, options.server, options.commandTimeout);
-        server = new ScriptRunner(connections, new Failures(options.server, names), options.commandTimeout);
+    private RedisStore(StoreOptions options) {
+        KeyNames names = options.names();
+        Connections connections = options.checkedConnections();
+        server = new ScriptRunner(connections, new Failures(options.server(), names), options.commandTimeout());
         String inboxName = WaiterRegistry.newId();
-        requests = new Requests(names, options.retention, inboxName);
+        requests = new Requests(names, options.retention(), inboxName);
         owners = new OwnerNames(server, requests, inboxName);
         inspection = new Inspection(server, requests, new Keyspace(server, names));
-        BatchRequests batchRequests = new BatchRequests(names, options.retention, connections.isOneServer());
+        BatchRequests batchRequests = new BatchRequests(names, options.retention(), connections.isOneServer());
         waiters = new WaiterRegistry(server, inboxName);
-        inbox = new LazyNotificationChannel(connections, names, waiters, options.server, options.commandTimeout);
+        inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
         }
-        replicas = new Replicas(server, options.replicas, options.replicaWait);
+        replicas = options.replicas(server);
         releases = new Releases(server, requests, waiters);
         async = new AsyncRequests(server, requests);
         refreshes = new Refreshes(server, requests, replicas);
@@ -353,24 +352,14 @@ public final class RedisStore
     /** Options of a {@link RedisStore}. Not thread-safe. */
     public static final class Builder {
 
-        private static final Duration SHORTEST_RETENTION = Duration.ofSeconds(1);
-        private static final Duration LONGEST_RETENTION = Duration.ofDays(36_500);
-
-        private final Connections connections;
-        private String server = "the Redis server";
-        private KeyNames names = new KeyNames("lock:");
-        private Duration retention = Duration.ofMinutes(10);
-        private Duration commandTimeout = Duration.ofSeconds(3);
-        private MemoryPolicy memoryPolicy = MemoryPolicy.WARN;
-        private int replicas;
-        private Duration replicaWait = Duration.ZERO;
+        private final StoreOptions options;
 
         Builder(Connections connections) {
-            this.connections = connections;
+            this.options = new StoreOptions(connections);
         }
 
         Builder server(String address) {
-            server = address;
+            options.setServer(address);
             return this;
         }
 
@@ -383,7 +372,7 @@ public final class RedisStore
          * @throws IllegalArgumentException if {@code prefix} contains a brace
          */
         public Builder keyPrefix(String prefix) {
-            names = names.withPrefix(prefix);
+            options.setNames(options.names().withPrefix(prefix));
             return this;
         }
 
@@ -396,7 +385,7 @@ public final class RedisStore
          * @throws IllegalArgumentException if {@code tag} is anything else
          */
         public Builder hashTag(String tag) {
-            names = names.withHashTag(tag);
+            options.setNames(options.names().withHashTag(tag));
             return this;
         }
 
@@ -409,11 +398,7 @@ public final class RedisStore
          * @throws IllegalArgumentException if {@code retention} is out of range
          */
         public Builder retention(Duration retention) {
-            if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(LONGEST_RETENTION) > 0) {
-                throw new IllegalArgumentException(
-                        "retention " + retention + ": must be from " + SHORTEST_RETENTION + " to " + LONGEST_RETENTION);
-            }
-            this.retention = retention;
+            options.setRetention(retention);
             return this;
         }
 
@@ -425,11 +410,7 @@ public final class RedisStore
          * @throws IllegalArgumentException if {@code timeout} is out of range
          */
         public Builder commandTimeout(Duration timeout) {
-            if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofDays(1)) > 0) {
-                throw new IllegalArgumentException(
-                        "command timeout " + timeout + ": must be more than zero and at most a day");
-            }
-            this.commandTimeout = timeout;
+            options.setCommandTimeout(timeout);
             return this;
         }
 
@@ -442,7 +423,7 @@ public final class RedisStore
          * @return this
          */
         public Builder strict() {
-            memoryPolicy = MemoryPolicy.REFUSE;
+            options.setMemoryPolicy(MemoryPolicy.REFUSE);
             return this;
         }
 
@@ -462,17 +443,7 @@ public final class RedisStore
          * @throws IllegalArgumentException if a value is out of range, or the store is for a cluster
          */
         public Builder replicas(int count, Duration maxWait) {
-            if (count < 1) {
-                throw new IllegalArgumentException(count + " replicas: must be at least 1");
-            }
-            if (maxWait.toMillis() < 1) {
-                throw new IllegalArgumentException("waiting " + maxWait + " for replicas: must be at least 1 ms");
-            }
-            if (!connections.isOneServer()) {
-                throw new IllegalArgumentException("replicas cannot be waited for on a cluster");
-            }
-            this.replicas = count;
-            this.replicaWait = maxWait;
+            options.setReplicas(count, maxWait);
             return this;
         }
 
@@ -483,11 +454,8 @@ public final class RedisStore
          * @throws IllegalArgumentException if the time to wait for replicas is not less than the command timeout
          */
         public RedisStore build() {
-            if (replicaWait.compareTo(commandTimeout) >= 0) {
-                throw new IllegalArgumentException("waiting " + replicaWait
-                        + " for replicas: must be shorter than the command timeout, " + commandTimeout);
-            }
-            return new RedisStore(this);
+            options.check();
+            return new RedisStore(options);
         }
     }
 

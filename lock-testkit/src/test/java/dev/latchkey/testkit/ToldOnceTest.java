@@ -399,7 +399,13 @@ class ToldOnceTest {
     void givenStores_whenAskedWhatTheyCanDo_thenToldBeforeItIsNeeded() {
         assertThat(Capability.values())
                 .filteredOn(locks::supports)
-                .containsExactly(Capability.LEASES, Capability.SHARING, Capability.HOLDERS);
+                .containsExactly(
+                        Capability.LEASES,
+                        Capability.SHARING,
+                        Capability.HOLDERS,
+                        Capability.LISTING,
+                        Capability.WAITERS,
+                        Capability.FORCE_RELEASE);
     }
 
     @Test
