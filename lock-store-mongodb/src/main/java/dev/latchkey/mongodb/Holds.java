@@ -121,16 +121,7 @@ final class Holds {
     }
 
     List<Holder> holders(String resource) {
-        return documents
-                .read(resource)
-                .map(looked -> looked.live().stream()
-                        .map(own -> new Holder(
-                                own.mode(),
-                                own.fencingToken(),
-                                Optional.of(looked.remaining(own)),
-                                Optional.of(own.holder())))
-                        .toList())
-                .orElse(List.of());
+        return documents.read(resource).map(LockDocument::holders).orElse(List.of());
     }
 
     Optional<Response.Granted> find(Key key) {

@@ -17,6 +17,7 @@ import com.mongodb.client.model.ReturnDocument;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -25,6 +26,7 @@ import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
@@ -141,6 +143,28 @@ final class LockCommands {
                         resource,
                         () -> collection.aggregate(stages).collation(BINARY).first()))
                 .map(document -> holding(resource, document));
+    }
+
+    /** Reads documents whose last lease was not released, together with the server's clock, in the order of their names. */
+    List<LockDocument> unreleased(BsonDocument names, int limit) {
+        BsonDocument filter = new BsonDocument(Fields.RESOURCE, names)
+                .append(Fields.EXPIRES_AT, new BsonDocument("$ne", BsonNull.VALUE));
+        List<BsonDocument> stages = List.of(
+                new BsonDocument("$match", filter),
+                new BsonDocument("$sort", new BsonDocument(Fields.RESOURCE, new BsonInt32(1))),
+                new BsonDocument("$limit", new BsonInt32(limit)),
+                WITH_CLOCK);
+        List<BsonDocument> found = calls.repeated(
+                "",
+                () -> collection
+                        .aggregate(stages)
+                        .collation(BINARY)
+                        // One more than there can be, so that the server sends all at once and keeps no cursor.
+                        .batchSize(limit + 1)
+                        .into(new ArrayList<>()));
+        return found.stream()
+                .map(document -> holding(document.getString(Fields.RESOURCE).getValue(), document))
+                .toList();
     }
 
     /** From 4.4 on, the server waits until all voting members have built the index, including members that are down. */

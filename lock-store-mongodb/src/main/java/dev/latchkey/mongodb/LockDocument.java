@@ -3,6 +3,7 @@ package dev.latchkey.mongodb;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.Holder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -42,6 +43,19 @@ record LockDocument(BsonDocument document) {
                 .stream()
                 .filter(this::isLive)
                 .toList();
+    }
+
+    /** Returns those whose leases have not ended, as people are shown them. */
+    List<Holder> holders() {
+        return live().stream()
+                .map(own -> new Holder(
+                        own.mode(), own.fencingToken(), Optional.of(remaining(own)), Optional.of(own.holder())))
+                .toList();
+    }
+
+    /** Returns the name of the resource, shortened if it is long. */
+    String name() {
+        return document.getString(Fields.RESOURCE).getValue();
     }
 
     boolean isLive(Own own) {

@@ -9,12 +9,13 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexStore;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.ReleaseSubscriptions;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateIndex;
@@ -50,10 +51,11 @@ import org.bson.BsonDocument;
  *
  * <p>Thread-safe.
  */
-public final class MongoDbStore implements ExpiringStore, SharedStore, InspectableStore, NotifyingStore, IndexStore {
+public final class MongoDbStore implements ExpiringStore, SharedStore, ListingStore, NotifyingStore, IndexStore {
 
     private final DriverCalls calls;
     private final Holds holds;
+    private final Listing listing;
     private final StateIndexes stateIndexes;
     private final CleanupIndex index;
     private final ReleaseSubscriptions wakeups;
@@ -69,6 +71,7 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
         MongoCollection<BsonDocument> collection = LockCommands.of(place.collection(), builder.writeConcern);
         LockCommands documents = new LockCommands(collection, calls);
         this.holds = new Holds(documents, deployment, builder.retention);
+        this.listing = new Listing(documents);
         this.stateIndexes = new StateIndexes(collection, calls);
         this.index = new CleanupIndex(documents, builder.indexOwner);
         this.wakeups = new ReleaseSubscriptions("latchkey-mongodb-listener", new ChangeStreamListener(documents));
@@ -152,6 +155,15 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, Inspectab
     @Override
     public List<Holder> holders(String resource) {
         return holds.holders(resource);
+    }
+
+    /**
+     * {@inheritDoc} The order is that of the server. A name of more than 512 bytes is not stored, and is listed as its
+     * beginning of 64 characters, {@code #} and its SHA-256 in hexadecimal, to which the prefix is compared.
+     */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        return listing.page(prefix, after, limit);
     }
 
     @Override

@@ -20,6 +20,7 @@ import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.ServerFaultContract;
@@ -48,6 +49,7 @@ class MongoDbStoreIT
                 ExpiringFencingContract,
                 SharedFencingContract,
                 InspectableStoreContract,
+                ListingStoreContract,
                 IndexStoreContract,
                 TreeCrashContract,
                 TreeLeaseContract,
@@ -90,6 +92,12 @@ class MongoDbStoreIT
     @Override
     public List<MongoDbServer> startServers() {
         return List.of(MongoDbServer.start());
+    }
+
+    /** The name of the process is all that is kept. */
+    @Override
+    public boolean showsOwners() {
+        return false;
     }
 
     /** A request of many ids is as many commands: on a busy machine they take their time. */
