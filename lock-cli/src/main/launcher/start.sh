@@ -94,11 +94,11 @@ if [ -e /dev/fd/0 ] && mkfifo -m 600 "$pipe" 2>/dev/null; then
 fi
 
 # C1 and the serial collector start fastest, and a lock needs no more; most of what C1 would compile at its usual thresholds
-# is not called again. No hsperfdata file for each run. The command keeps the
+# is not called again. What picocli calls by reflection gets no class of its own after 15 calls. No hsperfdata file for each run. The command keeps the
 # limit of open files it would have without us. What the JVM has to say, of an archive or of its own end, must not be mixed
 # with the output of the command, nor be written to a file that everybody can read: that has the address of the store.
 exec "$java" -XX:TieredStopAtLevel=1 -XX:CompileThresholdScaling=4 -XX:+UseSerialGC -XX:-UsePerfData -Xmx256m -Xshare:auto \
-    -XX:-MaxFDLimit -XX:+SuppressFatalErrorMessage -Xlog:disable -Xlog:all=error:stderr \
+    -XX:-MaxFDLimit -XX:+SuppressFatalErrorMessage -Xlog:disable -Xlog:all=error:stderr -Dsun.reflect.inflationThreshold=1000 \
     ${archive:+"-XX:SharedArchiveFile=$archive"} \
     ${lc_all:+"$lc_all"} \
     ${unblock:+"$unblock"} \

@@ -3,6 +3,7 @@ package dev.latchkey.events;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import java.time.Duration;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,25 +17,30 @@ final class FlightRecording {
 
     private FlightRecording() {}
 
+    /** Until the recorder is first used in this JVM, no class of an event is loaded, which takes time. */
+    private static boolean mayRecord() {
+        return IS_THERE && FlightRecorder.isInitialized();
+    }
+
     /** Whether one of the events is recorded now. */
     static boolean isOn() {
-        return IS_THERE && (AcquireEvent.isOn() || HoldEvent.isOn() || LossEvent.isOn() || StoreCallEvent.isOn());
+        return mayRecord() && (AcquireEvent.isOn() || HoldEvent.isOn() || LossEvent.isOn() || StoreCallEvent.isOn());
     }
 
     static RecordedEvent.@Nullable Acquire acquire() {
-        return IS_THERE && AcquireEvent.isOn() ? AcquireEvent.begun() : null;
+        return mayRecord() && AcquireEvent.isOn() ? AcquireEvent.begun() : null;
     }
 
     static RecordedEvent.@Nullable Hold hold(String resource, LockMode mode) {
-        return IS_THERE && HoldEvent.isOn() ? HoldEvent.begun(resource, mode) : null;
+        return mayRecord() && HoldEvent.isOn() ? HoldEvent.begun(resource, mode) : null;
     }
 
     static RecordedEvent.@Nullable Call storeCall() {
-        return IS_THERE && StoreCallEvent.isOn() ? StoreCallEvent.begun() : null;
+        return mayRecord() && StoreCallEvent.isOn() ? StoreCallEvent.begun() : null;
     }
 
     static void lost(String resource, LossReason reason, Duration held) {
-        if (IS_THERE && LossEvent.isOn()) {
+        if (mayRecord() && LossEvent.isOn()) {
             LossEvent.happened(resource, reason, held);
         }
     }
