@@ -77,7 +77,9 @@ class ManyRenewalsIT {
                 LOCKS, Math.round(wall / 1e9), Math.round(10_000 * cores) / 100.0, Math.round(100 * commands) / 100.0);
         assertThat(losses).isEmpty();
         assertThat(held).noneMatch(Lock::isExpired);
-        assertThat(server.text("DBSIZE")).as("locks, past locks, and the name of their owner").isEqualTo(Integer.toString(LOCKS + 200 + 1));
+        assertThat(server.text("DBSIZE"))
+                .as("locks, past locks, and the name of their owner")
+                .isEqualTo(Integer.toString(LOCKS + 200 + 1));
         assertThat(Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> !threadsBefore.contains(thread))
                         .map(Thread::getName))
