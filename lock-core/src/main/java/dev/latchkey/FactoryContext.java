@@ -125,7 +125,12 @@ final class FactoryContext {
      */
     void lookLater() {
         if (events.hasListeners() && !willLook.get() && willLook.compareAndSet(false, true)) {
-            Future<?> unused = threads.alarmAt(Deadline.in(LOOK), this::lookAtAll);
+            try {
+                Future<?> unused = threads.alarmAt(Deadline.in(LOOK), this::lookAtAll);
+            } catch (OutOfMemoryError e) {
+                // No thread is to be had, and something is held all the same: the next hold tries again.
+                willLook.set(false);
+            }
         }
     }
 

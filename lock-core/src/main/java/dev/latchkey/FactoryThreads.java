@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -60,6 +61,8 @@ final class FactoryThreads implements AutoCloseable {
     }
 
     Future<?> alarmAt(Deadline deadline, Runnable task) {
+        // As in listenLater(): nothing is kept that the caller is told has failed.
+        alarm.prestartCoreThread();
         return alarm.schedule(task, deadline.remainingNanos(), TimeUnit.NANOSECONDS);
     }
 
@@ -102,9 +105,15 @@ final class FactoryThreads implements AutoCloseable {
         notifier.prestartCoreThread();
     }
 
-    /** Runs what may take long, and is not urgent: who has many of these need not wake the thread for each. */
+    /** Runs what may take long, and is not urgent; later yet, if no thread is to be had: many need not wake it for each. */
     void listenLater(Runnable task) {
-        Future<?> unused = listener.schedule(task, EVENTS_MILLIS, TimeUnit.MILLISECONDS);
+        try {
+            // The thread first: the executor keeps what it is given, also when it then fails to start a thread for it.
+            listener.prestartCoreThread();
+            Future<?> unused = listener.schedule(task, EVENTS_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (OutOfMemoryError e) {
+            Future<?> unused = alarmAt(Deadline.in(Duration.ofMillis(LATER_MILLIS)), () -> listenLater(task));
+        }
     }
 
     Executor notifier() {

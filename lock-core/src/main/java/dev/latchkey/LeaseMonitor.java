@@ -194,9 +194,13 @@ final class LeaseMonitor {
     /** What ends it in the store, and lets a rival in, comes last. */
     private void finish(Loss loss, Runnable end) {
         active.mayBeIdle();
-        Optional.ofNullable(loss.tracker()).ifPresent(tracker -> tracker.tellLoss(loss.reason()));
-        tell(loss.listeners(), loss.reason());
-        interruptWorker(loss, end);
+        try {
+            tell(loss.listeners(), loss.reason());
+            // Before the end in the store: what a rival does then comes after it.
+            Optional.ofNullable(loss.tracker()).ifPresent(tracker -> tracker.tellLoss(loss.reason()));
+        } finally {
+            interruptWorker(loss, end);
+        }
     }
 
     private static void nothing() {}

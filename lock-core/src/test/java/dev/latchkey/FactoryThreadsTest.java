@@ -2,6 +2,7 @@ package dev.latchkey;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.PersistingStore;
@@ -9,8 +10,10 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +25,8 @@ import org.junit.jupiter.api.Test;
 /** A process that can start no thread. */
 class FactoryThreadsTest {
 
+    private final List<String> events = new CopyOnWriteArrayList<>();
+    private final List<Thread> listening = new CopyOnWriteArrayList<>();
     private volatile boolean noThreads;
 
     private final FactoryContext context = new FactoryContext(new InMemoryStore(), new FactoryThreads(Refused::new));
@@ -92,6 +97,58 @@ class FactoryThreadsTest {
         session.close();
     }
 
+    @Test
+    void givenNoThreadIsToBeHad_whenAcquired_thenItIsHeldAndItsListenersHearOfItLater() {
+        FactoryContext heard = heard();
+        Lock lock = new LockBuilder(heard, "x").create();
+        noThreads = true;
+        assertThat(lock.tryAcquire()).isTrue();
+
+        noThreads = false;
+
+        assertThat(new LockBuilder(heard, "y").create().tryAcquire()).isTrue();
+        await().until(() -> events.contains("held y"));
+        assertThat(events).containsExactly("held x", "held y");
+        heard.close();
+    }
+
+    @Test
+    void givenNoThreadIsToBeHad_whenAHoldIsLost_thenItsHolderIsToldAndTheListenersHearOfItLater() throws Exception {
+        FactoryContext heard = heard();
+        CompletableFuture<LossReason> told = new CompletableFuture<>();
+        Lock lock = new LockBuilder(heard, "x")
+                .maxHold(Duration.ofSeconds(3))
+                .onLost(told::complete)
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+        await().until(() -> events.contains("held x") && listening.stream().noneMatch(Thread::isAlive));
+        noThreads = true;
+
+        assertThat(told.get(30, TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
+
+        assertThat(events).containsExactly("held x");
+        noThreads = false;
+        await().until(() -> events.contains("lost x"));
+        assertThat(new LockBuilder(heard, "y").create().tryAcquire()).isTrue();
+        await().until(() -> events.contains("held y"));
+        heard.close();
+    }
+
+    private FactoryContext heard() {
+        LockListener listener = new LockListener() {
+            @Override
+            public void held(Held event) {
+                events.add("held " + event.resource());
+            }
+
+            @Override
+            public void lost(Lost event) {
+                events.add("lost " + event.resource());
+            }
+        };
+        return new FactoryContext(new InMemoryStore(), new FactoryThreads(Refused::new), "me", List.of(listener));
+    }
+
     private record InASession(InMemoryStore memory, BooleanSupplier isLive) implements PersistingStore {
 
         @Override
@@ -124,6 +181,9 @@ class FactoryThreadsTest {
 
         Refused(Runnable task, String name) {
             super(task, name);
+            if (name.equals("latchkey-listener")) {
+                listening.add(this);
+            }
         }
 
         @Override

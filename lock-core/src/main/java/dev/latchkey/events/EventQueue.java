@@ -48,7 +48,16 @@ final class EventQueue {
         }
         queue.add(event);
         if (!isScheduled.get() && isScheduled.compareAndSet(false, true)) {
+            schedule();
+        }
+    }
+
+    private void schedule() {
+        try {
             later.execute(this::deliver);
+        } catch (OutOfMemoryError e) {
+            // No thread is to be had. No call fails for that: the next event tries again.
+            isScheduled.set(false);
         }
     }
 
