@@ -20,11 +20,13 @@ final class Listing {
 
     private final Transactions transactions;
     private final Leases leases;
-    private final Map<Long, Optional<ClassLease>> known = new HashMap<>();
+    private final Inspection inspection;
+    private final Map<Long, ClassLease> known = new HashMap<>();
 
     Listing(Transactions transactions, Leases leases) {
         this.transactions = transactions;
         this.leases = leases;
+        this.inspection = new Inspection(transactions, leases);
     }
 
     /** A page may have fewer resources than asked for, and still not be the last one. */
@@ -38,8 +40,10 @@ final class Listing {
                 .getResponseRange();
         List<ListedResource> listed = new ArrayList<>();
         List<List<KeyValue>> groups = groups(answer.getKvsList());
-        // Of the last one there may be keys that did not fit.
-        int complete = answer.getMore() && groups.size() > 1 ? groups.size() - 1 : groups.size();
+        // Of the last one there may be keys that did not fit. If it is the only one, it alone is too many for an
+        // answer.
+        boolean isCut = answer.getMore() && groups.size() == 1;
+        int complete = answer.getMore() && !isCut ? groups.size() - 1 : groups.size();
         Optional<String> last = Optional.empty();
         for (List<KeyValue> keys : groups.subList(0, complete)) {
             if (listed.size() == limit) {
@@ -47,7 +51,7 @@ final class Listing {
             }
             String resource = name(keys.get(0));
             last = Optional.of(resource);
-            List<Holder> holders = holders(resource, keys);
+            List<Holder> holders = isCut ? inspection.holders(resource) : holders(resource, keys);
             if (!holders.isEmpty()) {
                 listed.add(new ListedResource(resource, holders, Optional.empty()));
             }
@@ -79,10 +83,20 @@ final class Listing {
             Optional<LockMode> mode = LockKeys.modeOf(transactions.root(), key.getKey());
             if (mode.isPresent()) {
                 Hold hold = Hold.of(mode.get(), key);
-                known.computeIfAbsent(hold.lease(), id -> leases.find(resource, id))
-                        .ifPresent(lease -> holders.add(Inspection.holder(hold, lease)));
+                Optional<ClassLease> lease = lease(resource, hold.lease());
+                if (lease.isEmpty()) {
+                    // The server may be behind: this looks twice.
+                    return inspection.holders(resource);
+                }
+                holders.add(Inspection.holder(hold, lease.get()));
             }
         }
         return holders;
+    }
+
+    private Optional<ClassLease> lease(String resource, long id) {
+        Optional<ClassLease> lease = Optional.ofNullable(known.get(id)).or(() -> leases.find(resource, id));
+        lease.ifPresent(found -> known.put(id, found));
+        return lease;
     }
 }

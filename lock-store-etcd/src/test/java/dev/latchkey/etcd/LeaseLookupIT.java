@@ -13,6 +13,7 @@ import dev.latchkey.servers.EtcdServer;
 import io.etcd.jetcd.api.LeaseGrpc;
 import io.etcd.jetcd.api.LeaseTimeToLiveResponse;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -155,6 +156,19 @@ class LeaseLookupIT {
             sayEnded(1);
 
             assertThat(store.holders(key.resource())).hasSize(1);
+        }
+    }
+
+    @Test
+    void givenTheServerIsBehind_whenResourcesAreListed_thenTheHeldOneIsAmongThem() {
+        try (LockFactory locks = LockFactory.connect(server.dsn() + PATIENTLY);
+                EtcdStore store = Stores.open(proxy.dsn() + PATIENTLY)) {
+            Key key = transferred(locks, "behind-in-a-page");
+            sayEnded(1);
+
+            assertThat(store.list(key.resource(), Optional.empty(), 10).resources())
+                    .singleElement()
+                    .satisfies(listed -> assertThat(listed.holders()).hasSize(1));
         }
     }
 

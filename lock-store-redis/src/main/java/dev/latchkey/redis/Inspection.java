@@ -50,7 +50,7 @@ final class Inspection {
         List<Seen> all = new ArrayList<>();
         for (int from = 0; from < page.size(); from += AT_ONCE) {
             List<ScriptRunner.Sent> sent = page.subList(from, Math.min(page.size(), from + AT_ONCE)).stream()
-                    .map(name -> server.send(requests.inspect(name)))
+                    .map(name -> server.send(requests.inspectListed(name)))
                     .toList();
             sent.forEach(one -> all.add(new Seen(one.request().resource(), server.answer(one))));
         }

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Who this store belongs to, for people. The server keeps one entry for each store, by its inbox, which each hold names. It is
@@ -15,12 +16,16 @@ final class OwnerNames {
 
     private static final long KEEP_MILLIS = Duration.ofDays(1).toMillis();
     private static final long WRITE_AGAIN_NANOS = Duration.ofHours(6).toNanos();
+    private static final long TRY_AGAIN_NANOS = Duration.ofMinutes(1).toNanos();
+
+    /** More would not fit into the entry, and each new one costs a request. */
+    private static final int MOST_NAMES = 16;
 
     private final ScriptRunner server;
     private final Requests requests;
     private final String inbox;
 
-    /** Factories that share the store may have different names. */
+    /** Factories that share the store may have different names. The first ones are kept. */
     private final Set<String> owners = new ConcurrentSkipListSet<>();
 
     private volatile long writeAgainNanos = System.nanoTime();
@@ -31,22 +36,48 @@ final class OwnerNames {
         this.inbox = inbox;
     }
 
-    /** Notes who has sent a request. It does not wait, and without an answer people see no name. */
+    /**
+     * Notes who has sent a request. It neither waits nor connects: a request that has to connect first is sent by another thread,
+     * which notes it then. Without an answer people see no name.
+     */
     void use(Request request) {
         String owner = request.owner();
-        long now = System.nanoTime();
-        boolean isWritten = owner.isEmpty() || (owners.contains(owner) && writeAgainNanos - now > 0);
-        if (isWritten) {
+        if (!owner.isEmpty() && isToBeWritten(owner) && server.link().isConnected()) {
+            write(owner);
+        }
+    }
+
+    private boolean isToBeWritten(String owner) {
+        boolean isKnown = owners.contains(owner) || owners.size() >= MOST_NAMES;
+        return !isKnown || writeAgainNanos - System.nanoTime() <= 0;
+    }
+
+    /** In turn, so that the entry written last has all names. */
+    private synchronized void write(String owner) {
+        if (!isToBeWritten(owner)) {
             return;
         }
-        owners.add(owner);
-        writeAgainNanos = now + WRITE_AGAIN_NANOS;
+        if (owners.size() < MOST_NAMES) {
+            owners.add(owner);
+        }
+        writeAgainNanos = System.nanoTime() + WRITE_AGAIN_NANOS;
         try {
-            var unused = server.send(requests.who(inbox, bounded(String.join(", ", owners)), KEEP_MILLIS));
+            var unused = server.send(requests.who(inbox, bounded(String.join(", ", owners)), KEEP_MILLIS))
+                    .answer()
+                    .orTimeout(server.limit().toNanos(), TimeUnit.NANOSECONDS)
+                    .whenComplete((reply, failure) -> {
+                        if (failure != null) {
+                            tryAgainLater();
+                        }
+                    });
         } catch (LockStorageException e) {
             // What was sent before it fails as well, and says so.
-            writeAgainNanos = now;
+            tryAgainLater();
         }
+    }
+
+    private void tryAgainLater() {
+        writeAgainNanos = System.nanoTime() + TRY_AGAIN_NANOS;
     }
 
     private static String bounded(String all) {

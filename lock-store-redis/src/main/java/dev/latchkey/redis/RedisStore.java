@@ -229,12 +229,14 @@ public final class RedisStore
     /** {@inheritDoc} All requests are sent before the store waits for the first answer. */
     @Override
     public List<RefreshResult> refreshAll(List<Request> all) {
-        return refreshes.all(all, server.limit());
+        return refreshAll(all, server.limit());
     }
 
     @Override
     public List<RefreshResult> refreshAll(List<Request> all, Duration within) {
-        return refreshes.all(all, within);
+        List<RefreshResult> results = refreshes.all(all, within);
+        all.forEach(owners::use);
+        return results;
     }
 
     @Override

@@ -135,6 +135,11 @@ final class Requests {
         return new ScriptRequest(resource, Script.INSPECT, List.of(names.key(resource)), List.of());
     }
 
+    /** As {@link #inspect}, except that a key which is not a lock counts as one that nobody holds. */
+    ScriptRequest inspectListed(String resource) {
+        return new ScriptRequest(resource, Script.INSPECT, List.of(names.key(resource)), List.of(ascii("list")));
+    }
+
     ScriptRequest forceRelease(String resource, long fence) {
         List<byte[]> args =
                 List.of(ascii(String.format(Locale.ROOT, "%0" + FENCE_DIGITS + "d", fence)), ascii(retention));

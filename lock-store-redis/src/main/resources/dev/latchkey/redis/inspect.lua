@@ -1,13 +1,19 @@
 -- Shows who holds a resource, and who waits for it. Writes nothing, and shows no token.
 --@ takes clock, STATE, QUEUE, FOREIGN, read, waiter, fresh
 -- KEYS[1] the state
+-- ARGV    1 list: a key that is not a lock counts as one that nobody holds
 -- returns {fencing token or 0 if shared, how many hold it,
 --          for each holder the us until its lease ends, the us since it was granted, its inbox or 0,
 --          for each waiter 1 or 0 if shared, the us since it came or -1, its inbox}
 
-local raw = redis.call('GET', STATE)
-if raw and string.sub(raw, 1, 2) ~= 'L1' then
-  return redis.error_reply(FOREIGN)
+local is_listed = ARGV[1] == 'list'
+local raw = (is_listed and redis.pcall or redis.call)('GET', STATE)
+if is_listed and type(raw) == 'table' and string.sub(raw.err, 1, 9) == 'WRONGTYPE' then
+  return { 0, 0 }
+elseif type(raw) == 'table' then
+  return raw
+elseif raw and string.sub(raw, 1, 2) ~= 'L1' then
+  return is_listed and { 0, 0 } or redis.error_reply(FOREIGN)
 end
 local state = read(raw, clock())
 local found = { state.mode == 'X' and tonumber(state.fence) or 0, #state.live }
