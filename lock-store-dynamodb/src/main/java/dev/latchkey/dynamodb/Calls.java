@@ -24,10 +24,12 @@ final class Calls implements AutoCloseable {
     private static final Duration GRACE = Duration.ofSeconds(1);
 
     private final Duration timeout;
+    private final Repetitions repetitions;
     private final ThreadPoolExecutor pool;
 
-    Calls(Duration timeout) {
+    Calls(Duration timeout, Repetitions repetitions) {
         this.timeout = timeout;
+        this.repetitions = repetitions;
         AtomicInteger number = new AtomicInteger();
         // Each ends after a second without work.
         pool = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 1, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
@@ -61,10 +63,10 @@ final class Calls implements AutoCloseable {
                 throw failed;
             }
             if (cause instanceof SdkException failed) {
-                throw Failures.of(resource, failed);
+                throw Failures.of(resource, failed, repetitions);
             }
             if (cause instanceof IllegalStateException && pool.isShutdown()) {
-                throw Failures.closed(resource);
+                throw new LockStorageException(resource, "the store was closed during the request", cause);
             }
             throw new LockStorageException(resource, "DynamoDB did not answer within " + within, cause);
         }

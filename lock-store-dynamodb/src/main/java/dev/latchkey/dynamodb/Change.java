@@ -3,18 +3,19 @@ package dev.latchkey.dynamodb;
 import dev.latchkey.Key;
 import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.Request;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.ThreadLocalRandom;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
  * A conditional update of the item of a resource. Its version is random, and so tells the write from all others: a repetition of
- * it, by the JDK or a client of the caller, fails on its condition and finds its own version.
+ * it, by the JDK or a client of the caller, fails on its condition and finds its own version. A renewal and a release name the
+ * version that they replace, so a duplicate that arrives late changes nothing.
  *
  * @param version of the record after this change
  * @param lease how long its writer counts on it; zero after a release
@@ -27,15 +28,18 @@ record Change(String version, Duration lease, String expression, String conditio
     /** The number of tokens that an item may grant before it needs a new range. */
     static final long RANGE = 1_000_000;
 
-    private static final String HOLDS = "recordVersion = :version, expiresAt = :expires, ownerToken = :owner,"
-            + " leaseMillis = :lease, heldBy = :holder";
+    private static final String HOLDS =
+            "recordVersion = :version, ownerToken = :owner, leaseMillis = :lease, heldBy = :holder";
+
+    /** What is held is never cleaned: the clock of a client that is wrong must not end a hold. */
+    private static final String NEVER_CLEANED = " REMOVE expiresAt";
 
     /** Grants the resource if it is free, or if its record has still the version whose holder is dead. */
     static Change acquire(Request request, Optional<String> dead) {
         Builder change = new Builder(request.ttl()).holder(request.key()).number(":one", 1);
         String free = "attribute_not_exists(ownerToken)";
         return change.build(
-                "SET " + HOLDS + ", fence = fence + :one",
+                "SET " + HOLDS + ", fence = fence + :one" + NEVER_CLEANED,
                 "fence < lastFence AND "
                         + dead.map(version -> "(" + free + " OR recordVersion = " + change.text(":dead", version) + ")")
                                 .orElse(free));
@@ -52,42 +56,53 @@ record Change(String version, Duration lease, String expression, String conditio
         return change.number(":first", last - RANGE + 1)
                 .number(":last", last)
                 .build(
-                        "SET " + HOLDS + ", fence = :first, lastFence = :last",
+                        "SET " + HOLDS + ", fence = :first, lastFence = :last" + NEVER_CLEANED,
                         seen.map(version -> "recordVersion = " + change.text(":seen", version))
                                 .orElse("attribute_not_exists(fence)"));
     }
 
-    /** Renews what the key holds as it claims, unless the lease of the record is longer and not to end sooner. */
-    static Change renew(Request request, OptionalLong claimed, Optional<String> dead, boolean mayShorten) {
-        Builder change = new Builder(request.ttl()).holder(request.key());
-        String condition = "ownerToken = :owner";
+    /**
+     * Renews what the key holds as it claims, if nobody has changed it since it was seen.
+     *
+     * @param seen the version that the record has still to have
+     */
+    static Change renew(Key key, Duration lease, OptionalLong claimed, String seen) {
+        Builder change = new Builder(lease).holder(key);
+        String condition = "ownerToken = :owner AND recordVersion = " + change.text(":seen", seen);
         if (claimed.isPresent()) {
             change.number(":fence", claimed.getAsLong());
             condition += " AND fence = :fence";
         }
-        if (dead.isPresent()) {
-            condition += " AND recordVersion <> " + change.text(":dead", dead.get());
-        }
-        return change.build("SET " + HOLDS, mayShorten ? condition : condition + " AND leaseMillis <= :lease");
+        return change.build("SET " + HOLDS + NEVER_CLEANED, condition);
     }
 
     /** Renews what the key holds if nobody has changed it since it was seen. */
     static Change renewSeen(Key key, Duration lease, LockItem seen) {
-        Builder change = new Builder(lease).holder(key);
-        return change.build(
-                "SET " + HOLDS, "ownerToken = :owner AND recordVersion = " + change.text(":seen", seen.version()));
+        return renew(key, lease, OptionalLong.empty(), seen.version());
     }
 
-    /** Ends what the key holds. The item stays, for its token. */
-    static Change release(Key key) {
-        Builder change = new Builder(Duration.ZERO);
+    /**
+     * Ends what the key holds, if nobody has changed it since it was seen. The item stays, for its token, and names this release
+     * until the next one: its repetition may come after somebody else has acquired.
+     *
+     * @param seen the version that the record has still to have
+     */
+    static Change release(Key key, String seen) {
+        Builder change = new Builder(Duration.ZERO).number(":expires", CleaningTime.fromNow());
         return change.build(
-                "SET recordVersion = :version, expiresAt = :expires REMOVE ownerToken, leaseMillis, heldBy",
-                "ownerToken = " + change.text(":owner", key.token()));
+                "SET recordVersion = :version, lastRelease = :version, expiresAt = :expires"
+                        + " REMOVE ownerToken, leaseMillis, heldBy",
+                "ownerToken = " + change.text(":owner", key.token()) + " AND recordVersion = "
+                        + change.text(":seen", seen));
     }
 
+    /** Whether the item shows that this change took effect. */
     boolean wrote(LockItem item) {
-        return item.version().equals(version);
+        if (lease.isZero()) {
+            return item.lastRelease().filter(version::equals).isPresent();
+        }
+        return item.version().equals(version)
+                && item.owner().map(AttributeValue::fromS).equals(Optional.ofNullable(values.get(":owner")));
     }
 
     /** Without the token of the owner. */
@@ -101,6 +116,9 @@ record Change(String version, Duration lease, String expression, String conditio
 
         private static final int VERSION_BYTES = 12;
 
+        /** Clones of a virtual machine that was snapshotted must not write the same versions. */
+        private static final SecureRandom RANDOM = new SecureRandom();
+
         private final String version = newVersion();
         private final Duration lease;
         private final Map<String, AttributeValue> values = new HashMap<>();
@@ -109,12 +127,11 @@ record Change(String version, Duration lease, String expression, String conditio
         Builder(Duration ttl) {
             this.lease = Duration.ofMillis(ttl.plusNanos(999_999).toMillis());
             values.put(":version", AttributeValue.fromS(version));
-            number(":expires", CleaningTime.after(lease));
         }
 
         private static String newVersion() {
             byte[] random = new byte[VERSION_BYTES];
-            ThreadLocalRandom.current().nextBytes(random);
+            RANDOM.nextBytes(random);
             return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
         }
 

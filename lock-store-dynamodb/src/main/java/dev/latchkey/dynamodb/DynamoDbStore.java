@@ -37,8 +37,8 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
     private final Holds holds;
     private final Runnable end;
 
-    private DynamoDbStore(Builder builder, DynamoDbClient client, Runnable end) {
-        this.calls = new Calls(builder.timeout);
+    private DynamoDbStore(Builder builder, DynamoDbClient client, Repetitions repetitions, Runnable end) {
+        this.calls = new Calls(builder.timeout, repetitions);
         this.tables = new Tables(client, calls, builder.table);
         Optional<Tables> missingTable = builder.createsTable ? Optional.of(tables) : Optional.empty();
         this.holds = new Holds(new Items(client, calls, builder.table, missingTable));
@@ -48,13 +48,15 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
     /**
      * Returns a builder of a store that uses a client.
      *
-     * @param client the client; whoever created it closes it. Its own repetitions of requests do no harm
+     * @param client the client; whoever created it closes it. It may repeat requests: a repetition is recognized, and a renewal or
+     *     a release that arrives late has no effect. An acquire that arrives after the release takes the lock for nobody, until
+     *     others have watched it for its lease
      * @param table the name of a table that contains only locks
      * @return a builder
      */
     public static Builder builder(DynamoDbClient client, String table) {
         Objects.requireNonNull(client, "client");
-        return new Builder(table, builder -> new DynamoDbStore(builder, client, () -> {}));
+        return new Builder(table, builder -> new DynamoDbStore(builder, client, Repetitions.OF_ANYTHING, () -> {}));
     }
 
     /**
@@ -68,7 +70,7 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
         Objects.requireNonNull(region, "region");
         return new Builder(table, builder -> {
             DynamoDbClient client = Clients.open(region, Optional.empty(), builder.timeout);
-            return new DynamoDbStore(builder, client, client::close);
+            return new DynamoDbStore(builder, client, Repetitions.WITHOUT_EFFECT, client::close);
         });
     }
 
@@ -175,7 +177,7 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
         static Builder of(Dsn dsn) {
             Builder builder = new Builder(dsn.table(), options -> {
                         DynamoDbClient client = Clients.open(dsn.region(), dsn.endpoint(), options.timeout);
-                        return new DynamoDbStore(options, client, client::close);
+                        return new DynamoDbStore(options, client, Repetitions.WITHOUT_EFFECT, client::close);
                     })
                     .timeout(dsn.timeout());
             return dsn.createsTable() ? builder.createTableIfMissing() : builder;

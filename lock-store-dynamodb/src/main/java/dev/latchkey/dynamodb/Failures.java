@@ -15,18 +15,19 @@ final class Failures {
     private static final Set<String> DENIALS = Set.of(
             "AccessDeniedException",
             "UnrecognizedClientException",
-            "InvalidSignatureException",
             "RequestTimeTooSkewed",
-            "IncompleteSignatureException",
             "MissingAuthenticationTokenException",
             "ExpiredTokenException",
             "InvalidClientTokenId");
+
+    /** Their messages repeat what was signed, and with it headers of the request, such as the token of a session. */
+    private static final Set<String> SIGNATURES = Set.of("InvalidSignatureException", "IncompleteSignatureException");
 
     private static final int FIRST_SERVER_ERROR = 500;
 
     private Failures() {}
 
-    static LockStorageException of(String resource, SdkException e) {
+    static LockStorageException of(String resource, SdkException e, Repetitions repetitions) {
         if (e instanceof ResourceNotFoundException) {
             return new LockStorageException(
                     resource,
@@ -35,39 +36,55 @@ final class Failures {
                     Failure.NOT_SENT);
         }
         if (e instanceof DynamoDbException answer && answer.awsErrorDetails() != null) {
-            return refused(resource, answer, answer.awsErrorDetails());
+            return refused(resource, answer, answer.awsErrorDetails(), repetitions);
         }
         if (String.valueOf(e.getMessage()).startsWith("Unable to load credentials")) {
             return new LockStorageException(
                     resource,
                     "the AWS SDK finds no credentials: neither in its environment variables and system properties, nor a profile or a role",
                     e,
-                    Failure.NOT_SENT);
+                    repetitions.after(e, Failure.NOT_SENT));
         }
         if (hasUnknownHost(e)) {
             return new LockStorageException(
-                    resource, "no request could be sent to DynamoDB: " + e.getMessage(), e, Failure.NOT_SENT);
+                    resource,
+                    "DynamoDB could not be reached: " + e.getMessage(),
+                    e,
+                    repetitions.after(e, Failure.NOT_SENT));
         }
         return new LockStorageException(resource, "DynamoDB failed or did not answer: " + e.getMessage(), e);
     }
 
-    private static LockStorageException refused(String resource, DynamoDbException e, AwsErrorDetails details) {
+    private static LockStorageException refused(
+            String resource, DynamoDbException e, AwsErrorDetails details, Repetitions repetitions) {
         String code = details.errorCode();
+        if (SIGNATURES.contains(code)) {
+            return new LockStorageException(
+                    resource,
+                    "DynamoDB refused the signature of the request (" + code + ")",
+                    null,
+                    repetitions.after(e, Failure.DENIED));
+        }
         if (DENIALS.contains(code)) {
             return new LockStorageException(
-                    resource, "DynamoDB refused (" + code + "): " + details.errorMessage(), e, Failure.DENIED);
+                    resource,
+                    "DynamoDB refused (" + code + "): " + details.errorMessage(),
+                    e,
+                    repetitions.after(e, Failure.DENIED));
         }
         if (e.isThrottlingException()) {
             return new LockStorageException(
                     resource,
-                    "DynamoDB throttled the request (" + code
-                            + "), which had no effect. Has the table enough capacity?",
+                    "DynamoDB throttled the request (" + code + "). Has the table enough capacity?",
                     e,
-                    Failure.NOT_SENT);
+                    repetitions.after(e, Failure.NOT_SENT));
         }
         Failure failure = e.statusCode() < FIRST_SERVER_ERROR ? Failure.NOT_SENT : Failure.IN_DOUBT;
         return new LockStorageException(
-                resource, "DynamoDB failed (" + code + "): " + details.errorMessage(), e, failure);
+                resource,
+                "DynamoDB failed (" + code + "): " + details.errorMessage(),
+                e,
+                repetitions.after(e, failure));
     }
 
     /**
@@ -85,6 +102,12 @@ final class Failures {
 
     static LockStorageException closed(String resource) {
         return new LockStorageException(resource, "the store was closed", null, Failure.NOT_SENT);
+    }
+
+    /** What is stored under the name of the resource, or the counter of the table, was not written by this store. */
+    static LockStorageException foreignItem(String resource, String attribute) {
+        return new LockStorageException(
+                resource, "an item of the table has no number " + attribute + ": it is not of this store", null);
     }
 
     /** After so many changes of others in a row, the state is not known. */

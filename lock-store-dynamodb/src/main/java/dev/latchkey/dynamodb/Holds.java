@@ -23,6 +23,9 @@ final class Holds {
     /** How often others may change an item while it is changed. */
     private static final int ATTEMPTS = 10;
 
+    /** No record has this version: the condition fails, and the answer says what is there. */
+    private static final String UNKNOWN = "-";
+
     private final Items items;
     private final Observations observations = new Observations();
 
@@ -92,8 +95,12 @@ final class Holds {
         String resource = request.key().resource();
         String item = ItemKey.of(resource);
         OptionalLong claimed = request.key().held().map(Key.Held::fencingToken).orElse(OptionalLong.empty());
-        boolean mayShorten = request.leaseChange() == LeaseChange.SET;
-        Change change = Change.renew(request, claimed, deadVersion(item), mayShorten);
+        Optional<Observation> seen = observations.of(item).filter(known -> !known.isOver());
+        Change change = Change.renew(
+                request.key(),
+                seen.map(known -> renewedLease(request, known.left())).orElse(request.ttl()),
+                claimed,
+                seen.map(Observation::version).orElse(UNKNOWN));
         for (int i = 0; i < ATTEMPTS; i++) {
             Attempt attempt = attempt(request, item, change);
             if (attempt.granted().isPresent()) {
@@ -122,15 +129,17 @@ final class Holds {
 
     /** The TTL, or what is left of the present lease if that is longer: all of it, unless this store has seen it begin. */
     private Duration renewedLease(Request request, String item, LockItem there) {
-        if (request.leaseChange() == LeaseChange.SET) {
-            return request.ttl();
-        }
-        Duration left = observations
-                .of(item)
-                .filter(seen -> seen.version().equals(there.version()))
-                .map(Observation::left)
-                .orElse(there.lease());
-        return left.compareTo(request.ttl()) > 0 ? left : request.ttl();
+        return renewedLease(
+                request,
+                observations
+                        .of(item)
+                        .filter(seen -> seen.version().equals(there.version()))
+                        .map(Observation::left)
+                        .orElse(there.lease()));
+    }
+
+    private static Duration renewedLease(Request request, Duration left) {
+        return request.leaseChange() == LeaseChange.SET || left.compareTo(request.ttl()) < 0 ? request.ttl() : left;
     }
 
     private Optional<String> deadVersion(String item) {
@@ -139,11 +148,20 @@ final class Holds {
 
     boolean delete(Key key) {
         String item = ItemKey.of(key.resource());
-        boolean wasHolder = items.change(key.resource(), item, Change.release(key)) instanceof Result.Done;
-        if (wasHolder) {
-            observations.forget(item);
+        String seen = observations.of(item).map(Observation::version).orElse(UNKNOWN);
+        for (int i = 0; i < ATTEMPTS; i++) {
+            Result result = items.change(key.resource(), item, Change.release(key, seen));
+            if (result instanceof Result.Done) {
+                observations.forget(item);
+                return true;
+            }
+            Optional<LockItem> held = ((Result.Refused) result).item().filter(there -> there.isHeldBy(key));
+            if (held.isEmpty()) {
+                return false;
+            }
+            seen = held.get().version();
         }
-        return wasHolder;
+        throw Failures.unsettled(key.resource());
     }
 
     /**

@@ -51,7 +51,8 @@ final class Items {
                 .consistentRead(true)
                 .overrideConfiguration(calls.limit())
                 .build();
-        return LockItem.of(inTable(resource, () -> client.getItem(request)).item());
+        return LockItem.of(
+                resource, inTable(resource, () -> client.getItem(request)).item());
     }
 
     Result change(String resource, String item, Change change) {
@@ -64,10 +65,11 @@ final class Items {
                 .build();
         try {
             return new Result.Done(LockItem.of(
+                            resource,
                             inTable(resource, () -> client.updateItem(request)).attributes())
-                    .orElseThrow());
+                    .orElseThrow(() -> Failures.foreignItem(resource, LockItem.FENCE)));
         } catch (ConditionalCheckFailedException e) {
-            Optional<LockItem> there = LockItem.of(e.item());
+            Optional<LockItem> there = LockItem.of(resource, e.item());
             return there.filter(change::wrote).<Result>map(Result.Done::new).orElseGet(() -> new Result.Refused(there));
         }
     }
@@ -80,7 +82,7 @@ final class Items {
                 .returnValues(ReturnValue.UPDATED_NEW)
                 .build();
         return LockItem.number(
-                inTable(resource, () -> client.updateItem(request)).attributes(), LockItem.LAST_FENCE);
+                resource, inTable(resource, () -> client.updateItem(request)).attributes(), LockItem.LAST_FENCE);
     }
 
     private UpdateItemRequest.Builder update(String item) {

@@ -15,9 +15,16 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  * @param owner the token of the key that holds; empty if the resource is free
  * @param lease how long the holder may be silent
  * @param holder the process of the holder
+ * @param lastRelease the version that the last release wrote
  */
 record LockItem(
-        long fence, long lastFence, String version, Optional<String> owner, Duration lease, Optional<String> holder) {
+        long fence,
+        long lastFence,
+        String version,
+        Optional<String> owner,
+        Duration lease,
+        Optional<String> holder,
+        Optional<String> lastRelease) {
 
     static final String FENCE = "fence";
     static final String LAST_FENCE = "lastFence";
@@ -25,28 +32,34 @@ record LockItem(
     static final String OWNER = "ownerToken";
     static final String LEASE = "leaseMillis";
     static final String HOLDER = "heldBy";
+    static final String LAST_RELEASE = "lastRelease";
     static final String EXPIRES = "expiresAt";
 
     /** Reads an item; empty if there is none. */
-    static Optional<LockItem> of(Map<String, AttributeValue> item) {
+    static Optional<LockItem> of(String resource, Map<String, AttributeValue> item) {
         if (!item.containsKey(FENCE)) {
             return Optional.empty();
         }
         return Optional.of(new LockItem(
-                number(item, FENCE),
-                number(item, LAST_FENCE),
+                number(resource, item, FENCE),
+                number(resource, item, LAST_FENCE),
                 text(item, VERSION).orElse(""),
                 text(item, OWNER),
-                Duration.ofMillis(item.containsKey(LEASE) ? number(item, LEASE) : 0),
-                text(item, HOLDER)));
+                Duration.ofMillis(item.containsKey(LEASE) ? number(resource, item, LEASE) : 0),
+                text(item, HOLDER),
+                text(item, LAST_RELEASE)));
     }
 
-    static long number(Map<String, AttributeValue> item, String name) {
+    static long number(String resource, Map<String, AttributeValue> item, String name) {
         AttributeValue value = item.get(name);
         if (value == null || value.n() == null) {
-            throw new IllegalStateException("an item of the table has no number " + name + ": it is not of this store");
+            throw Failures.foreignItem(resource, name);
         }
-        return Long.parseLong(value.n());
+        try {
+            return Long.parseLong(value.n());
+        } catch (NumberFormatException e) {
+            throw Failures.foreignItem(resource, name);
+        }
     }
 
     private static Optional<String> text(Map<String, AttributeValue> item, String name) {

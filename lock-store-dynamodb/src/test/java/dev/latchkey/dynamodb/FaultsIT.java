@@ -160,6 +160,67 @@ class FaultsIT {
         }
     }
 
+    /** Of a client of the caller, nobody knows why it repeated: an earlier try may have taken effect. */
+    @Test
+    void givenAClientOfTheCallerWasRefusedAfterARepetition_whenAcquired_thenInDoubt() throws Exception {
+        try (ErrorServer refusing = new ErrorServer(400, "RequestTimeTooSkewed");
+                DynamoDbClient client = Stores.clientWithThreeTries(refusing.address());
+                DynamoDbStore store = DynamoDbStore.builder(client, TABLE).build();
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT))
+                    .hasMessageContaining("RequestTimeTooSkewed");
+        }
+    }
+
+    @Test
+    void givenAClientOfTheCallerWasRefusedAtItsOnlyTry_whenAcquired_thenDenied() throws Exception {
+        try (ErrorServer denying = new ErrorServer(400, "AccessDeniedException");
+                DynamoDbClient client = Stores.clientWithThreeTries(denying.address());
+                DynamoDbStore store = DynamoDbStore.builder(client, TABLE).build();
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.DENIED));
+            assertThat(denying.requests()).isEqualTo(1);
+        }
+    }
+
+    /** The message of such an answer repeats headers of the request. */
+    @ParameterizedTest
+    @ValueSource(strings = {"InvalidSignatureException", "IncompleteSignatureException"})
+    void givenTheSignatureIsRefused_whenAcquired_thenOnlyTheCodeIsPassedOn(String error) throws Exception {
+        try (ErrorServer refusing = new ErrorServer(400, error);
+                DynamoDbStore store =
+                        Stores.open(DynamoDbServer.dsn(refusing.address().toString()));
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.DENIED))
+                    .hasMessageContaining(error)
+                    .hasNoCause();
+        }
+    }
+
+    @Test
+    void givenAnItemThatIsNotOfAStore_whenAsked_thenAFailureOfTheStorage() {
+        try (DynamoDbClient client = Stores.client(server.address());
+                DynamoDbStore store = Stores.open(server.dsn())) {
+            client.updateItem(request -> request.tableName(TABLE)
+                    .key(ItemKey.attributes(ItemKey.of(resource)))
+                    .updateExpression("SET fence = :text")
+                    .expressionAttributeValues(Map.of(":text", AttributeValue.fromS("seven"))));
+
+            assertThatThrownBy(() -> store.holders(resource))
+                    .isInstanceOf(LockStorageException.class)
+                    .hasMessageContaining("not of this store");
+        }
+    }
+
     /** A repetition could take effect after its answer: the second request gives back what may have been acquired. */
     @Test
     void givenTheServiceFails_whenAcquired_thenNothingIsRepeatedAndItIsInDoubt() throws Exception {

@@ -5,6 +5,7 @@ import java.net.URI;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.core.retry.RetryMode;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
@@ -30,6 +31,17 @@ final class Stores {
                         options.addExecutionInterceptor(each);
                     }
                 })
+                .build();
+    }
+
+    /** A client of an application that has set how often it repeats. */
+    static DynamoDbClient clientWithThreeTries(ServerAddress address) {
+        return DynamoDbClient.builder()
+                .endpointOverride(URI.create("http://" + address))
+                .region(Region.EU_CENTRAL_1)
+                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("local", "local")))
+                .httpClientBuilder(UrlConnectionHttpClient.builder())
+                .overrideConfiguration(options -> options.retryStrategy(RetryMode.STANDARD))
                 .build();
     }
 }
