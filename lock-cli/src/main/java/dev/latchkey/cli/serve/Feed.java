@@ -119,8 +119,11 @@ final class Feed implements AutoCloseable {
     private Snapshot read() {
         try {
             return current.read(locks, settings.prefix(), clock);
-        } catch (LockException | UnsupportedOperationException | IllegalStateException e) {
+        } catch (LockException e) {
             return current.failed(Text.message(String.valueOf(e.getMessage())), clock);
+        } catch (RuntimeException | Error e) {
+            // A defect of a store must not end this thread: pages would show for ever what was held before.
+            return current.failed(Text.message(e.toString()), clock);
         }
     }
 

@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -159,6 +160,32 @@ class LockServerTest {
     }
 
     @Test
+    void givenPrefix_whenAnotherNameIsBroken_thenRefusedAndStillHeld() throws IOException {
+        PlentyStore store = PlentyStore.of(1);
+        store.hold("mail", 7, 0);
+        ServedStore served = track(new ServedStore(store, settings("127.0.0.1", "job-", ServedStore.INTERVAL)));
+
+        assertThat(post(served, "/api/break", "resource=mail&token=7")).startsWith("HTTP/1.1 403 ");
+        assertThat(store.holders("mail")).hasSize(1);
+        assertThat(post(served, "/api/break", "resource=job-000000&token=1000")).endsWith("{\"ended\":true}");
+    }
+
+    @Test
+    void givenADefectOfTheStore_whenItIsGone_thenBothAreToldAndBreakAnswers() throws Exception {
+        ServedStore served = track(new ServedStore(PlentyStore.of(3), Optional.empty(), true, 0));
+        try (Socket page = listen(served)) {
+            BufferedReader events = reader(page);
+            readUntil(events, "event: all");
+            served.store.beDefective(true);
+            readUntil(events, "event: trouble");
+            assertThat(post(served, "/api/break", "resource=job-000000&token=1000"))
+                    .startsWith("HTTP/1.1 500 ");
+            served.store.beDefective(false);
+            readUntil(events, "event: change");
+        }
+    }
+
+    @Test
     void givenNobodyListens_thenTheStoreIsNotRead() throws Exception {
         ServedStore served = served(PlentyStore.of(3));
         try (Socket page = listen(served)) {
@@ -209,7 +236,7 @@ class LockServerTest {
         ServedStore served = served(PlentyStore.of(20_000));
         Socket never = track(new Socket());
         never.setReceiveBufferSize(4096);
-        never.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), served.port()));
+        never.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), served.port()));
         send(never, "GET /api/events", host(served));
 
         await().atMost(LIMIT).until(() -> threads("lock-serve") == 1);
@@ -253,6 +280,17 @@ class LockServerTest {
             served.store.free("job-000007");
             assertThat(readUntil(events, "\"gone\":[\"")).endsWith("\"gone\":[\"job-000007\"]}");
         }
+    }
+
+    private static ServerSettings settings(String bind, String prefix, Duration interval) throws IOException {
+        return new ServerSettings(
+                new InetSocketAddress(InetAddress.getByName(bind), 0),
+                List.of(),
+                Optional.empty(),
+                true,
+                interval,
+                prefix,
+                "plenty");
     }
 
     private ServedStore served(PlentyStore store) {
