@@ -271,6 +271,47 @@ class LockServerTest {
         }
     }
 
+    /** Between two readings of a long interval, nothing is slow; and a first listener need not wait for the end of the interval. */
+    @Test
+    void givenLongInterval_thenNothingIsSlowAndAListIsAnswered() throws Exception {
+        ServedStore served =
+                track(new ServedStore(PlentyStore.of(1), settings("127.0.0.1", "", Duration.ofMinutes(10))));
+        try (Socket page = listen(served)) {
+            BufferedReader events = reader(page);
+            readUntil(events, "event: all");
+            for (int i = 0; i < 3; i++) {
+                assertThat(readUntil(events, ":"))
+                        .as("other than data")
+                        .satisfiesAnyOf(
+                                line -> assertThat(line).isEqualTo(":"),
+                                line -> assertThat(line).startsWith("data: "));
+            }
+        }
+        // The server learns that the page has gone when it next writes; until then its answer is that of the last
+        // reading.
+        await().atMost(LIMIT).until(() -> threads("lock-serve") == 0);
+
+        assertThat(ask(served, "GET /api/locks", host(served))).startsWith("HTTP/1.1 200 ");
+        assertThat(served.store.pages()).isEqualTo(2);
+    }
+
+    @Test
+    void givenAReadingThatHangs_whenAnotherListens_thenItIsToldThatItIsSlowAndNothingOld() throws Exception {
+        ServedStore served = served(PlentyStore.of(1));
+        try (Socket first = listen(served)) {
+            BufferedReader events = reader(first);
+            readUntil(events, "event: all");
+            served.store.answerAfter(LIMIT);
+            readUntil(events, "event: slow");
+
+            try (Socket later = listen(served)) {
+                BufferedReader laterEvents = reader(later);
+                readUntil(laterEvents, "event: hello");
+                assertThat(readUntil(laterEvents, "event: ")).isEqualTo("event: slow");
+            }
+        }
+    }
+
     @Test
     void givenReleased_thenItIsToldAsGone() throws Exception {
         ServedStore served = served(PlentyStore.of(500));
