@@ -3,6 +3,7 @@ package dev.latchkey.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.Headers;
 import dev.latchkey.cli.PlentyStore;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -58,6 +59,35 @@ class LockServerTest {
 
         for (String path : List.of("/", "/api/locks")) {
             assertThat(ask(served, "GET " + path, "Host: " + name)).startsWith("HTTP/1.1 " + status + " ");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0.0.0", "::"})
+    void givenAnyAddress_whenThePrintedOneIsAsked_thenAnswered(String bind) throws IOException {
+        ServedStore served = track(new ServedStore(PlentyStore.of(1), settings(bind, "", ServedStore.INTERVAL)));
+
+        assertThat(served.url()).isEqualTo("http://127.0.0.1:" + served.port() + "/");
+        assertThat(ask(served, "GET /api/locks", host(served))).startsWith("HTTP/1.1 200 ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "[2001:db8::1]:8410,true",
+        "[2001:DB8:0:0:0::1]:8410,true",
+        "[2001:db8::2]:8410,false",
+        "[2001:db8::1,false",
+        "[:::]:8410,false",
+        "[::]:8410,false",
+        "2001:db8::1:8410,false"
+    })
+    void givenIpv6_whenNamedInAnotherForm_thenItIsTheSame(String host, boolean isOwn) throws IOException {
+        Headers headers = new Headers();
+        headers.add("Host", host);
+
+        for (RequestGuard guard : List.of(new RequestGuard(List.of()), new RequestGuard(List.of("[2001:0db8::1]")))) {
+            var local = new InetSocketAddress(InetAddress.getByName("2001:db8::1"), 8410);
+            assertThat(guard.refusal(headers, local, true).isEmpty()).isEqualTo(isOwn);
         }
     }
 
