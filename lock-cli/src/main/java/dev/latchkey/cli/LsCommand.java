@@ -28,7 +28,8 @@ import picocli.CommandLine.Parameters;
             "",
             "Exit codes:",
             "  0           listed, even if nothing is held",
-            "  64, 69, 70  as for lock run; 64 also if the store cannot list, as Memcached",
+            "  64, 69, 70  as for lock run; 64 also if the store cannot list: memory, Redis, etcd",
+            "              and SQL can",
             "  77          the store refuses the password, the user or the permission",
             "  74          the list could not be written to stdout",
         })
@@ -61,7 +62,10 @@ final class LsCommand implements Callable<Integer> {
             } while (after.isPresent());
         } catch (UnsupportedOperationException e) {
             throw new CommandException(
-                    ExitCode.USAGE, "this store cannot list what is held; lock status NAME tells of one lock", e);
+                    ExitCode.USAGE,
+                    "this store cannot list what is held; " + StoreOptions.LISTING
+                            + "; lock status NAME tells of one lock",
+                    e);
         }
         if (listed == 0) {
             console.say("nothing is held" + (prefix.isEmpty() ? "" : " whose name begins with " + Text.quoted(prefix)));

@@ -98,7 +98,7 @@ final class ServeCommand implements Callable<Integer> {
         Signals.deliverTo(inbox);
         try (LockFactory locks = LockFactory.connect(store.dsn())) {
             if (!locks.supports(Capability.LISTING)) {
-                throw wrong("this store cannot list what is held");
+                throw wrong("this store cannot list what is held; " + StoreOptions.LISTING);
             }
             try (LockServer server = LockServer.start(locks, settings)) {
                 console.answer(server.url());

@@ -54,6 +54,7 @@ public final class PlentyStore
     private final AtomicLong pages = new AtomicLong();
     private volatile Duration delay = Duration.ZERO;
     private volatile @Nullable String failure;
+    private volatile boolean isDefective;
 
     /** For the service loader. */
     public PlentyStore() {}
@@ -139,6 +140,15 @@ public final class PlentyStore
     }
 
     /**
+     * Has a defect, or has it no more.
+     *
+     * @param defective whether each call ends with an {@link AssertionError} or, to end a hold, a {@link NullPointerException}
+     */
+    public void beDefective(boolean defective) {
+        isDefective = defective;
+    }
+
+    /**
      * Counts pages.
      *
      * @return how many were asked for
@@ -162,6 +172,9 @@ public final class PlentyStore
     public ResourcePage list(String prefix, Optional<String> after, int limit) {
         pages.incrementAndGet();
         answer();
+        if (isDefective) {
+            throw new AssertionError("a defect of the store");
+        }
         List<ListedResource> page = new ArrayList<>();
         for (ListedResource resource :
                 resources.tailMap(after.orElse(prefix), after.isEmpty()).values()) {
@@ -201,6 +214,9 @@ public final class PlentyStore
     @Override
     public boolean forceRelease(String resource, long fencingToken) {
         answer();
+        if (isDefective) {
+            throw new NullPointerException("a defect of the store");
+        }
         boolean isHeld = holders(resource).stream()
                 .anyMatch(holder -> holder.fencingToken().equals(OptionalLong.of(fencingToken)));
         return isHeld && resources.remove(resource) != null;

@@ -18,6 +18,13 @@ final class Feed implements AutoCloseable {
     /** A listing that takes long is not begun again at once: the store is used for this part of the time at most. */
     private static final int PAUSE_BY_DURATION = 10;
 
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** The first listener after a time without any does not wait for the end of a long pause. */
+    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final LockFactory locks;
     private final ServerSettings settings;
     private final Snapshot.Clock clock = new Snapshot.Clock();
@@ -27,7 +34,11 @@ final class Feed implements AutoCloseable {
     private final Condition changed = guard.newCondition();
     private Snapshot current = Snapshot.none();
     private int listeners;
+    private boolean isFirstWaiting;
     private boolean closed;
+
+    /** 0 between two readings. */
+    private volatile long readingSince;
 
     Feed(LockFactory locks, ServerSettings settings) {
         this.locks = locks;
@@ -49,8 +60,10 @@ final class Feed implements AutoCloseable {
         guard.lock();
         try {
             listeners++;
+            isFirstWaiting |= listeners == 1;
             changed.signalAll();
-            return listeners == 1 ? current.version() : 0;
+            // What is shown while a reading hangs may be as old as that.
+            return listeners == 1 || isSlow() ? current.version() : 0;
         } finally {
             guard.unlock();
         }
@@ -82,6 +95,12 @@ final class Feed implements AutoCloseable {
         }
     }
 
+    /** Whether a reading has begun long ago and has not ended. */
+    boolean isSlow() {
+        long since = readingSince;
+        return since != 0 && System.nanoTime() - since > SLOW_NANOS;
+    }
+
     boolean isClosed() {
         guard.lock();
         try {
@@ -95,8 +114,11 @@ final class Feed implements AutoCloseable {
         try {
             while (awaitListener()) {
                 long began = System.nanoTime();
-                publish(read());
-                pause(Math.max(settings.interval().toNanos(), PAUSE_BY_DURATION * (System.nanoTime() - began)));
+                readingSince = began == 0 ? 1 : began;
+                Snapshot snapshot = read();
+                readingSince = 0;
+                publish(snapshot);
+                pause(snapshot.trouble().isPresent() ? 0 : System.nanoTime() - began);
             }
         } catch (InterruptedException e) {
             // Only close() interrupts this thread, which is our own and ends here.
@@ -119,8 +141,11 @@ final class Feed implements AutoCloseable {
     private Snapshot read() {
         try {
             return current.read(locks, settings.prefix(), clock);
-        } catch (LockException | UnsupportedOperationException | IllegalStateException e) {
+        } catch (LockException e) {
             return current.failed(Text.message(String.valueOf(e.getMessage())), clock);
+        } catch (RuntimeException | Error e) {
+            // A defect of a store must not end this thread: pages would show for ever what was held before.
+            return current.failed(Text.message(e.toString()), clock);
         }
     }
 
@@ -128,14 +153,30 @@ final class Feed implements AutoCloseable {
         guard.lock();
         try {
             current = snapshot;
+            isFirstWaiting = false;
             changed.signalAll();
         } finally {
             guard.unlock();
         }
     }
 
-    private void pause(long nanos) throws InterruptedException {
-        TimeUnit.NANOSECONDS.sleep(nanos);
+    private void pause(long tookNanos) throws InterruptedException {
+        long began = System.nanoTime();
+        long interval = settings.interval().toNanos();
+        long pause = Math.max(interval, Math.min(PAUSE_BY_DURATION * tookNanos, LONGEST_PAUSE_NANOS));
+        guard.lock();
+        try {
+            while (!closed) {
+                long whole = isFirstWaiting ? Math.min(interval, SHORTEST_PAUSE_NANOS) : pause;
+                long left = whole - (System.nanoTime() - began);
+                if (left <= 0) {
+                    return;
+                }
+                long unused = changed.awaitNanos(left);
+            }
+        } finally {
+            guard.unlock();
+        }
     }
 
     @Override

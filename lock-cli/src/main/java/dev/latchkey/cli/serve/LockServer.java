@@ -3,8 +3,10 @@ package dev.latchkey.cli.serve;
 import com.sun.net.httpserver.HttpServer;
 import dev.latchkey.LockFactory;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -22,6 +24,7 @@ public final class LockServer implements AutoCloseable {
     private static final int BACKLOG = 100;
 
     private final HttpServer http;
+    private final List<String> hosts;
     private final Feed feed;
     private final ThreadPoolExecutor threads;
     private final ScheduledExecutorService watch;
@@ -30,6 +33,7 @@ public final class LockServer implements AutoCloseable {
         // Read once, by the first server of the JVM: who does not finish a request, loses the connection.
         setUnlessSet("sun.net.httpserver.maxReqTime", "20");
         setUnlessSet("sun.net.httpserver.nodelay", "true");
+        hosts = settings.hosts();
         http = HttpServer.create(settings.bind(), BACKLOG);
         feed = new Feed(locks, settings);
         EventStreams streams = new EventStreams(feed, settings, longestWrite);
@@ -86,7 +90,16 @@ public final class LockServer implements AutoCloseable {
      */
     public String url() {
         InetSocketAddress address = http.getAddress();
-        return "http://" + RequestGuard.literal(address.getAddress()) + ":" + address.getPort() + "/";
+        if (!address.getAddress().isAnyLocalAddress()) {
+            return url(RequestGuard.literal(address.getAddress()));
+        }
+        // Nobody can go to such an address. A host may be named with its port, which is then that of a proxy.
+        String host = hosts.isEmpty() ? RequestGuard.literal(InetAddress.getLoopbackAddress()) : hosts.get(0);
+        return host.matches("([^:]+|\\[.*]):[0-9]+") ? "http://" + host + "/" : url(host);
+    }
+
+    private String url(String host) {
+        return "http://" + host + ":" + http.getAddress().getPort() + "/";
     }
 
     @Override

@@ -144,9 +144,14 @@ final class Site implements HttpHandler {
             Answers.refuse(exchange, 400, "say which resource and which fencing token");
             return;
         }
+        String resource = form.get().getOrDefault("resource", "");
+        if (!resource.startsWith(settings.prefix())) {
+            Answers.refuse(exchange, 403, "this server shows other names only, and ends no hold of this one");
+            return;
+        }
         try {
             long token = Long.parseLong(form.get().getOrDefault("token", ""));
-            boolean ended = locks.forceRelease(form.get().getOrDefault("resource", ""), token);
+            boolean ended = locks.forceRelease(resource, token);
             Answers.send(exchange, 200, new Json().put("ended", ended));
         } catch (NumberFormatException e) {
             Answers.refuse(exchange, 400, "a fencing token is a whole number");
@@ -154,6 +159,8 @@ final class Site implements HttpHandler {
             Answers.refuse(exchange, 501, "this store cannot end the hold of somebody else");
         } catch (LockException e) {
             Answers.refuse(exchange, 502, Text.message(String.valueOf(e.getMessage())));
+        } catch (RuntimeException e) {
+            Answers.refuse(exchange, 500, "the hold may have ended or not: " + Text.message(e.toString()));
         }
     }
 

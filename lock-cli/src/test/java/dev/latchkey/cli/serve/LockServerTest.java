@@ -3,11 +3,13 @@ package dev.latchkey.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.Headers;
 import dev.latchkey.cli.PlentyStore;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -57,6 +59,35 @@ class LockServerTest {
 
         for (String path : List.of("/", "/api/locks")) {
             assertThat(ask(served, "GET " + path, "Host: " + name)).startsWith("HTTP/1.1 " + status + " ");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0.0.0", "::"})
+    void givenAnyAddress_whenThePrintedOneIsAsked_thenAnswered(String bind) throws IOException {
+        ServedStore served = track(new ServedStore(PlentyStore.of(1), settings(bind, "", ServedStore.INTERVAL)));
+
+        assertThat(served.url()).isEqualTo("http://127.0.0.1:" + served.port() + "/");
+        assertThat(ask(served, "GET /api/locks", host(served))).startsWith("HTTP/1.1 200 ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "[2001:db8::1]:8410,true",
+        "[2001:DB8:0:0:0::1]:8410,true",
+        "[2001:db8::2]:8410,false",
+        "[2001:db8::1,false",
+        "[:::]:8410,false",
+        "[::]:8410,false",
+        "2001:db8::1:8410,false"
+    })
+    void givenIpv6_whenNamedInAnotherForm_thenItIsTheSame(String host, boolean isOwn) throws IOException {
+        Headers headers = new Headers();
+        headers.add("Host", host);
+
+        for (RequestGuard guard : List.of(new RequestGuard(List.of()), new RequestGuard(List.of("[2001:0db8::1]")))) {
+            var local = new InetSocketAddress(InetAddress.getByName("2001:db8::1"), 8410);
+            assertThat(guard.refusal(headers, local, true).isEmpty()).isEqualTo(isOwn);
         }
     }
 
@@ -159,6 +190,32 @@ class LockServerTest {
     }
 
     @Test
+    void givenPrefix_whenAnotherNameIsBroken_thenRefusedAndStillHeld() throws IOException {
+        PlentyStore store = PlentyStore.of(1);
+        store.hold("mail", 7, 0);
+        ServedStore served = track(new ServedStore(store, settings("127.0.0.1", "job-", ServedStore.INTERVAL)));
+
+        assertThat(post(served, "/api/break", "resource=mail&token=7")).startsWith("HTTP/1.1 403 ");
+        assertThat(store.holders("mail")).hasSize(1);
+        assertThat(post(served, "/api/break", "resource=job-000000&token=1000")).endsWith("{\"ended\":true}");
+    }
+
+    @Test
+    void givenADefectOfTheStore_whenItIsGone_thenBothAreToldAndBreakAnswers() throws Exception {
+        ServedStore served = track(new ServedStore(PlentyStore.of(3), Optional.empty(), true, 0));
+        try (Socket page = listen(served)) {
+            BufferedReader events = reader(page);
+            readUntil(events, "event: all");
+            served.store.beDefective(true);
+            readUntil(events, "event: trouble");
+            assertThat(post(served, "/api/break", "resource=job-000000&token=1000"))
+                    .startsWith("HTTP/1.1 500 ");
+            served.store.beDefective(false);
+            readUntil(events, "event: change");
+        }
+    }
+
+    @Test
     void givenNobodyListens_thenTheStoreIsNotRead() throws Exception {
         ServedStore served = served(PlentyStore.of(3));
         try (Socket page = listen(served)) {
@@ -209,7 +266,7 @@ class LockServerTest {
         ServedStore served = served(PlentyStore.of(20_000));
         Socket never = track(new Socket());
         never.setReceiveBufferSize(4096);
-        never.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), served.port()));
+        never.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), served.port()));
         send(never, "GET /api/events", host(served));
 
         await().atMost(LIMIT).until(() -> threads("lock-serve") == 1);
@@ -244,6 +301,47 @@ class LockServerTest {
         }
     }
 
+    /** Between two readings of a long interval, nothing is slow; and a first listener need not wait for the end of the interval. */
+    @Test
+    void givenLongInterval_thenNothingIsSlowAndAListIsAnswered() throws Exception {
+        ServedStore served =
+                track(new ServedStore(PlentyStore.of(1), settings("127.0.0.1", "", Duration.ofMinutes(10))));
+        try (Socket page = listen(served)) {
+            BufferedReader events = reader(page);
+            readUntil(events, "event: all");
+            for (int i = 0; i < 3; i++) {
+                assertThat(readUntil(events, ":"))
+                        .as("other than data")
+                        .satisfiesAnyOf(
+                                line -> assertThat(line).isEqualTo(":"),
+                                line -> assertThat(line).startsWith("data: "));
+            }
+        }
+        // The server learns that the page has gone when it next writes; until then its answer is that of the last
+        // reading.
+        await().atMost(LIMIT).until(() -> threads("lock-serve") == 0);
+
+        assertThat(ask(served, "GET /api/locks", host(served))).startsWith("HTTP/1.1 200 ");
+        assertThat(served.store.pages()).isEqualTo(2);
+    }
+
+    @Test
+    void givenAReadingThatHangs_whenAnotherListens_thenItIsToldThatItIsSlowAndNothingOld() throws Exception {
+        ServedStore served = served(PlentyStore.of(1));
+        try (Socket first = listen(served)) {
+            BufferedReader events = reader(first);
+            readUntil(events, "event: all");
+            served.store.answerAfter(LIMIT);
+            readUntil(events, "event: slow");
+
+            try (Socket later = listen(served)) {
+                BufferedReader laterEvents = reader(later);
+                readUntil(laterEvents, "event: hello");
+                assertThat(readUntil(laterEvents, "event: ")).isEqualTo("event: slow");
+            }
+        }
+    }
+
     @Test
     void givenReleased_thenItIsToldAsGone() throws Exception {
         ServedStore served = served(PlentyStore.of(500));
@@ -253,6 +351,17 @@ class LockServerTest {
             served.store.free("job-000007");
             assertThat(readUntil(events, "\"gone\":[\"")).endsWith("\"gone\":[\"job-000007\"]}");
         }
+    }
+
+    private static ServerSettings settings(String bind, String prefix, Duration interval) throws IOException {
+        return new ServerSettings(
+                new InetSocketAddress(InetAddress.getByName(bind), 0),
+                List.of(),
+                Optional.empty(),
+                true,
+                interval,
+                prefix,
+                "plenty");
     }
 
     private ServedStore served(PlentyStore store) {

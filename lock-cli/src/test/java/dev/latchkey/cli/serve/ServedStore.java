@@ -20,17 +20,22 @@ final class ServedStore implements AutoCloseable {
     final LockServer server;
 
     ServedStore(PlentyStore store, Optional<String> secret, boolean allowBreak, int port) {
+        this(
+                store,
+                new ServerSettings(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                        List.of("locks.example.org"),
+                        secret,
+                        allowBreak,
+                        INTERVAL,
+                        "",
+                        "plenty"));
+    }
+
+    ServedStore(PlentyStore store, ServerSettings settings) {
         this.store = store;
         locks = new LockFactory(store);
         try {
-            ServerSettings settings = new ServerSettings(
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-                    List.of("locks.example.org"),
-                    secret,
-                    allowBreak,
-                    INTERVAL,
-                    "",
-                    "plenty");
             server = LockServer.start(locks, settings, Duration.ofSeconds(1));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
