@@ -15,9 +15,11 @@ record BothLocks(LockProvider first, LockProvider second) implements LockProvide
         public void unlock() {
             try {
                 second.unlock();
-            } finally {
-                first.unlock();
+            } catch (RuntimeException | Error e) {
+                BothLocks.unlock(first, e);
+                throw e;
             }
+            first.unlock();
         }
     }
 

@@ -39,12 +39,12 @@ final class JobLock extends AbstractSimpleLock {
 
     @Override
     protected void doUnlock() {
+        end.cancel(false);
         Duration toKeep = term.restToKeep();
         if (!toKeep.isZero()) {
-            Future<?> unused = timer.schedule(this::end, toKeep);
+            timer.endUnlocked(this::end, toKeep);
             return;
         }
-        end.cancel(false);
         try {
             boolean unused = lock.release();
         } catch (LockStorageException e) {

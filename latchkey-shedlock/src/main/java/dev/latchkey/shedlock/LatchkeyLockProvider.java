@@ -24,7 +24,8 @@ import net.javacrumbs.shedlock.support.LockException;
  * free at once.
  *
  * <p>{@code lockAtLeastFor} is the minimum hold time in the store. Where the store has no leases, or the time is less than a
- * second, the provider keeps the lock until then, and the exit of the process ends it sooner.
+ * second, the provider keeps the lock until then, and {@link #close()} or the exit of the process
+ * ends it sooner.
  *
  * <p>Locking never waits. A failure of the store is a {@link LockException}, never the answer that somebody else holds the
  * lock. Thread-safe; the locks are not, as those of other providers.
@@ -104,8 +105,9 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
     }
 
     /**
-     * Ends the thread that ends locks where the store does not do it. What is held stays held until it is unlocked, its TTL
-     * is over, or the factory is closed. Idempotent.
+     * Ends locks that are unlocked already and that this provider keeps until their {@code lockAtLeastFor}, and the thread
+     * that ends locks where the store does not do it. What is not unlocked stays held until it is unlocked, its TTL is over,
+     * or the factory is closed. Idempotent.
      */
     @Override
     public void close() {
@@ -116,9 +118,27 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
         timer.checkOpen();
         Lock lock = builder.minHold(term.minHold()).create();
         try {
-            return lock.tryAcquire() ? Optional.of(new JobLock(configuration, lock, term, timer)) : Optional.empty();
+            return lock.tryAcquire() ? Optional.of(jobLock(configuration, lock, term)) : Optional.empty();
         } catch (LockStorageException e) {
             throw new LockException(e);
+        }
+    }
+
+    /** The timer may get no thread: what nobody would end or unlock is given back. */
+    private JobLock jobLock(LockConfiguration configuration, Lock lock, Term term) {
+        try {
+            return new JobLock(configuration, lock, term, timer);
+        } catch (RuntimeException | Error e) {
+            release(lock, e);
+            throw e;
+        }
+    }
+
+    private static void release(Lock lock, Throwable failure) {
+        try {
+            boolean unused = lock.release();
+        } catch (RuntimeException e) {
+            failure.addSuppressed(e);
         }
     }
 }

@@ -22,6 +22,9 @@ abstract class LockProviderContract {
 
     private static final Duration LONG = Duration.ofMinutes(5);
 
+    /** Too short for any store. */
+    private static final Duration KEPT_BY_PROVIDER = Duration.ofMillis(900);
+
     private final String job = "job-" + UUID.randomUUID();
 
     private LockFactory locks;
@@ -156,6 +159,43 @@ abstract class LockProviderContract {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("closed");
         locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    @Test
+    void givenAnUnlockedLockThatTheProviderKeeps_whenItIsClosed_thenAnotherProcessGetsTheLock() {
+        locked(provider, LONG, KEPT_BY_PROVIDER).unlock();
+
+        provider.close();
+
+        locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    @Test
+    void givenAClosedProvider_whenALockThatItWouldKeepIsUnlocked_thenAnotherProcessGetsTheLock() {
+        SimpleLock lock = locked(provider, LONG, KEPT_BY_PROVIDER);
+        provider.close();
+        assertThat(other.lock(configuration(LONG, Duration.ZERO)))
+                .as("what is not unlocked stays held")
+                .isEmpty();
+
+        lock.unlock();
+
+        locked(other, LONG, Duration.ZERO).unlock();
+    }
+
+    @Test
+    void givenTheLastLockIsUnlocked_thenNoThreadStays() {
+        SimpleLock kept = locked(provider, LONG, KEPT_BY_PROVIDER);
+        assertThat(hasThread()).isTrue();
+
+        kept.unlock();
+
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> !hasThread());
+    }
+
+    private static boolean hasThread() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("latchkey-shedlock"));
     }
 
     private SimpleLock locked(LockProvider of, Duration atMost, Duration atLeast) {
