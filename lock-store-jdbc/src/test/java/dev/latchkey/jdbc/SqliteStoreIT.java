@@ -38,4 +38,10 @@ class SqliteStoreIT implements JdbcContracts {
     public String dsn() {
         return "jdbc:sqlite:" + directory.resolve("locks.db");
     }
+
+    /** Each hold waits for the disk. */
+    @Override
+    public int listedResources() {
+        return 60;
+    }
 }

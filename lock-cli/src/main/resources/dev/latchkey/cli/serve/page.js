@@ -97,7 +97,7 @@ function connect() {
     if (change.gone.length || change.set.length) arrange(); else figures();
   });
   on('trouble', trouble => say('trouble', trouble.message));
-  on('slow', () => say('slow'));
+  on('slow', () => { if (state !== 'trouble') say('slow'); });
   events.onerror = () => {
     say('gone');
     if (events.readyState === EventSource.CLOSED) setTimeout(open, 2000);
@@ -116,7 +116,8 @@ function say(next, message) {
     gone: 'The server does not answer. What is shown is how it was before; it is tried again.' }[next] || '';
   if ($('banner').textContent !== text) $('banner').textContent = text;
   $('banner').hidden = !text;
-  $('scroll').classList.toggle('stale', next === 'gone' || next === 'trouble');
+  // Slow tells nothing of what is shown: what was grey stays so until something newer comes.
+  if (next !== 'slow') $('scroll').classList.toggle('stale', next === 'gone' || next === 'trouble');
 }
 
 // --- the list: only the rows that are seen are in the document ---
@@ -261,6 +262,7 @@ function paint() {
 function choose(at) {
   if (!rows.length) return;
   chosenAt = Math.max(0, Math.min(rows.length - 1, at));
+  if (rows[chosenAt].name !== chosen) forgetBreak();
   chosen = rows[chosenAt].name;
   const scroll = $('scroll'), top = chosenAt * ROW;
   if (top < scroll.scrollTop) scroll.scrollTop = top;
@@ -268,11 +270,15 @@ function choose(at) {
   draw();
 }
 
+function forgetBreak() {
+  $('break-input').value = '';
+  $('break-answer').textContent = '';
+}
+
 function show() {
   if (chosen === null) return;
   $('detail').hidden = false;
-  $('break-input').value = '';
-  $('break-answer').textContent = '';
+  forgetBreak();
   shown = '';
   draw();
 }
@@ -326,13 +332,16 @@ $('break-input').addEventListener('input', () => { $('break-do').disabled = $('b
 $('break').addEventListener('submit', async event => {
   event.preventDefault();
   $('break-do').disabled = true;
-  const answer = $('break-answer');
+  const resource = chosen;
+  let answer;
   try {
-    const response = await post('api/break', { resource: chosen, token: $('break-input').value.trim() }), said = await response.json();
-    answer.textContent = !response.ok ? said.error : said.ended ? 'The hold is ended.' : 'This hold did not exist any more.';
+    const response = await post('api/break', { resource, token: $('break-input').value.trim() }), said = await response.json();
+    answer = !response.ok ? said.error : said.ended ? 'The hold is ended.' : 'This hold did not exist any more.';
   } catch (e) {
-    answer.textContent = 'The server did not answer: the hold may have ended or not.';
+    answer = 'The server did not answer: the hold may have ended or not.';
   }
+  if (chosen !== resource) return;
+  $('break-answer').textContent = answer;
   $('break-input').value = '';
 });
 
@@ -392,7 +401,7 @@ $('login-form').addEventListener('submit', async event => {
   if (response.ok) open();
 });
 
-setInterval(() => { if (state !== 'gone' && state !== 'trouble') { draw(); figures(); } }, 250);
+setInterval(() => { if (!$('scroll').classList.contains('stale')) { draw(); figures(); } }, 250);
 setInterval(() => { forget(); if ($('past').checked) arrange(); }, 10000);
 paint();
 open();

@@ -130,6 +130,46 @@ class PageIT {
     }
 
     @Test
+    void givenTokenTypedOrAnswerAwaited_whenAnotherIsChosen_thenNeitherIsShownThere() throws Exception {
+        ServedStore served = show(PlentyStore.of(3), true);
+        browser().type(Browser.DOWN + "b1000");
+        assertThat(browser().value("document.getElementById('break-do').disabled"))
+                .isEqualTo("false");
+        browser().value("document.getElementById('break-input').blur()");
+        browser().type("j");
+        browser().awaitTrue("chosen === 'job-000001'");
+        assertThat(browser().value("document.getElementById('break-input').value"))
+                .isEmpty();
+
+        browser().type("b1001");
+        served.store.answerAfter(java.time.Duration.ofSeconds(3));
+        browser().type(Browser.ENTER);
+        browser().value("document.getElementById('break-input').blur()");
+        browser().type("j");
+        browser().awaitTrue("chosen === 'job-000002'");
+        browser().awaitTrue("!locks.has('job-000001')");
+        assertThat(browser().value("document.getElementById('break-answer').textContent"))
+                .isEmpty();
+    }
+
+    @Test
+    void givenTrouble_whenSlowIsTold_thenItIsStillTroubleAndGrey() throws Exception {
+        ServedStore served = show(PlentyStore.of(3), false);
+        String isGrey = "document.getElementById('scroll').classList.contains('stale')";
+        served.store.failWith("away");
+        browser().awaitTrue(STATE + " === 'trouble' && " + isGrey);
+        served.close();
+        open.clear();
+        browser().awaitTrue(STATE + " === 'gone' && " + isGrey);
+
+        // At once, for the page tries to connect meanwhile.
+        String slow =
+                "events.dispatchEvent(new MessageEvent('slow', { data: '{\"now\":1}' })), " + STATE + " + " + isGrey;
+        assertThat(browser().value("(" + slow + ")")).isEqualTo("slowtrue");
+        assertThat(browser().value("(say('trouble', 'away'), " + slow + ")")).isEqualTo("troubletrue");
+    }
+
+    @Test
     void givenReadOnly_thenNothingOffersToEndAHold() throws Exception {
         ServedStore unused = show(PlentyStore.of(3), false);
 
