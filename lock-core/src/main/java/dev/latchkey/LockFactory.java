@@ -327,7 +327,7 @@ public final class LockFactory implements AutoCloseable {
 
         /**
          * Sets the name under which other processes see who holds or waits for a lock. The default is the process and its
-         * host, such as {@code 4711@host}.
+         * host, such as {@code host/4711}.
          *
          * @param name from 1 to 100 characters, none of them a control character
          * @return this

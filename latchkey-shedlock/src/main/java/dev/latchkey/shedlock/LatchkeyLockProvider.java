@@ -82,8 +82,8 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
      * @throws IllegalArgumentException if {@code ttl} is out of range: from 3 ms to 100 years
      */
     public LockProvider keepAlive(Duration ttl) {
-        LockBuilder checked = locks.lock("").ttl(ttl);
-        Objects.requireNonNull(checked);
+        // Refuses a wrong TTL here, and not at the first job.
+        LockBuilder unused = locks.lock("").ttl(ttl);
         return configuration -> {
             Term term = Term.startingNow(configuration, minHoldBy);
             LockBuilder renewed =
