@@ -51,7 +51,8 @@ class ResultsIT {
 
     @Test
     void givenWrongArguments_whenRun_thenSaysWhatThereIs() {
-        assertThat(new CommandLine(new Main()).setErr(silent()).execute("etcd")).isEqualTo(2);
+        assertThat(new CommandLine(new Main()).setErr(silent()).execute("no-such-store"))
+                .isEqualTo(2);
         assertThat(new CommandLine(new Main()).setErr(silent()).execute("--only", "nothing", "flock"))
                 .isEqualTo(2);
     }
