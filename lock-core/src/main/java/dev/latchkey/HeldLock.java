@@ -315,6 +315,7 @@ final class HeldLock implements ActiveLocks.Holder {
     }
 
     private boolean leave() {
+        boolean unused = monitor.run(state.look());
         state.stopWatching();
         state.tracker().ifPresent(left -> left.tellEnd(End.LEFT));
         releaser.endOverdueInTurn();

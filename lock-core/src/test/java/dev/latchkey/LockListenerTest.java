@@ -176,6 +176,23 @@ class LockListenerTest {
                 .containsExactlyInAnyOrder(End.RELEASED, End.LEFT));
     }
 
+    /** Also where the close comes before anybody has looked. */
+    @Test
+    void givenLeaseThatIsOver_whenClosedAndLeft_thenLost() {
+        assertThat(locks.lock("left")
+                        .ttl(Duration.ofMillis(50))
+                        .withoutAutoRelease()
+                        .create()
+                        .tryAcquire())
+                .isTrue();
+        await().until(() -> store.holders("left").isEmpty());
+
+        locks.close();
+
+        heard.awaitLast(LockListener.Lost.class);
+        assertThat(heard.of(LockListener.Released.class)).isEmpty();
+    }
+
     @Test
     void givenListenerThatThrows_thenOthersHear() {
         try (LockFactory other = LockFactory.builder(store)

@@ -206,10 +206,14 @@ final class Quorum {
      * @param told complete when the holder has been told: until then nobody else is to have it
      */
     void giveUp(Key key, CombinedHold ended, Collection<Member> inDoubt, CompletableFuture<?> told) {
-        for (Member member : inDoubt) {
-            var unused = member.deleteAfter(told, key.claiming(ended.part(member)));
+        try {
+            for (Member member : inDoubt) {
+                var unused = member.deleteAfter(told, key.claiming(ended.part(member)));
+            }
+        } finally {
+            // Also if no thread is to be had: else it would be kept as if it still went on.
+            leave(key, ended);
         }
-        leave(key, ended);
     }
 
     /**
