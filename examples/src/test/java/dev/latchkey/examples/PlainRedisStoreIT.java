@@ -16,8 +16,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The store of the tutorial keeps every contract there is for what it can do. */
+@Execution(ExecutionMode.CONCURRENT)
 class PlainRedisStoreIT
         implements PersistingStoreContract,
                 ExpiringStoreContract,

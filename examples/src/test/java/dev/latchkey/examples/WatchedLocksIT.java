@@ -156,6 +156,7 @@ class WatchedLocksIT {
         Path output = directory.resolve("output");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=debug",
                         "-Dorg.slf4j.simpleLogger.log.dev.latchkey=trace",
                         "-cp",

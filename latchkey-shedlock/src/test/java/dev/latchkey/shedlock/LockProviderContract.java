@@ -16,9 +16,22 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.ResourceLockTarget;
 
 /** What ShedLock expects of a provider, of two processes of which each has its own factory. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(
+        value = LockProviderContract.THREADS,
+        mode = ResourceAccessMode.READ,
+        target = ResourceLockTarget.CHILDREN)
 abstract class LockProviderContract {
+
+    /** What one of the tests counts, and therefore runs alone. */
+    static final String THREADS = "threads of providers";
 
     private static final Duration LONG = Duration.ofMinutes(5);
 
@@ -184,6 +197,7 @@ abstract class LockProviderContract {
     }
 
     @Test
+    @ResourceLock(THREADS)
     void givenTheLastLockIsUnlocked_thenNoThreadStays() {
         SimpleLock kept = locked(provider, LONG, KEPT_BY_PROVIDER);
         assertThat(hasThread()).isTrue();

@@ -57,6 +57,7 @@ class LockFrozenIT extends CliFixture {
     private Cli.Running freezing(String verb, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 "target/lock-cli.jar:target/test-classes",
                 Main.class.getName(),

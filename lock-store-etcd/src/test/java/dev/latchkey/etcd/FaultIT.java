@@ -27,8 +27,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What can go wrong between a store and one server. */
+@Execution(ExecutionMode.CONCURRENT)
 class FaultIT {
 
     private static final Duration LONG_TTL = Duration.ofMinutes(5);

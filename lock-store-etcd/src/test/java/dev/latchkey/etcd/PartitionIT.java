@@ -20,9 +20,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The leader of three servers is cut off from the others, and clients reach all of them. */
 @Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class PartitionIT {
 
     private static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(6));

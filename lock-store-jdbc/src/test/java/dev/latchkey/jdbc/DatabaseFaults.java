@@ -29,8 +29,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What may go wrong with any server, or on the way to it. */
+@Execution(ExecutionMode.CONCURRENT)
 interface DatabaseFaults {
 
     Duration LONG = Duration.ofMinutes(5);

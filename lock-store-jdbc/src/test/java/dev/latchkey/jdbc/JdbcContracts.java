@@ -16,8 +16,11 @@ import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import dev.latchkey.testkit.TreeLeaseContract;
 import dev.latchkey.testkit.TreeSavepointContract;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What the store promises on every database. */
+@Execution(ExecutionMode.CONCURRENT)
 interface JdbcContracts
         extends PersistingStoreContract,
                 ExpiringStoreContract,

@@ -22,10 +22,13 @@ import org.awaitility.Awaitility;
 import org.hsqldb.Server;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** B15: a server that falls silent held a caller for ever, where the driver has no limit of its own. */
+@Execution(ExecutionMode.CONCURRENT)
 class SilenceIT {
 
     private static final Duration LIMIT = TimeLimits.LIMIT;

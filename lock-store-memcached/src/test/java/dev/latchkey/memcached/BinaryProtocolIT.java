@@ -12,8 +12,11 @@ import dev.latchkey.testkit.NamingContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What differs between the protocols: every operation, every answer, names and interrupts. */
+@Execution(ExecutionMode.CONCURRENT)
 class BinaryProtocolIT
         implements ExclusionContract,
                 ClaimContract,

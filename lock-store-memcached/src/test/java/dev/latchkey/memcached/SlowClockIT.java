@@ -11,11 +11,14 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A server that was stopped answers at once, by the clock that it had, before it sets it: what it stores for some seconds then
  * may be over when the clock goes on.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class SlowClockIT {
 
     private static final Duration LIMIT = TimeLimits.LIMIT;

@@ -6,8 +6,11 @@ import dev.latchkey.testkit.StoreContract;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A store by the text protocol, for contracts in several classes, which run beside each other. */
+@Execution(ExecutionMode.CONCURRENT)
 abstract class TextProtocol implements StoreContract {
 
     private static PersistingStore store;

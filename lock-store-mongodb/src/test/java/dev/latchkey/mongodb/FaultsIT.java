@@ -13,8 +13,8 @@ import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
-import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import dev.latchkey.LockStorageException;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
@@ -34,8 +34,11 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What may go wrong with a server, or on the way to it. */
+@Execution(ExecutionMode.CONCURRENT)
 class FaultsIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);

@@ -38,8 +38,11 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** All contracts, and the rules for stores. */
+@Execution(ExecutionMode.CONCURRENT)
 class MongoDbStoreIT
         implements PersistingStoreContract,
                 ExpiringStoreContract,

@@ -18,36 +18,27 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A network that goes silent, and a process that does: nothing is closed, and nothing is answered. */
+@Execution(ExecutionMode.CONCURRENT)
 class SilenceIT {
 
-    private static MariaDbServer server;
-
     private final List<LossReason> losses = new CopyOnWriteArrayList<>();
+    private MariaDbServer server;
     private FaultProxy proxy;
     private MySqlLockStore store;
     private LockFactory locks;
     private MySqlLockStore otherStore;
     private LockFactory others;
 
-    @BeforeAll
-    static void start() {
-        server = MariaDbServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
     @BeforeEach
     void open() {
+        server = MariaDbServer.start();
         proxy = FaultProxy.to(server.address());
         store = (MySqlLockStore) new MySqlLockStore.Provider().open(Stores.dsn(proxy.address()));
         locks = new LockFactory(store);
@@ -63,6 +54,7 @@ class SilenceIT {
         store.close();
         otherStore.close();
         proxy.close();
+        server.close();
     }
 
     @Test
@@ -224,7 +216,7 @@ class SilenceIT {
                 .untilAsserted(() -> assertThat(losses).hasSize(count).containsOnly(LossReason.SESSION_LOST));
     }
 
-    private static <T> BackgroundCall<T> waitingInTheServer(Callable<T> call) {
+    private <T> BackgroundCall<T> waitingInTheServer(Callable<T> call) {
         BackgroundCall<T> waiting = BackgroundCall.start(call);
         Awaitility.await().until(() -> waiting.isDone() || Raw.waiting(server) > 0);
         assertThat(waiting.isDone()).isFalse();

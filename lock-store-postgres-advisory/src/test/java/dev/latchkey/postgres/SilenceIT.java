@@ -17,35 +17,26 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A network that goes silent while somebody waits: nothing is closed, and nothing is answered. */
+@Execution(ExecutionMode.CONCURRENT)
 class SilenceIT {
 
-    private static PostgresServer server;
-
+    private PostgresServer server;
     private FaultProxy proxy;
     private PostgresAdvisoryStore store;
     private LockFactory locks;
     private PostgresAdvisoryStore otherStore;
     private LockFactory others;
 
-    @BeforeAll
-    static void start() {
-        server = PostgresServer.start();
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
-    }
-
     @BeforeEach
     void open() {
+        server = PostgresServer.start();
         proxy = FaultProxy.to(server.address());
         store = Stores.open(proxy.address());
         locks = new LockFactory(store);
@@ -61,6 +52,7 @@ class SilenceIT {
         store.close();
         otherStore.close();
         proxy.close();
+        server.close();
     }
 
     private <T> BackgroundCall<T> waitingInTheServer(java.util.concurrent.Callable<T> call) {
@@ -70,7 +62,7 @@ class SilenceIT {
         return waiting;
     }
 
-    private static long lockTimeouts() {
+    private long lockTimeouts() {
         return server.log().stream()
                 .filter(line -> line.contains("lock timeout"))
                 .count();

@@ -15,9 +15,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Staying the owner on three servers of which two must agree: two of them are struck. */
 @Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class CombinedStoreIT implements FullPoolsContract, CutOffContract, DurableServerContract {
 
     private static List<RedisServer> shared;

@@ -15,9 +15,12 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The contracts on three masters. */
 @Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class RedisClusterStoreIT extends OnACluster
         implements PersistingStoreContract,
                 SharedLeaseContract,

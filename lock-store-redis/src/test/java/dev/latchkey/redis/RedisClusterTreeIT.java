@@ -13,8 +13,11 @@ import dev.latchkey.tree.TreeRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Trees on three masters, each in one slot. */
+@Execution(ExecutionMode.CONCURRENT)
 class RedisClusterTreeIT extends OnACluster implements IndexedBatchContract, TreeSavepointContract {
 
     private PersistingStore store;

@@ -13,8 +13,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The queue, sharing and fencing tokens, on the oldest version that has what the scripts need. */
+@Execution(ExecutionMode.CONCURRENT)
 class RedisOldestServerIT implements SharedBlockingContract, FairStoreContract, ExpiringFencingContract {
 
     private static RedisServer server;

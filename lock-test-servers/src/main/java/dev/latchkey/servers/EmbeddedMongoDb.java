@@ -29,6 +29,7 @@ final class EmbeddedMongoDb {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> command = List.of(
                 java,
+                "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xshare:auto",
                 "-Xmx256m",

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 public interface FullPoolsContract extends StoreContract {
 
     @Test
+    @RunsAlone
     @Tag("slow")
     default void givenListenersAndTheCommonPoolAreStuck_whenALeaseEnds_thenItsHolderKnowsAndOthersAreKept(
             Fixture fixture) throws Exception {

@@ -24,9 +24,10 @@ public interface LeakContract extends StoreContract {
 
     /** Threads that come and go whatever a store does. */
     List<String> OF_THE_JVM =
-            List.of("awaitility", "ForkJoinPool.commonPool", "CompletableFutureDelay", "process reaper");
+            List.of("awaitility", "ForkJoinPool.commonPool", "CompletableFutureDelay", "process reaper", "junit-");
 
     @Test
+    @RunsAlone
     @Tag("slow")
     default void givenStoresAreUsedAndClosed_whenCounted_thenNoThreadIsLeft(Fixture fixture) throws Exception {
         int stores = 5;
@@ -41,6 +42,7 @@ public interface LeakContract extends StoreContract {
     }
 
     @Test
+    @RunsAlone
     @Tag("slow")
     default void givenStoresAreUsedAndClosed_whenCounted_thenNoFileIsLeftOpen(Fixture fixture) throws Exception {
         useAndClose(fixture);
@@ -58,6 +60,7 @@ public interface LeakContract extends StoreContract {
     }
 
     @Test
+    @RunsAlone
     @Tag("slow")
     default void givenManyResourcesWereHeld_whenAllAreReleased_thenNoFileOrThreadIsLeft(Fixture fixture)
             throws Exception {

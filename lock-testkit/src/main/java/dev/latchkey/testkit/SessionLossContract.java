@@ -65,6 +65,7 @@ public interface SessionLossContract extends OwnServersContract, ClosedStoreCont
     }
 
     @Test
+    @RunsAlone
     @Tag("slow")
     default void givenListenersAndTheCommonPoolAreStuck_whenTheConnectionBreaks_thenTheHolderKnowsAndIsInterrupted(
             Fixture fixture) throws Exception {

@@ -5,6 +5,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.ResourceLockTarget;
 
 /**
  * What all contracts need to know of the store under test; has no tests of its own. A whole test class:
@@ -28,12 +31,21 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>Each test uses resources of its own, so that the store may be shared by all tests and hold other things as well. A
- * test that takes longer than half an hour is interrupted and fails.
+ * <p>Each test uses resources of its own, so that the store may be shared by all tests and hold other things as well. The
+ * tests may therefore run concurrently, if JUnit's parallel execution is on and the test class says
+ * {@code @Execution(ExecutionMode.CONCURRENT)}; those that count or disturb what others use are {@link RunsAlone}. A test that
+ * takes longer than half an hour is interrupted and fails.
  */
 @ExtendWith(ContractExtension.class)
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
+@ResourceLock(
+        value = StoreContract.SHARED_BY_ALL,
+        mode = ResourceAccessMode.READ,
+        target = ResourceLockTarget.CHILDREN)
 public interface StoreContract {
+
+    /** The name of JUnit's resource that each contract test reads, and that one that {@link RunsAlone} writes. */
+    String SHARED_BY_ALL = "dev.latchkey.testkit.shared-by-all-tests";
 
     /**
      * Returns the store under test: the same throughout one test, fresh or shared by all tests. The test class opens it,

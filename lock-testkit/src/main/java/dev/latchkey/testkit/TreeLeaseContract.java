@@ -91,7 +91,7 @@ public interface TreeLeaseContract extends TreeLocksContract {
     @Test
     @Tag("slow")
     default void givenAutoRefresh_whenTheTtlIsOverSeveralTimes_thenStillHeld(Fixture fixture) {
-        Duration ttl = TimeLimits.ttl(shortTtl().multipliedBy(5));
+        Duration ttl = shortTtl().multipliedBy(5);
         TreeEditor editor = TreeEditors.create(fixture, tree(fixture).ttl(ttl).autoRefresh());
         editor.acquire(TreeRequest.exclusive("child1"));
         TreeEditor rival = TreeEditors.create(fixture, tree(fixture));

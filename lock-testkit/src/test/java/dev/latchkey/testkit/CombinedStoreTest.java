@@ -8,8 +8,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Three members, of which two must agree. */
+@Execution(ExecutionMode.CONCURRENT)
 class CombinedStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,

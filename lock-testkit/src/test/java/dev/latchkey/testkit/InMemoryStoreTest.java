@@ -7,7 +7,10 @@ import dev.latchkey.Lock;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
+@Execution(ExecutionMode.CONCURRENT)
 class InMemoryStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,

@@ -27,6 +27,7 @@ class JvmExitIT {
     private static String heldInTheExit(String whose) throws Exception {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Exiting.class.getName(),

@@ -3,9 +3,12 @@ package dev.latchkey.testkit;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.store.InMemoryStore;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The same contracts through the core's waiting loop. */
 @Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class PollingInMemoryStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,

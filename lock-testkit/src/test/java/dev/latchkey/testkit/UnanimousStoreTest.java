@@ -14,9 +14,12 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Three members that must all agree: with two, a majority would be all of them as well. */
 @Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class UnanimousStoreTest
         implements PersistingStoreContract,
                 SharedLeaseContract,
