@@ -41,7 +41,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(lost).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(lost).succeedsWithin(TimeLimits.LIMIT);
         Lock next = waiting.result();
         long token = next.fencingToken().orElseThrow();
         assertThat(next.isAcquired()).isTrue();
@@ -58,7 +58,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(cut).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(cut).succeedsWithin(TimeLimits.LIMIT);
         Lock next = waiting.result();
         long token = next.fencingToken().orElseThrow();
         assertThat(next.release()).isTrue();
@@ -247,7 +247,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
         BackgroundCall<Response> second = BackgroundCall.start(() -> waitWith(store));
 
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(second::isDone);
+        Awaitility.await().atMost(TimeLimits.scaled(Duration.ofSeconds(10))).until(second::isDone);
         assertThatThrownBy(second::result).hasMessageContaining("closed");
         assertThat(closing.isDone()).isFalse();
         proxy.heal();
