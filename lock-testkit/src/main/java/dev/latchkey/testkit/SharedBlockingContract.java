@@ -228,7 +228,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
                     Key reader = fixture.key();
                     if (fixture.store().save(shared(reader)) instanceof Response.Granted) {
                         assertThat(fixture.store().delete(reader)).isTrue();
-                return waiting.isDone();
+                        return waiting.isDone();
                     }
                     return true;
                 });
