@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -47,10 +48,10 @@ class FactoryThreadsTest {
         assertThat(lock.tryAcquire(Duration.ofSeconds(30))).isTrue();
         noThreads = true;
 
-        assertThatThrownBy(() -> new CountDownLatch(1).await(30, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> new CountDownLatch(1).await(LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(told.get(30, TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
+        assertThat(told.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
     }
 
     @Test
@@ -63,7 +64,7 @@ class FactoryThreadsTest {
 
         noThreads = false;
 
-        assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(ended.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -107,7 +108,7 @@ class FactoryThreadsTest {
         noThreads = false;
 
         assertThat(new LockBuilder(heard, "y").create().tryAcquire()).isTrue();
-        await().until(() -> events.contains("held y"));
+        await().atMost(LIMIT).until(() -> events.contains("held y"));
         assertThat(events).containsExactly("held x", "held y");
         heard.close();
     }
@@ -121,16 +122,17 @@ class FactoryThreadsTest {
                 .onLost(told::complete)
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
-        await().until(() -> events.contains("held x") && listening.stream().noneMatch(Thread::isAlive));
+        await().atMost(LIMIT)
+                .until(() -> events.contains("held x") && listening.stream().noneMatch(Thread::isAlive));
         noThreads = true;
 
-        assertThat(told.get(30, TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
+        assertThat(told.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.EXPIRED);
 
         assertThat(events).containsExactly("held x");
         noThreads = false;
-        await().until(() -> events.contains("lost x"));
+        await().atMost(LIMIT).until(() -> events.contains("lost x"));
         assertThat(new LockBuilder(heard, "y").create().tryAcquire()).isTrue();
-        await().until(() -> events.contains("held y"));
+        await().atMost(LIMIT).until(() -> events.contains("held y"));
         heard.close();
     }
 

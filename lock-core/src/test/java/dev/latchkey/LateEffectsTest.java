@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -110,7 +111,7 @@ class LateEffectsTest {
         assertThat(lock.tryAcquire()).isTrue();
         fails.set(true);
 
-        await().until(() -> !losses.isEmpty());
+        await().atMost(LIMIT).until(() -> !losses.isEmpty());
 
         assertThat(losses).containsExactly(LossReason.EXPIRED);
         assertThat(warnings).hasSize(1);
@@ -136,7 +137,7 @@ class LateEffectsTest {
         LockEngine lock = new LockEngine(late, key, settings, LockSettings.Origin.MADE_HERE, Optional.empty());
         store.asksFor = TTL;
         assertThat(lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(Outcome.GRANTED);
-        await().until(() -> !lock.held().isHeld());
+        await().atMost(LIMIT).until(() -> !lock.held().isHeld());
 
         lock.held().active().mayBeIdle();
         late.close();
@@ -166,7 +167,7 @@ class LateEffectsTest {
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
 
-        await().until(() -> refreshes.get() == 2);
+        await().atMost(LIMIT).until(() -> refreshes.get() == 2);
 
         assertThat(lock.release()).isTrue();
     }

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -143,7 +144,7 @@ class LocalWaitQueueTest {
             assertThat(waitQueue.choose("x")).containsSame(head);
 
             waiter.thread.interrupt();
-            await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
+            await().atMost(LIMIT).until(() -> waiter.thread.getState() == Thread.State.WAITING);
             head.handOff(GRANTED);
 
             assertThat(waiter.result()).isTrue();
@@ -159,7 +160,7 @@ class LocalWaitQueueTest {
             assertThat(waitQueue.choose("x")).containsSame(head);
 
             withdrawn.complete(null);
-            await().until(() -> waiter.thread.getState() == Thread.State.WAITING);
+            await().atMost(LIMIT).until(() -> waiter.thread.getState() == Thread.State.WAITING);
             head.passNothing();
 
             assertThat(waiter.result()).isFalse();
@@ -249,11 +250,11 @@ class LocalWaitQueueTest {
             });
             thread = new Thread(mutex, "waiter");
             thread.start();
-            await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+            await().atMost(LIMIT).until(() -> thread.getState() == Thread.State.TIMED_WAITING);
         }
 
         boolean result() throws Exception {
-            return mutex.get(30, TimeUnit.SECONDS);
+            return mutex.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -84,7 +85,8 @@ class LockListenerTest {
         assertThat(locks.createLock("orders", TTL).tryAcquire(Duration.ofMillis(20)))
                 .isFalse();
 
-        await().until(() -> heard.of(LockListener.Conflicted.class).size() == 2);
+        await().atMost(LIMIT)
+                .until(() -> heard.of(LockListener.Conflicted.class).size() == 2);
         assertThat(heard.of(LockListener.Conflicted.class).get(1).waited()).isGreaterThan(Duration.ofMillis(20));
     }
 
@@ -94,14 +96,15 @@ class LockListenerTest {
         Thread waiter = new Thread(() -> assertThatExceptionOfType(InterruptedException.class)
                 .isThrownBy(() -> locks.createLock("orders", TTL).acquire()));
         waiter.start();
-        await().until(() -> heard.of(LockListener.Acquiring.class).size() == 2);
+        await().atMost(LIMIT).until(() -> heard.of(LockListener.Acquiring.class).size() == 2);
 
         waiter.interrupt();
         waiter.join();
 
-        await().untilAsserted(() -> assertThat(heard.of(LockListener.Failed.class))
-                .singleElement()
-                .satisfies(event -> assertThat(event.failure()).isInstanceOf(InterruptedException.class)));
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(heard.of(LockListener.Failed.class))
+                        .singleElement()
+                        .satisfies(event -> assertThat(event.failure()).isInstanceOf(InterruptedException.class)));
     }
 
     @Test
@@ -109,9 +112,10 @@ class LockListenerTest {
         assertThat(locks.createLock("orders", Duration.ofMillis(50)).tryAcquire())
                 .isTrue();
 
-        await().untilAsserted(() -> assertThat(heard.of(LockListener.Lost.class))
-                .singleElement()
-                .satisfies(event -> assertThat(event.reason()).isEqualTo(LossReason.EXPIRED)));
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(heard.of(LockListener.Lost.class))
+                        .singleElement()
+                        .satisfies(event -> assertThat(event.reason()).isEqualTo(LossReason.EXPIRED)));
     }
 
     @Test
@@ -137,7 +141,7 @@ class LockListenerTest {
         received.refresh();
         assertThat(received.release()).isTrue();
 
-        await().until(() -> heard.of(LockListener.Released.class).size() == 2);
+        await().atMost(LIMIT).until(() -> heard.of(LockListener.Released.class).size() == 2);
         assertThat(heard.withoutStoreCalls())
                 .containsExactly(
                         "Acquiring",
@@ -156,7 +160,7 @@ class LockListenerTest {
         Lock received = locks.createLock(lock.transferKey(), TTL);
         assertThat(received.tryAcquire()).isTrue();
 
-        await().until(() -> heard.of(LockListener.Acquired.class).size() == 2);
+        await().atMost(LIMIT).until(() -> heard.of(LockListener.Acquired.class).size() == 2);
         assertThat(heard.of(LockListener.Acquired.class))
                 .extracting(LockListener.Acquired::change)
                 .containsExactly(Change.BEGUN, Change.ADOPTED);
@@ -171,9 +175,10 @@ class LockListenerTest {
 
         locks.close();
 
-        await().untilAsserted(() -> assertThat(heard.of(LockListener.Released.class))
-                .extracting(LockListener.Released::end)
-                .containsExactlyInAnyOrder(End.RELEASED, End.LEFT));
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(heard.of(LockListener.Released.class))
+                        .extracting(LockListener.Released::end)
+                        .containsExactlyInAnyOrder(End.RELEASED, End.LEFT));
     }
 
     /** Also where the close comes before anybody has looked. */
@@ -252,7 +257,7 @@ class LockListenerTest {
             assertThat(same[0].tryAcquire()).isTrue();
             assertThat(same[0].release()).isTrue();
 
-            await().untilAsserted(() -> assertThat(acquired).containsExactly(true, true));
+            await().atMost(LIMIT).untilAsserted(() -> assertThat(acquired).containsExactly(true, true));
         }
     }
 
@@ -271,7 +276,7 @@ class LockListenerTest {
         Lock lock = closed[0].createLock("orders", TTL);
         assertThat(lock.tryAcquire()).isTrue();
 
-        await().until(() -> done.getCount() == 0);
+        await().atMost(LIMIT).until(() -> done.getCount() == 0);
         assertThat(lock.isExpired() || !lock.isAcquired()).isTrue();
     }
 
@@ -354,7 +359,7 @@ class LockListenerTest {
         }
 
         void awaitLast(Class<?> type) {
-            await().until(() -> events.stream().anyMatch(type::isInstance));
+            await().atMost(LIMIT).until(() -> events.stream().anyMatch(type::isInstance));
         }
 
         List<String> withoutStoreCalls() {

@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.spi.ExpiringStore;
@@ -54,7 +55,7 @@ class RenewalSchedulerTest {
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
 
-        assertThat(renewedAgain.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(renewedAgain.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         assertThat(fails).isFalse();
         assertThat(lock.release()).isTrue();
@@ -72,7 +73,8 @@ class RenewalSchedulerTest {
         }
 
         for (Planned renewal : planned) {
-            assertThat(renewal.settled.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(renewal.settled.await(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(renewal.inFlight).isFalse();
         }
     }

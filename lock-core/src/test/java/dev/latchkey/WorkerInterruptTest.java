@@ -1,5 +1,6 @@
 package dev.latchkey;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -73,7 +74,7 @@ class WorkerInterruptTest {
 
         lock.held().monitor().announce(loss);
 
-        await().until(WorkerInterruptTest::nobodyInterrupts);
+        await().atMost(LIMIT).until(WorkerInterruptTest::nobodyInterrupts);
         told.countDown();
         assertThat(wasInterrupted.get()).isFalse();
         worker.join();
@@ -84,7 +85,7 @@ class WorkerInterruptTest {
     void givenTheInterrupterIsLate_whenAnotherThreadAcquiresAnew_thenTheWorkerIsInterruptedBeforeTheStoreForgets()
             throws Exception {
         try (Worker worker = new Worker(interruptedOnLoss(Duration.ofMillis(300), LockSettings.LONGEST))) {
-            await().until(worker.lock.state()::isExpired);
+            await().atMost(LIMIT).until(worker.lock.state()::isExpired);
 
             assertThat(worker.lock.tryAcquire(LockMode.EXCLUSIVE)).isEqualTo(Outcome.GRANTED);
 
@@ -113,7 +114,7 @@ class WorkerInterruptTest {
     void givenTheInterrupterIsLate_whenAnotherThreadReleases_thenTheWorkerIsInterruptedBeforeTheStoreForgets()
             throws Exception {
         try (Worker worker = new Worker(interruptedOnLoss(Duration.ofMillis(300), LockSettings.LONGEST))) {
-            await().until(worker.lock.state()::isExpired);
+            await().atMost(LIMIT).until(worker.lock.state()::isExpired);
 
             assertThat(worker.lock.held().release().kind()).isNotEqualTo(Releaser.Result.Kind.WAS_OURS);
 
@@ -126,7 +127,7 @@ class WorkerInterruptTest {
             throws Exception {
         LockSettings withMaxHold = interruptedOnLoss(Duration.ofMinutes(5), Duration.ofMillis(300));
         try (Worker worker = new Worker(withMaxHold)) {
-            await().until(() -> worker.lock.state().lastLoss().isOverdue());
+            await().atMost(LIMIT).until(() -> worker.lock.state().lastLoss().isOverdue());
 
             worker.context.close();
 

@@ -9,6 +9,7 @@ import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.redis.RedisStore;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.event.command.CommandListener;
 import io.lettuce.core.event.command.CommandStartedEvent;
@@ -136,10 +137,10 @@ class CallPathIT {
         FutureTask<Lock> acquired = new FutureTask<>(waiter::acquire);
         Thread thread = new Thread(acquired, "waiter");
         thread.start();
-        await().atMost(Duration.ofSeconds(60))
+        await().atMost(TimeLimits.LIMIT)
                 .until(() -> seen.getOrDefault(thread, List.of()).size() >= 2);
         assertThat(holder.release()).isTrue();
-        acquired.get(60, TimeUnit.SECONDS);
+        acquired.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
         return seen.getOrDefault(thread, List.of());
     }
 

@@ -8,6 +8,7 @@ import dev.latchkey.jdbc.JdbcStore;
 import dev.latchkey.redis.RedisStore;
 import dev.latchkey.servers.PostgresServer;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -168,7 +169,8 @@ class WatchedLocksIT {
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
-        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(2 * TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         String said = Files.readString(output);
         assertThat(process.exitValue()).as(said).isZero();
         return said;

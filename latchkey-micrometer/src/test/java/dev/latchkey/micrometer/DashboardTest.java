@@ -1,5 +1,6 @@
 package dev.latchkey.micrometer;
 
+import static dev.latchkey.micrometer.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -76,7 +77,7 @@ class DashboardTest {
             Lock lock = locks.createLock("orders", Duration.ofSeconds(30)).acquire();
             lock.refresh();
             assertThat(lock.release()).isTrue();
-            await().until(() -> registry.scrape().contains("latchkey_hold_seconds_count"));
+            await().atMost(LIMIT).until(() -> registry.scrape().contains("latchkey_hold_seconds_count"));
         }
         return registry.scrape();
     }

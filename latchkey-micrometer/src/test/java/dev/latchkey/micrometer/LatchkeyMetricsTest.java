@@ -1,5 +1,6 @@
 package dev.latchkey.micrometer;
 
+import static dev.latchkey.micrometer.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -42,7 +43,7 @@ class LatchkeyMetricsTest {
             assertThat(lock.release()).isTrue();
         }
 
-        await().until(() -> count("latchkey.hold", "group", "order", "end", "released") == 10);
+        await().atMost(LIMIT).until(() -> count("latchkey.hold", "group", "order", "end", "released") == 10);
         assertThat(count(
                         "latchkey.acquire",
                         "group",
@@ -70,11 +71,11 @@ class LatchkeyMetricsTest {
         lock.acquire().acquire();
         lock.acquireShared();
 
-        await().until(() -> acquired() == 4);
+        await().atMost(LIMIT).until(() -> acquired() == 4);
         assertGauges(1, 0);
 
         lock.release();
-        await().untilAsserted(() -> assertGauges(0, 0));
+        await().atMost(LIMIT).untilAsserted(() -> assertGauges(0, 0));
     }
 
     @Test
@@ -93,11 +94,11 @@ class LatchkeyMetricsTest {
                 .isTrue();
         assertThat(locks.createLock("order-closed", TTL).tryAcquire()).isTrue();
 
-        await().until(() -> count("latchkey.hold", "end", "expired") == 1);
+        await().atMost(LIMIT).until(() -> count("latchkey.hold", "end", "expired") == 1);
         assertGauges(3, 0);
         locks.close();
 
-        await().untilAsserted(() -> assertGauges(0, 0));
+        await().atMost(LIMIT).untilAsserted(() -> assertGauges(0, 0));
         assertThat(count("latchkey.hold", "end", "released_elsewhere")).isEqualTo(1);
         assertThat(count("latchkey.hold", "end", "transferred")).isEqualTo(1);
         assertThat(count("latchkey.hold", "end", "left")).isEqualTo(2);
@@ -111,12 +112,12 @@ class LatchkeyMetricsTest {
         Lock waiting = locks.createLock("order-1", TTL);
         Thread waiter = new Thread(() -> waiting.acquireUninterruptibly());
         waiter.start();
-        await().untilAsserted(() -> assertGauges(1, 1));
+        await().atMost(LIMIT).untilAsserted(() -> assertGauges(1, 1));
 
         locks.close();
         waiter.join();
 
-        await().untilAsserted(() -> assertGauges(0, 0));
+        await().atMost(LIMIT).untilAsserted(() -> assertGauges(0, 0));
         assertThat(count("latchkey.acquire", "outcome", "conflicted")).isEqualTo(1);
     }
 
@@ -126,7 +127,7 @@ class LatchkeyMetricsTest {
         assertThat(lock.tryAcquire()).isTrue();
         lock.refresh();
 
-        await().until(() -> count("latchkey.lease.slack") == 1);
+        await().atMost(LIMIT).until(() -> count("latchkey.lease.slack") == 1);
         assertThat(registry.get("latchkey.lease.slack").timer().max(TimeUnit.SECONDS))
                 .isBetween(1.0, 30.0);
     }
@@ -143,8 +144,11 @@ class LatchkeyMetricsTest {
             assertThat(others.createLock("order-1", TTL).tryAcquire()).isTrue();
         }
 
-        await().until(() ->
-                !other.find("latchkey.hold").tags("group", "none").timers().isEmpty());
+        await().atMost(LIMIT)
+                .until(() -> !other.find("latchkey.hold")
+                        .tags("group", "none")
+                        .timers()
+                        .isEmpty());
     }
 
     private void assertGauges(int held, int waiting) {

@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,21 +51,32 @@ class LostLockIT {
         void happen() throws Exception;
     }
 
-    private final PostgresServer database = PostgresServer.start();
+    private static PostgresServer database;
+
     private final RedisServer redis = RedisServer.start();
+
+    @BeforeAll
+    static void start() {
+        database = PostgresServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        database.close();
+    }
 
     @BeforeEach
     void createTable() throws Exception {
         try (var connection = database.connect();
                 var statement = connection.createStatement()) {
+            statement.execute("DROP TABLE IF EXISTS written, latchkey_lock");
             statement.execute("CREATE TABLE written (n int)");
         }
     }
 
     @AfterEach
-    void stop() {
+    void stopRedis() {
         redis.close();
-        database.close();
     }
 
     @Test
@@ -231,7 +244,7 @@ class LostLockIT {
                 .isTrue();
     }
 
-    private void query(String sql) throws Exception {
+    private static void query(String sql) throws Exception {
         try (var connection = database.connect();
                 var rows = connection.createStatement().executeQuery(sql)) {
             assertThat(rows.next()).isTrue();
@@ -239,7 +252,7 @@ class LostLockIT {
     }
 
     /** Empty if it went well. */
-    private String sqlState(String sql) {
+    private static String sqlState(String sql) {
         try (var connection = database.connect();
                 var statement = connection.createStatement()) {
             statement.execute(sql);
@@ -249,7 +262,7 @@ class LostLockIT {
         }
     }
 
-    private void execute(String sql) throws Exception {
+    private static void execute(String sql) throws Exception {
         try (var connection = database.connect();
                 var statement = connection.createStatement()) {
             assertThat(statement.executeUpdate(sql)).isPositive();
@@ -273,7 +286,7 @@ class LostLockIT {
                         "spring.data.redis.url=" + redis.dsn()));
     }
 
-    private ConfigurableApplicationContext onPostgres(String ttl) {
+    private static ConfigurableApplicationContext onPostgres(String ttl) {
         return Apps.start(Application.class, Apps.on(database.jdbcUrl(), "latchkey.ttl=" + ttl));
     }
 

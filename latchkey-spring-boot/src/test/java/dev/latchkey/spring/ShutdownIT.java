@@ -13,12 +13,14 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.ResultSet;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -193,10 +195,11 @@ class ShutdownIT {
         void work(int id, Closing closing) throws InterruptedException {
             closing.await();
             // The hook of a factory that is not left to the application would have released it by now.
-            Thread.sleep(500);
-            if (CurrentLock.get().isLost()) {
-                throw new IllegalStateException("lost while it worked");
-            }
+            var lock = CurrentLock.get();
+            Awaitility.await()
+                    .failFast("lost while it worked", lock::isLost)
+                    .during(Duration.ofMillis(500))
+                    .until(() -> !lock.isLost());
             table.insert(id);
         }
     }

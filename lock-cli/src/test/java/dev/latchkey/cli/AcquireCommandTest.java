@@ -17,7 +17,7 @@ class AcquireCommandTest {
         try (LockFactory locks = new LockFactory(new InMemoryStore())) {
             Lock lock = locks.createLock("x", Duration.ofMillis(50));
             assertThat(lock.tryAcquire()).isTrue();
-            Awaitility.await().until(lock::isExpired);
+            Awaitility.await().atMost(Cli.PATIENCE).until(lock::isExpired);
 
             assertThatExceptionOfType(CommandException.class)
                     .isThrownBy(() -> AcquireCommand.transferKey(lock))

@@ -23,7 +23,8 @@ class BareHoldTest {
         LockFactory locks = new LockFactory(new InMemoryStore());
         Lock lock = locks.createLock("x", Duration.ofMillis(50));
         assertThat(lock.tryAcquire()).isTrue();
-        await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+        await().atMost(Cli.PATIENCE)
+                .until(() -> lock.remainingLifetime().orElseThrow().isZero());
         EventQueue inbox = new EventQueue();
         // Whoever goes on to hold it ends of this.
         inbox.add(new Event.InputEnded());

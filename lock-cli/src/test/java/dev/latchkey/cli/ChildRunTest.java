@@ -81,14 +81,15 @@ class ChildRunTest {
         Thread runner = new Thread(run, "runner");
         runner.setDaemon(true);
         runner.start();
-        await().until(() ->
-                run.isDone() || (store.refused.getCount() == 0 && runner.getState() == Thread.State.TIMED_WAITING));
+        await().atMost(Cli.PATIENCE)
+                .until(() -> run.isDone()
+                        || (store.refused.getCount() == 0 && runner.getState() == Thread.State.TIMED_WAITING));
         assertThat(run.isDone()).isFalse();
         assertThat(deleted).isEmpty();
 
         inbox.add(new Event.Signalled(UnixSignal.TERM, System.nanoTime()));
 
-        assertThat(run.get(30, TimeUnit.SECONDS)).isZero();
+        assertThat(run.get(Cli.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isZero();
         assertThat(deleted).containsExactly("x");
     }
 
@@ -98,7 +99,8 @@ class ChildRunTest {
         LockFactory locks = new LockFactory(new InMemoryStore());
         Lock lock = locks.createLock("x", Duration.ofMillis(50));
         assertThat(lock.tryAcquire()).isTrue();
-        await().until(() -> lock.remainingLifetime().orElseThrow().isZero());
+        await().atMost(Cli.PATIENCE)
+                .until(() -> lock.remainingLifetime().orElseThrow().isZero());
         Path ran = directory.resolve("ran");
 
         assertThatExceptionOfType(CommandException.class)

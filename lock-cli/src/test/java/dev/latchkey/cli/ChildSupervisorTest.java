@@ -95,8 +95,9 @@ class ChildSupervisorTest {
             assertThatExceptionOfType(CommandException.class)
                     .isThrownBy(() -> ChildSupervisor.untilGone(lock, patient, inbox, console(), () -> {
                         Process started = start();
-                        await().until(() ->
-                                lock.remainingLifetime().orElseThrow().isZero());
+                        await().atMost(Cli.PATIENCE)
+                                .until(() ->
+                                        lock.remainingLifetime().orElseThrow().isZero());
                         return started;
                     }))
                     .satisfies(e -> assertThat(e.exitCode()).isEqualTo(ExitCode.LOST));

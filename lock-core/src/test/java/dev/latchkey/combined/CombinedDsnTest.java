@@ -1,5 +1,6 @@
 package dev.latchkey.combined;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -76,7 +77,7 @@ class CombinedDsnTest {
         }
 
         slow.mayDelete.release();
-        close.get(30, TimeUnit.SECONDS);
+        close.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
 
         assertThat(slow.calls).endsWith("delete", "close");
         assertThat(members).allSatisfy(member -> assertThat(member.calls).endsWith("close"));

@@ -1,8 +1,8 @@
 package dev.latchkey.spi;
 
+import static dev.latchkey.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
@@ -131,6 +131,6 @@ class ReleaseSubscriptionsTest {
     }
 
     private static ConditionFactory await() {
-        return Awaitility.await().atMost(Duration.ofSeconds(30));
+        return Awaitility.await().atMost(LIMIT);
     }
 }

@@ -5,6 +5,7 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.RemoteLock;
 import dev.latchkey.testkit.SecondProcess;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -87,7 +88,7 @@ abstract class BesideAnotherProcess {
 
         Response response() throws Exception {
             try {
-                return result.get(60, TimeUnit.SECONDS);
+                return result.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
             } catch (ExecutionException e) {
                 throw (Exception) Objects.requireNonNull(e.getCause());
             }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Response;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -74,7 +75,7 @@ class CancelledKernelWaitTest {
     @AfterEach
     void close() throws Exception {
         mayEnterTheKernel.release();
-        leaving.get(30, TimeUnit.SECONDS);
+        leaving.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
         names.close();
         file.close();
     }
@@ -120,7 +121,7 @@ class CancelledKernelWaitTest {
         Awaitility.await().until(() -> call.isDone() || guard.waitingForTheChannel() == 2);
         assertThat(call.isDone()).as("done before the channel is closed").isFalse();
         mayEnterTheKernel.release();
-        return call.get(30, TimeUnit.SECONDS);
+        return call.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
     private void startPausing(Runnable wait) {

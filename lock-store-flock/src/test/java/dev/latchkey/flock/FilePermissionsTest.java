@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.testkit.TimeLimits;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -118,7 +119,7 @@ class FilePermissionsTest extends WithAStore {
             assertThat(store.delete(one)).isTrue();
         }
 
-        assertThat(looking.get(30, TimeUnit.SECONDS)).containsExactly(permissions[1]);
+        assertThat(looking.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).containsExactly(permissions[1]);
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).hasSize(files);
         }

@@ -12,6 +12,7 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Response;
+import dev.latchkey.testkit.TimeLimits;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -122,7 +123,7 @@ class LostFileTest extends WithAStore {
 
         assertThat(store.delete(key)).isFalse();
 
-        assertThat(waiting.get(30, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
+        assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }
 
@@ -137,7 +138,7 @@ class LostFileTest extends WithAStore {
 
         assertThatThrownBy(() -> store.delete(key)).hasMessageContaining("a directory");
 
-        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .hasCauseInstanceOf(LockStorageException.class)
                 .hasMessageContaining("a directory");
     }
@@ -159,7 +160,8 @@ class LostFileTest extends WithAStore {
                 assertThat(store.find(key)).isEmpty();
             }
 
-            assertThat(waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(Response.Granted.class);
+            assertThat(waiting.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isInstanceOf(Response.Granted.class);
             assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
         }
     }
@@ -193,7 +195,8 @@ class LostFileTest extends WithAStore {
 
         assertThat(next).isInstanceOf(Response.Granted.class);
         assertThat(told).containsExactlyInAnyOrder(key, second);
-        assertThat(promotion.get(20, TimeUnit.SECONDS)).isInstanceOf(Response.Lost.class);
+        assertThat(promotion.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isInstanceOf(Response.Lost.class);
         assertThat(KernelView.heldHere(deleted)).isEmpty();
         assertThat(KernelView.heldHere(file())).containsExactly(LockMode.EXCLUSIVE);
     }

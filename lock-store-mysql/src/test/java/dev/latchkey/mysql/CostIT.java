@@ -6,6 +6,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,7 +121,7 @@ class CostIT {
 
         Awaitility.await()
                 .during(Duration.ofSeconds(4))
-                .atMost(Duration.ofSeconds(6))
+                .atMost(TimeLimits.LIMIT)
                 .pollInterval(Duration.ofMillis(500))
                 .untilAsserted(() -> assertThat(statementsSince(before)).isEmpty());
 

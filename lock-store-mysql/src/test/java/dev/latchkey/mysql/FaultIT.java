@@ -251,7 +251,7 @@ class FaultIT {
 
         Awaitility.await()
                 .during(Duration.ofSeconds(5))
-                .atMost(Duration.ofSeconds(10))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> !waiting.isDone());
 
         assertThat(holder.release()).isTrue();

@@ -98,7 +98,7 @@ class SilenceIT {
 
         Awaitility.await()
                 .during(Duration.ofSeconds(35))
-                .atMost(Duration.ofSeconds(45))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> !waiting.isDone());
 
         assertThat(holder.release()).isTrue();

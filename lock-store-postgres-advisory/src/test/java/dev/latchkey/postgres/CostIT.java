@@ -141,7 +141,7 @@ class CostIT {
 
         Awaitility.await()
                 .during(Duration.ofSeconds(3))
-                .atMost(Duration.ofSeconds(5))
+                .atMost(TimeLimits.LIMIT)
                 .untilAsserted(() -> assertThat(statementsSince(before)).isEmpty());
 
         assertThat(holder.release()).isTrue();

@@ -128,7 +128,7 @@ class SilenceIT {
 
         proxy.silence();
 
-        Awaitility.await().atMost(Duration.ofSeconds(15)).until(waiting::isDone);
+        Awaitility.await().atMost(TimeLimits.scaled(Duration.ofSeconds(15))).until(waiting::isDone);
         assertThatThrownBy(waiting::result).isInstanceOf(LockStorageException.class);
     }
 
@@ -143,7 +143,7 @@ class SilenceIT {
 
         waiting.interrupt();
 
-        Awaitility.await().atMost(Duration.ofSeconds(12)).until(waiting::isDone);
+        Awaitility.await().atMost(TimeLimits.scaled(Duration.ofSeconds(12))).until(waiting::isDone);
         assertThatThrownBy(waiting::result).isInstanceOf(InterruptedException.class);
     }
 
@@ -171,7 +171,7 @@ class SilenceIT {
 
         Awaitility.await()
                 .during(Duration.ofSeconds(18))
-                .atMost(Duration.ofSeconds(25))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> !waiting.isDone());
 
         assertThat(holder.release()).isTrue();

@@ -212,7 +212,8 @@ class TwoStoresIT {
         Lock promoter = reading(here);
         Future<Lock> promoting = start(promoter, 1);
 
-        assertThat(threads.submit(beside::release).get(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(threads.submit(beside::release).get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
 
         assertThat(promoting.isDone()).isFalse();
         assertThat(reader.release()).isTrue();
@@ -284,7 +285,7 @@ class TwoStoresIT {
     private Future<Lock> start(Lock waiter, int waiting, Acquire acquire) {
         Future<Lock> started = threads.submit(() -> acquire.by(waiter));
         Awaitility.await()
-                .atMost(Duration.ofSeconds(4))
+                .atMost(TimeLimits.LIMIT)
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> Raw.waiting(server) == waiting);
         return started;

@@ -10,6 +10,7 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -19,11 +20,13 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /** What the server has, for people who look into it; on a cluster all masters. */
 final class Keyspace {
 
     private static final int KEYS_AT_ONCE = 1_000;
+    private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final ScriptRunner server;
     private final KeyNames names;
@@ -41,10 +44,9 @@ final class Keyspace {
      * @param most how many to return at most
      */
     SortedSet<String> resources(String prefix, Optional<String> after, int most) {
-        RedisClusterAsyncCommands<byte[], byte[]> commands = commands();
         ScanArgs args = ScanArgs.Builder.matches(names.pattern(prefix)).limit(KEYS_AT_ONCE);
         TreeSet<String> found = new TreeSet<>();
-        KeyScanCursor<byte[]> cursor = await(prefix, commands.scan(args));
+        KeyScanCursor<byte[]> cursor = await(prefix, () -> commands().scan(args));
         while (true) {
             for (byte[] key : cursor.getKeys()) {
                 names.resource(key)
@@ -59,23 +61,27 @@ final class Keyspace {
             if (cursor.isFinished()) {
                 return found;
             }
-            cursor = await(prefix, commands.scan(cursor, args));
+            KeyScanCursor<byte[]> last = cursor;
+            cursor = await(prefix, () -> commands().scan(last, args));
         }
     }
 
     /** Returns the owner names of stores, by their inboxes, as far as they are known. */
     Map<Long, String> owners(String resource, Set<Long> inboxes) {
-        RedisClusterAsyncCommands<byte[], byte[]> commands = commands();
         Map<Long, RedisFuture<byte[]>> asked = new LinkedHashMap<>();
-        inboxes.forEach(inbox -> asked.put(inbox, commands.get(names.who(Long.toString(inbox)))));
+        inboxes.forEach(inbox -> asked.put(inbox, owner(inbox)));
         Map<Long, String> owners = new HashMap<>();
         asked.forEach((inbox, answer) -> {
-            byte[] owner = await(resource, answer);
+            byte[] owner = await(resource, answer, () -> owner(inbox));
             if (owner != null) {
                 owners.put(inbox, new String(owner, StandardCharsets.UTF_8));
             }
         });
         return owners;
+    }
+
+    private RedisFuture<byte[]> owner(long inbox) {
+        return commands().get(names.who(Long.toString(inbox)));
     }
 
     @SuppressWarnings("unchecked")
@@ -88,14 +94,28 @@ final class Keyspace {
         return new RedisAsyncCommandsImpl<>((StatefulRedisConnection<byte[], byte[]>) open, ByteArrayCodec.INSTANCE);
     }
 
-    private <T> T await(String resource, RedisFuture<T> answer) {
-        try {
-            return Uninterruptibles.await(answer, server.limit());
-        } catch (ExecutionException e) {
-            throw server.failures().of(resource, e);
-        } catch (TimeoutException e) {
-            answer.cancel(false);
-            throw server.noAnswer(resource);
+    private <T> T await(String resource, Supplier<RedisFuture<T>> command) {
+        return await(resource, command.get(), command);
+    }
+
+    /** Waits for an answer, and asks again, until the limit, where the connection failed: to look twice does no harm. */
+    private <T> T await(String resource, RedisFuture<T> first, Supplier<RedisFuture<T>> again) {
+        long end = System.nanoTime() + server.limit().toNanos();
+        RedisFuture<T> answer = first;
+        while (true) {
+            try {
+                return Uninterruptibles.await(answer, server.limit());
+            } catch (ExecutionException e) {
+                boolean helps = Failures.isPassing(e) || Failures.isConnection(e);
+                if (!helps || end - System.nanoTime() <= PAUSE.toNanos()) {
+                    throw server.failures().of(resource, e);
+                }
+                Uninterruptibles.pause(PAUSE);
+                answer = again.get();
+            } catch (TimeoutException e) {
+                answer.cancel(false);
+                throw server.noAnswer(resource);
+            }
         }
     }
 }

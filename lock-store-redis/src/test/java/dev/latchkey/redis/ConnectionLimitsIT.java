@@ -83,7 +83,7 @@ class ConnectionLimitsIT extends OnOneServer {
     private void assertStaysOpen(int connections) {
         Awaitility.await()
                 .during(Duration.ofMillis(1_500))
-                .atMost(Duration.ofSeconds(10))
+                .atMost(TimeLimits.LIMIT)
                 .until(() -> opened.get() == connections);
     }
 

@@ -19,6 +19,7 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -26,6 +27,8 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages are lost, connections break while somebody waits, or nothing arrives any more and nobody says so. */
 class RedisNetworkFaultsIT extends BehindAProxy {
@@ -41,7 +44,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(lost).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(lost).succeedsWithin(TimeLimits.LIMIT);
         Lock next = waiting.result();
         long token = next.fencingToken().orElseThrow();
         assertThat(next.isAcquired()).isTrue();
@@ -58,11 +61,25 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(cut).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(cut).succeedsWithin(TimeLimits.LIMIT);
         Lock next = waiting.result();
         long token = next.fencingToken().orElseThrow();
         assertThat(next.release()).isTrue();
         checkAftermath(token);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SCAN", "who:"})
+    void givenTheConnectionIsCut_whenResourcesAreListed_thenItIsAskedAgain(String part) throws Exception {
+        assertThat(rivals.createLock(RESOURCE, LONG_TTL).tryAcquire()).isTrue();
+        try (RedisStore store = open("redis://" + proxy.address())) {
+            assertThat(store.list(RESOURCE, Optional.empty(), 10).resources()).hasSize(1);
+            CompletableFuture<Void> lost = proxy.loseRequest(part);
+
+            assertThat(store.list(RESOURCE, Optional.empty(), 10).resources()).hasSize(1);
+
+            assertThat(lost).isDone();
+        }
     }
 
     /** Else the first copy, should it be late, would end what the same key holds by then. */
@@ -247,7 +264,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
 
         BackgroundCall<Response> second = BackgroundCall.start(() -> waitWith(store));
 
-        Awaitility.await().atMost(Duration.ofSeconds(10)).until(second::isDone);
+        Awaitility.await().atMost(TimeLimits.scaled(Duration.ofSeconds(10))).until(second::isDone);
         assertThatThrownBy(second::result).hasMessageContaining("closed");
         assertThat(closing.isDone()).isFalse();
         proxy.heal();

@@ -206,7 +206,7 @@ class RedisTopologyFaultsIT {
             BackgroundCall<Response> renewing = BackgroundCall.start(() -> store.refresh(Requests.exclusive(renewed)));
             BackgroundCall<Boolean> releasing = BackgroundCall.start(() -> store.delete(released));
             Awaitility.await("all are refused, and ask again")
-                    .atMost(Duration.ofSeconds(15))
+                    .atMost(TimeLimits.LIMIT)
                     .until(() -> refusals(cluster) >= 9);
             owners.forEach((state, owner) -> changeSlot(owner, "ADDSLOTS", state));
 

@@ -91,7 +91,7 @@ class RedisWaitersIT {
 
         Awaitility.await()
                 .during(Duration.ofSeconds(12))
-                .atMost(Duration.ofSeconds(14))
+                .atMost(TimeLimits.LIMIT)
                 .pollInterval(Duration.ofMillis(500))
                 .untilAsserted(() ->
                         assertThat(keys.commands().getOrDefault("evalsha", 0L)).isLessThanOrEqualTo(3));
@@ -128,7 +128,7 @@ class RedisWaitersIT {
         keys.resetCommands();
         Awaitility.await()
                 .during(Duration.ofSeconds(6))
-                .atMost(Duration.ofSeconds(8))
+                .atMost(TimeLimits.LIMIT)
                 .pollInterval(Duration.ofMillis(500))
                 .untilAsserted(() -> assertThat(keys.commands().getOrDefault("evalsha", 0L))
                         .as("two safety polls each at the most")

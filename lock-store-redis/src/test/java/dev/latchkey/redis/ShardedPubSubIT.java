@@ -90,16 +90,20 @@ class ShardedPubSubIT extends OnACluster {
     @Test
     void givenEachServerNamesTheOther_whenSubscribed_thenItFails() {
         RedisServer owner = cluster.masterOf(state);
-        String other = another().text("CLUSTER", "MYID");
-        owner.call("CLUSTER", "SETSLOT", owner.text("CLUSTER", "KEYSLOT", state), "NODE", other);
+        String slot = owner.text("CLUSTER", "KEYSLOT", state);
+        owner.call("CLUSTER", "SETSLOT", slot, "NODE", another().text("CLUSTER", "MYID"));
+        try {
+            CompletableFuture<String> subscribed =
+                    new ShardSubscriptions(connection).subscribe(NAMES.channel(resource, waiters.id()));
 
-        CompletableFuture<String> subscribed =
-                new ShardSubscriptions(connection).subscribe(NAMES.channel(resource, waiters.id()));
-
-        assertThat(subscribed)
-                .failsWithin(TimeLimits.LIMIT)
-                .withThrowableOfType(ExecutionException.class)
-                .withMessageContaining("MOVED");
+            assertThat(subscribed)
+                    .failsWithin(TimeLimits.LIMIT)
+                    .withThrowableOfType(ExecutionException.class)
+                    .withMessageContaining("MOVED");
+        } finally {
+            // Else the slot would be nobody's for the other tests.
+            owner.call("CLUSTER", "SETSLOT", slot, "NODE", owner.text("CLUSTER", "MYID"));
+        }
     }
 
     private RedisServer another() {

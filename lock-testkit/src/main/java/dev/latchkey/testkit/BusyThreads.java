@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 /** Keeps threads of others busy until it is closed. */
 final class BusyThreads implements AutoCloseable {
 
-    private static final long LIMIT_SECONDS = 60;
+    /** Longer than any wait of the test that keeps them busy. */
+    private static final long LIMIT_SECONDS = 5 * TimeLimits.LIMIT.toSeconds();
 
     private final CountDownLatch end = new CountDownLatch(1);
 

@@ -145,7 +145,7 @@ public interface ExpiringStoreContract
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
 
         Awaitility.await()
-                .atMost(workingTtl().plusSeconds(10))
+                .atMost(workingTtl().plus(TimeLimits.LIMIT))
                 .until(() -> fixture.store().save(exclusive(fixture.key())) instanceof Response.Granted);
 
         assertThat(fixture.store().find(key)).isEmpty();

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LossReason;
-import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.awaitility.Awaitility;
@@ -37,7 +36,7 @@ public interface FullPoolsContract extends StoreContract {
                     .create();
             InterruptedWork work = InterruptedWork.begin(fixture, holder);
 
-            boolean acquired = fixture.lock().tryAcquire(Duration.ofSeconds(30));
+            boolean acquired = fixture.lock().tryAcquire(TimeLimits.LIMIT);
 
             assertThat(holder.isExpired()).as("the holder knows").isTrue();
             assertThat(acquired).as("the rival holds").isTrue();

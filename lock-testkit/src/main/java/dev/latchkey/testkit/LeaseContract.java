@@ -29,7 +29,7 @@ public interface LeaseContract extends StoreContract {
         granted(fixture.store().save(exclusive(sentinel, ttl)));
         Awaitility.await("a TTL of " + ttl + " to be over")
                 .pollInterval(Duration.ofMillis(10))
-                .atMost(ttl.plusSeconds(30))
+                .atMost(ttl.plus(TimeLimits.LIMIT))
                 .until(() -> fixture.store().find(sentinel).isEmpty());
     }
 

@@ -61,7 +61,7 @@ public interface NotifyingStoreContract extends StoreContract {
         assertThat(holder.release()).isTrue();
 
         assertThat(waiting.result()).isTrue();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(7));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         locks.close();
     }
 

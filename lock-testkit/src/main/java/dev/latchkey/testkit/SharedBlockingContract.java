@@ -21,6 +21,7 @@ import dev.latchkey.spi.SharedStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -80,6 +81,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         Key first = reader(fixture);
         Key second = reader(fixture);
         BackgroundCall<Response> waiting = waiting(fixture, exclusive(first));
+        awaitPromoterInStore(fixture, waiting);
 
         Response response =
                 fixture.store(BlockingStore.class).waitAndSave(exclusive(second), LONG_WAIT, new CompletableFuture<>());
@@ -99,6 +101,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         assertThat(first.tryAcquireShared()).isTrue();
         assertThat(second.tryAcquireShared()).isTrue();
         BackgroundCall<Lock> waiting = fixture.startWaiting(first::acquire);
+        awaitPromoterInStore(fixture, waiting);
 
         assertThatThrownBy(second::acquire)
                 .isInstanceOf(LockConflictedException.class)
@@ -215,6 +218,20 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
     private static Key reader(Fixture fixture) {
         Key key = fixture.key();
         return holding(key, fixture.store().save(shared(key)));
+    }
+
+    /** A thread that is parked may only wait for an answer yet. In the store, a waiting promoter keeps new readers out. */
+    private static void awaitPromoterInStore(Fixture fixture, BackgroundCall<?> waiting) {
+        Awaitility.await("a promoter to wait in the store")
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> {
+                    Key reader = fixture.key();
+                    if (fixture.store().save(shared(reader)) instanceof Response.Granted) {
+                        assertThat(fixture.store().delete(reader)).isTrue();
+                        return waiting.isDone();
+                    }
+                    return true;
+                });
     }
 
     private static BackgroundCall<Response> waiting(Fixture fixture, Request request) {

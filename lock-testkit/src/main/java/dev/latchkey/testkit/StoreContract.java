@@ -38,10 +38,7 @@ import org.junit.jupiter.api.parallel.ResourceLockTarget;
  */
 @ExtendWith(ContractExtension.class)
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
-@ResourceLock(
-        value = StoreContract.SHARED_BY_ALL,
-        mode = ResourceAccessMode.READ,
-        target = ResourceLockTarget.CHILDREN)
+@ResourceLock(value = StoreContract.SHARED_BY_ALL, mode = ResourceAccessMode.READ, target = ResourceLockTarget.CHILDREN)
 public interface StoreContract {
 
     /** The name of JUnit's resource that each contract test reads, and that one that {@link RunsAlone} writes. */

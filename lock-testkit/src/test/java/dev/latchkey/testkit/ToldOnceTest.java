@@ -340,7 +340,7 @@ class ToldOnceTest {
 
         assertThat(second.tryAcquire()).isTrue();
 
-        await().atMost(Duration.ofSeconds(10)).until(() -> !losses.isEmpty());
+        await().atMost(TimeLimits.LIMIT).until(() -> !losses.isEmpty());
         slow.end();
         assertThat(worker.result()).isTrue();
     }

@@ -1,5 +1,6 @@
 package dev.latchkey.tree;
 
+import static dev.latchkey.tree.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -60,7 +61,7 @@ class EditorHoldStoreTest {
         try {
             new Thread(exit, "exit").start();
 
-            exit.get(10, TimeUnit.SECONDS);
+            exit.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
             lock.close();
         } finally {
             turn.unlock();

@@ -1,5 +1,6 @@
 package dev.latchkey.tree;
 
+import static dev.latchkey.tree.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.entry;
@@ -45,7 +46,7 @@ class SessionLookTest {
         store.endSession();
 
         assertLost(() -> editor.checkExclusive("model"));
-        await().until(() -> store.memory.holders("tree/model").isEmpty());
+        await().atMost(LIMIT).until(() -> store.memory.holders("tree/model").isEmpty());
 
         assertLost(() -> editor.acquire(TreeRequest.exclusive("part")));
         assertLost(editor::refresh);
@@ -63,7 +64,7 @@ class SessionLookTest {
         pushing.acquire(TreeRequest.exclusive("part"));
         store.endSession();
         assertLost(() -> pushing.checkExclusive("part"));
-        await().until(() -> store.memory.holders("tree/part").isEmpty());
+        await().atMost(LIMIT).until(() -> store.memory.holders("tree/part").isEmpty());
 
         assertLost(() -> pushing.pushed(1));
 
@@ -89,7 +90,7 @@ class SessionLookTest {
         store.before = () -> {
             store.endSession();
             assertLost(() -> editor.checkShared("model"));
-            await().until(() -> store.memory.holders("tree/model").isEmpty());
+            await().atMost(LIMIT).until(() -> store.memory.holders("tree/model").isEmpty());
         };
 
         assertLost(() -> editor.acquire(TreeRequest.exclusive("part")));

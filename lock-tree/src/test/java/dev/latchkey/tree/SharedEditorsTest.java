@@ -1,5 +1,6 @@
 package dev.latchkey.tree;
 
+import static dev.latchkey.tree.TestLimit.LIMIT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -129,7 +130,7 @@ class SharedEditorsTest {
         locks.close();
         locks.close();
 
-        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> waiting.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasCauseInstanceOf(TreeConflictException.class);
         assertThat(memory.holders("tree/root")).isEmpty();
