@@ -10,6 +10,7 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -19,11 +20,13 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /** What the server has, for people who look into it; on a cluster all masters. */
 final class Keyspace {
 
     private static final int KEYS_AT_ONCE = 1_000;
+    private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final ScriptRunner server;
     private final KeyNames names;
@@ -44,7 +47,7 @@ final class Keyspace {
         RedisClusterAsyncCommands<byte[], byte[]> commands = commands();
         ScanArgs args = ScanArgs.Builder.matches(names.pattern(prefix)).limit(KEYS_AT_ONCE);
         TreeSet<String> found = new TreeSet<>();
-        KeyScanCursor<byte[]> cursor = await(prefix, commands.scan(args));
+        KeyScanCursor<byte[]> cursor = ask(prefix, () -> commands.scan(args));
         while (true) {
             for (byte[] key : cursor.getKeys()) {
                 names.resource(key)
@@ -59,7 +62,8 @@ final class Keyspace {
             if (cursor.isFinished()) {
                 return found;
             }
-            cursor = await(prefix, commands.scan(cursor, args));
+            KeyScanCursor<byte[]> last = cursor;
+            cursor = ask(prefix, () -> commands.scan(last, args));
         }
     }
 
@@ -70,7 +74,7 @@ final class Keyspace {
         inboxes.forEach(inbox -> asked.put(inbox, commands.get(names.who(Long.toString(inbox)))));
         Map<Long, String> owners = new HashMap<>();
         asked.forEach((inbox, answer) -> {
-            byte[] owner = await(resource, answer);
+            byte[] owner = await(resource, answer, () -> commands.get(names.who(Long.toString(inbox))));
             if (owner != null) {
                 owners.put(inbox, new String(owner, StandardCharsets.UTF_8));
             }
@@ -88,14 +92,27 @@ final class Keyspace {
         return new RedisAsyncCommandsImpl<>((StatefulRedisConnection<byte[], byte[]>) open, ByteArrayCodec.INSTANCE);
     }
 
-    private <T> T await(String resource, RedisFuture<T> answer) {
-        try {
-            return Uninterruptibles.await(answer, server.limit());
-        } catch (ExecutionException e) {
-            throw server.failures().of(resource, e);
-        } catch (TimeoutException e) {
-            answer.cancel(false);
-            throw server.noAnswer(resource);
+    private <T> T ask(String resource, Supplier<RedisFuture<T>> request) {
+        return await(resource, request.get(), request);
+    }
+
+    /** Waits for an answer, and sends the request again if that may help: a driver refuses what is sent while it connects. */
+    private <T> T await(String resource, RedisFuture<T> first, Supplier<RedisFuture<T>> request) {
+        long end = System.nanoTime() + server.limit().toNanos();
+        RedisFuture<T> answer = first;
+        while (true) {
+            try {
+                return Uninterruptibles.await(answer, server.limit());
+            } catch (ExecutionException e) {
+                if (!Failures.isPassing(e) || end - System.nanoTime() <= PAUSE.toNanos()) {
+                    throw server.failures().of(resource, e);
+                }
+                Uninterruptibles.pause(PAUSE);
+                answer = request.get();
+            } catch (TimeoutException e) {
+                answer.cancel(false);
+                throw server.noAnswer(resource);
+            }
         }
     }
 }
