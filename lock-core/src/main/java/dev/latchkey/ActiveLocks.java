@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -115,15 +116,16 @@ final class ActiveLocks {
         }
     }
 
-    void lookAtAll() {
-        all.keySet().forEach(one -> look(one.holder));
+    /** @param notifier where failures are logged: what writes the log may be stuck, and the caller has to look again in time */
+    void lookAtAll(Executor notifier) {
+        all.keySet().forEach(one -> look(one.holder, notifier));
     }
 
-    private static void look(Holder one) {
+    private static void look(Holder one, Executor notifier) {
         try {
             one.look();
         } catch (Throwable e) {
-            log.error("lock.look_failed resource={}", LockException.shown(one.resource()), e);
+            notifier.execute(() -> log.error("lock.look_failed resource={}", LockException.shown(one.resource()), e));
         }
     }
 

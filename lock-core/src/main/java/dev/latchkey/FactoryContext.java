@@ -59,7 +59,7 @@ final class FactoryContext {
         this.threads = threads;
         this.store = store;
         this.owner = owner;
-        this.events = new LockEvents(listeners, threads::listenLater);
+        this.events = new LockEvents(listeners, threads::listenLater, threads.notifier());
         this.expiring = store.capability(ExpiringStore.class);
         this.blocking = store.capability(BlockingStore.class);
         this.shares = store.capability(SharedStore.class).isPresent();
@@ -136,7 +136,7 @@ final class FactoryContext {
 
     private void lookAtAll() {
         willLook.set(false);
-        active.lookAtAll();
+        active.lookAtAll(threads.notifier());
         if (!active.isEmpty()) {
             lookLater();
         }

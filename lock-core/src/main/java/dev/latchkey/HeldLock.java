@@ -190,7 +190,8 @@ final class HeldLock implements ActiveLocks.Holder {
         if (!pending.isFresh()) {
             Optional<Response.Granted> found = find(pending);
             if (found.isEmpty()) {
-                monitor.announce(state.lose(pending, LossReason.RELEASED_ELSEWHERE));
+                LossReason why = state.hold().map(Hold::whyGone).orElse(LossReason.RELEASED_ELSEWHERE);
+                monitor.announce(state.lose(pending, why));
                 if (isHeld()) {
                     // Taken since the store was asked.
                     return isAcquired();

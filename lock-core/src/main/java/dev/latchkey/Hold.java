@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
@@ -48,6 +49,16 @@ record Hold(
     /** Why it is over. */
     LossReason whyOver() {
         return isOverByTime() ? LossReason.EXPIRED : LossReason.SESSION_LOST;
+    }
+
+    /** Why the store does not have it any more, although nobody was told so far. */
+    LossReason whyGone() {
+        return isOver() ? whyOver() : lost.map(Hold::reasonOf).orElse(LossReason.RELEASED_ELSEWHERE);
+    }
+
+    private static LossReason reasonOf(CompletionStage<LossReason> signal) {
+        CompletableFuture<LossReason> future = signal.toCompletableFuture();
+        return future.isDone() && !future.isCompletedExceptionally() ? future.join() : LossReason.RELEASED_ELSEWHERE;
     }
 
     private boolean isOverByTime() {

@@ -7,10 +7,12 @@ import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.WaiterListingStore;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -315,8 +317,6 @@ public final class LockFactory implements AutoCloseable {
     /** Options of a factory. Not thread-safe. */
     public static final class Builder {
 
-        private static final int LONGEST_OWNER = 100;
-
         private final Function<Builder, LockFactory> opening;
         private final List<LockListener> listeners = new ArrayList<>();
         private @Nullable String owner;
@@ -329,15 +329,20 @@ public final class LockFactory implements AutoCloseable {
          * Sets the name under which other processes see who holds or waits for a lock. The default is the process and its
          * host, such as {@code host/4711}.
          *
-         * @param name from 1 to 100 characters, none of them a control character
+         * @param name not blank, at most {@link Request#MAX_OWNER_BYTES} bytes in UTF-8, without control characters
          * @return this
-         * @throws IllegalArgumentException if the name is empty or too long, or contains a control character
+         * @throws IllegalArgumentException if the name is blank or too long, contains a control character, or is not valid
+         *     Unicode
          */
         public Builder owner(String name) {
             boolean isPrintable = name.chars().noneMatch(Character::isISOControl);
-            if (name.isBlank() || name.length() > LONGEST_OWNER || !isPrintable) {
-                throw new IllegalArgumentException("the owner must be a name of 1 to " + LONGEST_OWNER
-                        + " characters without control characters, but is \"" + LockException.shown(name) + "\"");
+            int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+            boolean isUnicode = StandardCharsets.UTF_8.newEncoder().canEncode(name);
+            if (name.isBlank() || bytes > Request.MAX_OWNER_BYTES || !isPrintable || !isUnicode) {
+                throw new IllegalArgumentException("the owner must be a name of at most " + Request.MAX_OWNER_BYTES
+                        + " bytes in UTF-8, valid Unicode"
+                        + " without control characters, but is \"" + LockException.shown(name) + "\" (" + bytes
+                        + " bytes)");
             }
             this.owner = name;
             return this;

@@ -10,7 +10,8 @@ import java.time.Duration;
  * a listener may use the Lock that it hears of. For each {@link #acquiring} one of {@link #acquired}, {@link #conflicted} and
  * {@link #failed} comes, and for each {@link #held} one of {@link #released} and {@link #lost}. What a listener throws is logged, and does not
  * reach other listeners or callers. A listener that does not return keeps all others from being called: after 100,000
- * undelivered events, further ones are dropped, which is logged once. {@link LockFactory#close()} does not wait for
+ * undelivered events, further ones are dropped, which is logged, and counted for {@link #dropped}. What was told to begin is told to
+ * end all the same. {@link LockFactory#close()} does not wait for
  * listeners; they hear of what it releases after it has returned, unless the JVM exits before.
  *
  * <p>An event may get further components in a later version: do not match it by a record pattern.
@@ -82,6 +83,13 @@ public interface LockListener {
      * @param event the call
      */
     default void storeCalled(StoreCalled event) {}
+
+    /**
+     * Events were dropped, because a listener had not returned for long. All that are heard again come before this.
+     *
+     * @param event how many
+     */
+    default void dropped(Dropped event) {}
 
     /**
      * See {@link #acquiring}.
@@ -189,6 +197,13 @@ public interface LockListener {
      * @param duration how long it took; for {@link Operation#WAIT}, with the time in the queue
      */
     record StoreCalled(Operation operation, Outcome outcome, Duration duration) {}
+
+    /**
+     * See {@link #dropped}.
+     *
+     * @param events how many events no listener has heard of, since this was last told
+     */
+    record Dropped(long events) {}
 
     /** What a store is asked for. */
     enum Operation {

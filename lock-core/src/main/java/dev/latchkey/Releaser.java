@@ -67,8 +67,7 @@ final class Releaser {
             return Result.WAS_OURS;
         }
         Hold held = released.held();
-        return new Result(
-                Result.Kind.WAS_LOST, held != null && held.isOver() ? held.whyOver() : LossReason.RELEASED_ELSEWHERE);
+        return new Result(Result.Kind.WAS_LOST, held == null ? LossReason.RELEASED_ELSEWHERE : held.whyGone());
     }
 
     private Duration restOfMinHold(ReleasedHold released) {
@@ -92,7 +91,7 @@ final class Releaser {
     /** The rest is nobody's any more: this Lock has to wait for its end like all others. */
     private boolean leave(Key key, Duration rest) {
         LockMode mode = key.held().map(Key.Held::mode).orElse(LockMode.EXCLUSIVE);
-        Request request = new Request(key, mode, rest, RetryIntent.ONCE, LeaseChange.SET);
+        Request request = new Request(key, mode, rest, RetryIntent.ONCE, LeaseChange.SET, context.owner());
         Response response;
         try (StoreCall call = context.events().storeCall(Operation.REFRESH)) {
             response = call.answered(context.expiring()

@@ -9,7 +9,10 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +51,60 @@ class ActiveLocksTest {
         closing.join();
     }
 
+    /** What writes the log may be stuck, and the thread that looks sets all alarms. */
+    @Test
+    void givenALookThatFails_whenAllAreLookedAt_thenTheCallerDoesNotWriteTheLog() {
+        List<Runnable> later = new ArrayList<>();
+        ActiveLocks active = new ActiveLocks();
+        active.entry(new FailsToLook(), Optional.empty()).holds();
+
+        active.lookAtAll(later::add);
+
+        assertThat(later).hasSize(1);
+        later.get(0).run();
+    }
+
+    private static final class FailsToLook implements ActiveLocks.Holder {
+
+        @Override
+        public String resource() {
+            return "x";
+        }
+
+        @Override
+        public boolean isHeld() {
+            return true;
+        }
+
+        @Override
+        public void look() {
+            throw new IllegalStateException("this look fails");
+        }
+
+        @Override
+        public boolean hasToEnd() {
+            return false;
+        }
+
+        @Override
+        public void end() {}
+    }
+
+    /** A store that keeps the name with the hold would show nobody for the rest of its min hold. */
+    @Test
+    void givenAMinHold_whenReleasedBefore_thenTheStoreIsToldOfTheOwnerStill() {
+        mayRelease.countDown();
+        SlowToRelease store = new SlowToRelease(new InMemoryStore());
+        FactoryContext named = new FactoryContext(store, new FactoryThreads(), "orders", List.of());
+        Lock lock = new LockBuilder(named, "x").minHold(Duration.ofSeconds(30)).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        lock.refresh();
+        assertThat(lock.release()).isTrue();
+
+        assertThat(store.owners).hasSize(3).containsOnly("orders");
+        named.close();
+    }
+
     private Lock acquireMany() {
         Lock last = brief();
         for (int i = 0; i < MANY; i++) {
@@ -68,6 +125,7 @@ class ActiveLocksTest {
     private final class SlowToRelease implements ExpiringStore {
 
         private final InMemoryStore store;
+        private final List<String> owners = new CopyOnWriteArrayList<>();
 
         SlowToRelease(InMemoryStore store) {
             this.store = store;
@@ -75,11 +133,13 @@ class ActiveLocksTest {
 
         @Override
         public Response save(Request request) {
+            owners.add(request.owner());
             return store.save(request);
         }
 
         @Override
         public Response refresh(Request request) {
+            owners.add(request.owner());
             return store.refresh(request);
         }
 

@@ -9,11 +9,13 @@ import static org.awaitility.Awaitility.await;
 import dev.latchkey.LockListener.Change;
 import dev.latchkey.LockListener.End;
 import dev.latchkey.LockListener.Operation;
+import dev.latchkey.spi.Request;
 import dev.latchkey.store.InMemoryStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -287,8 +289,97 @@ class LockListenerTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockFactory.builder(store).owner(" "));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> LockFactory.builder(store).owner("x".repeat(101)));
-        LockFactory.builder("in-memory").owner("x".repeat(100)).build().close();
+                .isThrownBy(() -> LockFactory.builder(store).owner("half of a letter: \uD83D"));
+    }
+
+    /** All stores keep names of this length. */
+    @Test
+    void givenLongOwner_thenWhatStoresKeepIsTheLimit() {
+        String longest = "\u00fc".repeat(Request.MAX_OWNER_BYTES / 2);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockFactory.builder(store).owner(longest + "x"))
+                .withMessageContaining("at most 256 bytes")
+                .withMessageContaining("257 bytes");
+        LockFactory.builder("in-memory").owner(longest).build().close();
+    }
+
+    /** Whoever counts what begins and ends comes to the right numbers again. */
+    @Test
+    void givenMoreEventsThanAreKept_whenTheListenerReturns_thenEachBeginHasItsEndAndTheRestIsCounted() {
+        Counting counting = new Counting();
+        int cycles = 40_000;
+        try (LockFactory other = LockFactory.builder(store).listener(counting).build()) {
+            Lock early = other.createLock("early", TTL);
+            assertThat(early.tryAcquire()).isTrue();
+            Lock lock = other.createLock("orders", TTL);
+            for (int i = 0; i < cycles; i++) {
+                assertThat(lock.tryAcquire()).isTrue();
+                assertThat(lock.release()).isTrue();
+            }
+            Lock late = other.createLock("late", TTL);
+            assertThat(late.tryAcquire()).isTrue();
+            assertThat(early.release()).isTrue();
+
+            counting.gate.countDown();
+            await().until(() -> counting.dropped.get() > 0);
+            assertThat(late.release()).isTrue();
+
+            // Six for each cycle: acquiring, acquired, held, released, and two calls to the store.
+            long all = 6L * (cycles + 2);
+            await().until(() -> counting.heard.get() + counting.dropped.get() == all);
+            assertThat(counting.dropped.get()).isGreaterThan(all - 101_000);
+            assertThat(counting.held.get()).isZero();
+            assertThat(counting.asking.get()).isZero();
+        }
+    }
+
+    /** Counts what is heard once its gate is open. */
+    private static final class Counting implements LockListener {
+
+        private final CountDownLatch gate = new CountDownLatch(1);
+        private final AtomicLong heard = new AtomicLong();
+        private final AtomicLong dropped = new AtomicLong();
+        private final AtomicLong held = new AtomicLong();
+        private final AtomicLong asking = new AtomicLong();
+
+        @Override
+        public void acquiring(Acquiring event) {
+            try {
+                gate.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            heard.incrementAndGet();
+            asking.incrementAndGet();
+        }
+
+        @Override
+        public void acquired(Acquired event) {
+            heard.incrementAndGet();
+            asking.decrementAndGet();
+        }
+
+        @Override
+        public void held(Held event) {
+            heard.incrementAndGet();
+            held.incrementAndGet();
+        }
+
+        @Override
+        public void released(Released event) {
+            heard.incrementAndGet();
+            held.decrementAndGet();
+        }
+
+        @Override
+        public void storeCalled(StoreCalled event) {
+            heard.incrementAndGet();
+        }
+
+        @Override
+        public void dropped(Dropped event) {
+            dropped.addAndGet(event.events());
+        }
     }
 
     private static final class Throwing implements LockListener {

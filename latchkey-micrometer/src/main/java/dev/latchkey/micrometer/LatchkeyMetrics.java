@@ -97,6 +97,11 @@ public final class LatchkeyMetrics implements LockListener {
         meters.storeCall(text(event.operation()), text(event.outcome())).record(event.duration());
     }
 
+    @Override
+    public void dropped(Dropped event) {
+        meters.dropped().increment(event.events());
+    }
+
     private Meters.Group group(String resource) {
         return meters.group(named(resource));
     }

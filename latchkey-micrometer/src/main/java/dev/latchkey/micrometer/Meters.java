@@ -1,5 +1,6 @@
 package dev.latchkey.micrometer;
 
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -15,10 +16,15 @@ final class Meters {
     private final Tags tags;
     private final ConcurrentMap<String, Group> groups = new ConcurrentHashMap<>();
     private final ConcurrentMap<TimerId, Timer> timers = new ConcurrentHashMap<>();
+    private final Counter dropped;
 
     Meters(MeterRegistry registry, String store) {
         this.registry = registry;
         this.tags = Tags.of("store", store);
+        this.dropped = Counter.builder("latchkey.events.dropped")
+                .description("Events that were not counted, because a listener did not return")
+                .tags(tags)
+                .register(registry);
     }
 
     /** What the locks of one group do now. */
@@ -42,6 +48,10 @@ final class Meters {
                 .tags(tags.and("group", name))
                 .register(registry);
         return group;
+    }
+
+    Counter dropped() {
+        return dropped;
     }
 
     Timer acquire(String group, String mode, String outcome) {

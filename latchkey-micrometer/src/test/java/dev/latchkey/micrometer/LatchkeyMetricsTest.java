@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.LockListener;
 import dev.latchkey.store.InMemoryStore;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -62,6 +63,20 @@ class LatchkeyMetricsTest {
         assertGauges(0, 0);
         assertThat(registry.getMeters().stream().map(Meter::getId).map(Object::toString))
                 .noneMatch(id -> id.contains("4711"));
+    }
+
+    @Test
+    void givenEventsWereDropped_thenTheyAreCounted() {
+        LatchkeyMetrics metrics =
+                LatchkeyMetrics.builder(registry).store("dropping").build();
+
+        metrics.dropped(new LockListener.Dropped(7));
+
+        assertThat(registry.get("latchkey.events.dropped")
+                        .tag("store", "dropping")
+                        .counter()
+                        .count())
+                .isEqualTo(7);
     }
 
     @Test

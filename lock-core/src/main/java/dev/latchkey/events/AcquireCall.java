@@ -41,6 +41,7 @@ public final class AcquireCall {
     static final AcquireCall UNHEARD = new AcquireCall();
 
     private final @Nullable EventQueue events;
+    private final boolean isBeginHeard;
     private final String resource;
     private final LockMode mode;
     private final long startNanos;
@@ -48,6 +49,7 @@ public final class AcquireCall {
 
     private AcquireCall() {
         this.events = null;
+        this.isBeginHeard = false;
         this.resource = "";
         this.mode = LockMode.EXCLUSIVE;
         this.startNanos = 0;
@@ -61,7 +63,7 @@ public final class AcquireCall {
         this.startNanos = System.nanoTime();
         this.recorded = FlightRecording.acquire();
         LockListener.Acquiring event = new LockListener.Acquiring(resource, mode);
-        events.add(listener -> listener.acquiring(event));
+        this.isBeginHeard = events.add(listener -> listener.acquiring(event));
     }
 
     /**
@@ -83,7 +85,7 @@ public final class AcquireCall {
         if (events != null) {
             Duration waited = ends(held, "acquired");
             LockListener.Acquired event = new LockListener.Acquired(resource, held, change, waited);
-            events.add(listener -> listener.acquired(event));
+            events.addEnd(isBeginHeard, listener -> listener.acquired(event));
         }
     }
 
@@ -96,7 +98,7 @@ public final class AcquireCall {
         if (events != null) {
             Duration waited = ends(mode, "conflicted");
             LockListener.Conflicted event = new LockListener.Conflicted(resource, mode, outcome.reason(), waited);
-            events.add(listener -> listener.conflicted(event));
+            events.addEnd(isBeginHeard, listener -> listener.conflicted(event));
         }
     }
 
@@ -109,7 +111,7 @@ public final class AcquireCall {
         if (events != null) {
             Duration waited = ends(mode, failure instanceof InterruptedException ? "interrupted" : "failed");
             LockListener.Failed event = new LockListener.Failed(resource, mode, failure, waited);
-            events.add(listener -> listener.failed(event));
+            events.addEnd(isBeginHeard, listener -> listener.failed(event));
         }
     }
 

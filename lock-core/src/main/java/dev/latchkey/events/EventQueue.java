@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,6 +15,9 @@ import org.slf4j.LoggerFactory;
 /**
  * What the listeners of a factory have not heard yet. They are told later, in the order of the events, by one thread: who adds
  * an event may hold guards, and does not wait for anybody.
+ *
+ * <p>If listeners do not return, events are dropped, but never one of two that belong together: what was told to begin is told to
+ * end, so that listeners who count come to the right numbers again.
  */
 final class EventQueue {
 
@@ -23,30 +27,57 @@ final class EventQueue {
 
     private final List<LockListener> listeners;
     private final Executor later;
+    private final Executor logger;
     private final Queue<Consumer<? super LockListener>> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
     private final AtomicBoolean isScheduled = new AtomicBoolean();
-    private final AtomicBoolean isDropTold = new AtomicBoolean();
+    private final AtomicLong dropped = new AtomicLong();
+    private final AtomicBoolean isFull = new AtomicBoolean();
 
-    EventQueue(List<LockListener> listeners, Executor later) {
+    EventQueue(List<LockListener> listeners, Executor later, Executor logger) {
         this.listeners = List.copyOf(listeners);
         this.later = later;
+        this.logger = logger;
     }
 
     boolean hasListeners() {
         return !listeners.isEmpty();
     }
 
-    void add(Consumer<? super LockListener> event) {
+    /** Returns whether listeners will hear of it: false if there are none, or it is dropped. */
+    boolean add(Consumer<? super LockListener> event) {
         if (!hasListeners()) {
-            return;
+            return false;
         }
-        if (queued.incrementAndGet() > LARGEST) {
-            queued.decrementAndGet();
+        if (queued.get() >= LARGEST) {
             drop();
-            return;
+            return false;
         }
+        addAnyway(event);
+        return true;
+    }
+
+    /**
+     * Adds the end of something. There are no more of these than of what has begun, so that they need no limit.
+     *
+     * @param isBeginHeard what {@link #add} has returned for its begin
+     */
+    void addEnd(boolean isBeginHeard, Consumer<? super LockListener> event) {
+        if (isBeginHeard) {
+            addAnyway(event);
+        } else if (hasListeners()) {
+            dropped.incrementAndGet();
+            scheduleOnce();
+        }
+    }
+
+    private void addAnyway(Consumer<? super LockListener> event) {
+        queued.incrementAndGet();
         queue.add(event);
+        scheduleOnce();
+    }
+
+    private void scheduleOnce() {
         if (!isScheduled.get() && isScheduled.compareAndSet(false, true)) {
             schedule();
         }
@@ -62,8 +93,10 @@ final class EventQueue {
     }
 
     private void drop() {
-        if (isDropTold.compareAndSet(false, true)) {
-            log.warn("lock.events_dropped undelivered={}: a LockListener does not return", LARGEST);
+        dropped.incrementAndGet();
+        if (isFull.compareAndSet(false, true)) {
+            logger.execute(
+                    () -> log.warn("lock.events_dropped undelivered={}: a LockListener does not return", LARGEST));
         }
     }
 
@@ -77,6 +110,17 @@ final class EventQueue {
                 deliver(event, listener);
             }
             event = queue.poll();
+        }
+        deliverDropped(dropped.getAndSet(0));
+    }
+
+    private void deliverDropped(long number) {
+        if (isFull.getAndSet(false)) {
+            log.warn("lock.events_dropped dropped={}: listeners hear again", number);
+        }
+        if (number > 0) {
+            LockListener.Dropped event = new LockListener.Dropped(number);
+            listeners.forEach(listener -> deliver(one -> one.dropped(event), listener));
         }
     }
 

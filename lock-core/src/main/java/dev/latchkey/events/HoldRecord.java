@@ -11,11 +11,13 @@ import org.jspecify.annotations.Nullable;
 public final class HoldRecord {
 
     private final EventQueue events;
+    private final boolean isBeginHeard;
     private final String resource;
     private final RecordedEvent.@Nullable Hold recorded;
 
-    HoldRecord(EventQueue events, String resource, LockMode mode) {
+    HoldRecord(EventQueue events, boolean isBeginHeard, String resource, LockMode mode) {
         this.events = events;
+        this.isBeginHeard = isBeginHeard;
         this.resource = resource;
         this.recorded = FlightRecording.hold(resource, mode);
     }
@@ -29,7 +31,7 @@ public final class HoldRecord {
     public void released(End end, Duration held) {
         ends(end.name());
         LockListener.Released event = new LockListener.Released(resource, end, held);
-        events.add(listener -> listener.released(event));
+        events.addEnd(isBeginHeard, listener -> listener.released(event));
     }
 
     /**
@@ -42,7 +44,7 @@ public final class HoldRecord {
         ends(reason.name());
         FlightRecording.lost(resource, reason, held);
         LockListener.Lost event = new LockListener.Lost(resource, reason, held);
-        events.add(listener -> listener.lost(event));
+        events.addEnd(isBeginHeard, listener -> listener.lost(event));
     }
 
     private void ends(String end) {

@@ -20,9 +20,10 @@ public final class LockEvents {
      *
      * @param listeners who hears of them
      * @param later runs a task soon, on a thread for that, and never two at once
+     * @param logger runs what writes the log, on another thread than the one that an event comes from
      */
-    public LockEvents(List<LockListener> listeners, Executor later) {
-        this.queue = new EventQueue(listeners, later);
+    public LockEvents(List<LockListener> listeners, Executor later, Executor logger) {
+        this.queue = new EventQueue(listeners, later, logger);
     }
 
     /**
@@ -73,8 +74,8 @@ public final class LockEvents {
      */
     public HoldRecord hold(String resource, LockMode mode) {
         LockListener.Held event = new LockListener.Held(resource, mode);
-        queue.add(listener -> listener.held(event));
-        return new HoldRecord(queue, resource, mode);
+        boolean isHeard = queue.add(listener -> listener.held(event));
+        return new HoldRecord(queue, isHeard, resource, mode);
     }
 
     /**
@@ -86,7 +87,7 @@ public final class LockEvents {
     public void renewed(String resource, Duration slack) {
         if (hasListeners()) {
             LockListener.Renewed event = new LockListener.Renewed(resource, slack);
-            queue.add(listener -> listener.renewed(event));
+            boolean unused = queue.add(listener -> listener.renewed(event));
         }
     }
 }

@@ -63,6 +63,6 @@ public final class StoreCall implements AutoCloseable {
             recorded.end(operation.name(), outcome.name());
         }
         LockListener.StoreCalled event = new LockListener.StoreCalled(operation, outcome, Duration.ofNanos(nanos));
-        events.add(listener -> listener.storeCalled(event));
+        boolean unused = events.add(listener -> listener.storeCalled(event));
     }
 }

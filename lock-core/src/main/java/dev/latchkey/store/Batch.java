@@ -88,7 +88,7 @@ final class Batch {
 
     int deleteAll(List<Key> keys) {
         return (int) keys.stream()
-                .filter(key -> stripeOf.apply(key.resource()).delete(key))
+                .filter(key -> stripeOf.apply(key.resource()).deleteNow(key))
                 .count();
     }
 }

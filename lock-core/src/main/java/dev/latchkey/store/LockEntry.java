@@ -74,6 +74,10 @@ final class LockEntry {
                     new ResourceHolders.Stake(own, request.owner(), now),
                     now);
         }
+        if (request.isDemotion()) {
+            // It claims the promotion, so that this is not given back. Else each cycle would add to what is kept.
+            own.stake().settle();
+        }
         LockMode mode = request.isDemotion() ? LockMode.SHARED : own.mode();
         OptionalLong fencingToken = mode == LockMode.SHARED ? OptionalLong.empty() : own.fencingToken();
         Grant kept = new Grant(mode, fencingToken, endOf(request, own, now), own.stake());
@@ -161,6 +165,11 @@ final class LockEntry {
         Optional<CompletableFuture<LossReason>> ended = grants.removeForced(fencingToken, now);
         serve(now);
         return ended;
+    }
+
+    /** Returns what tells the Locks over a key that its hold was ended by force; empty if it was not. */
+    Optional<CompletableFuture<LossReason>> forced(Key key) {
+        return grants.forced(key);
     }
 
     /** Joins the queue; false for a promoter when another waits already. */
@@ -251,7 +260,7 @@ final class LockEntry {
     }
 
     boolean wasOverAt(long then) {
-        return queue.isEmpty() && grants.areOverAt(then);
+        return queue.isEmpty() && grants.areOverAt(then) && !grants.isRememberedAt(then);
     }
 
     private void wakeHead() {

@@ -26,23 +26,33 @@ final class ResourceHolders {
 
     private static final Response.Lost TAKEN_OVER = new Response.Lost(LossReason.TAKEN_OVER);
     private static final Response.Lost RELEASED = new Response.Lost(LossReason.RELEASED_ELSEWHERE);
+    private static final Response.Lost FORCED = new Response.Lost(LossReason.FORCED);
+
+    /** How long it is remembered that a hold was ended by force: its holder was told, and may ask at that moment. */
+    private static final long REMEMBERED_NANOS = Duration.ofMinutes(1).toNanos();
 
     /**
      * How many were told of one hold, since several Locks over one key may wait for it, and what the key held before; who was
-     * granted it, when, and how its end by force is told.
+     * granted it, when, and how its end by force is told: to all Locks over the key, whichever of them has promoted it.
      */
     static final class Stake {
 
-        private final @Nullable Grant before;
+        private @Nullable Grant before;
         private final String owner;
         private final long sinceNanos;
-        private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
+        private final CompletableFuture<LossReason> lost;
         private int told;
 
         Stake(@Nullable Grant before, String owner, long now) {
             this.before = before;
             this.owner = owner;
             this.sinceNanos = now;
+            this.lost = before == null ? new CompletableFuture<>() : before.stake().lost;
+        }
+
+        /** Nobody gives it back any more, and what was before it is not kept. */
+        void settle() {
+            before = null;
         }
     }
 
@@ -66,7 +76,13 @@ final class ResourceHolders {
         }
     }
 
+    /** The end of a hold by force. */
+    private record Forced(CompletableFuture<LossReason> lost, long atNanos) {}
+
     private final Map<String, Grant> byToken = new HashMap<>(4);
+
+    /** The holds that were ended by force not long ago, by token; null if none was. */
+    private @Nullable Map<String, Forced> forced;
 
     @Nullable Grant live(Key key, long now) {
         Grant own = byToken.get(key.token());
@@ -75,6 +91,9 @@ final class ResourceHolders {
 
     Response.Granted put(Key key, Grant grant, long now) {
         byToken.put(key.token(), grant);
+        if (forced != null) {
+            forced.remove(key.token());
+        }
         return grant.answer(now);
     }
 
@@ -113,8 +132,23 @@ final class ResourceHolders {
                 .filter(entry -> entry.getValue().isLive(now))
                 .filter(entry -> entry.getValue().fencingToken().equals(OptionalLong.of(fencingToken)))
                 .findFirst();
-        found.ifPresent(entry -> byToken.remove(entry.getKey()));
+        found.ifPresent(entry -> {
+            byToken.remove(entry.getKey());
+            remember(entry.getKey(), new Forced(entry.getValue().stake().lost, now));
+        });
         return found.map(entry -> entry.getValue().stake().lost);
+    }
+
+    private void remember(String token, Forced end) {
+        Map<String, Forced> all = forced == null ? new HashMap<>(4) : forced;
+        all.values().removeIf(earlier -> end.atNanos() - earlier.atNanos() > REMEMBERED_NANOS);
+        all.put(token, end);
+        forced = all;
+    }
+
+    /** Returns what tells the Locks over a key that its hold was ended by force; empty if it was not. */
+    Optional<CompletableFuture<LossReason>> forced(Key key) {
+        return Optional.ofNullable(forced).map(all -> all.get(key.token())).map(Forced::lost);
     }
 
     void removeEnded(long now) {
@@ -137,6 +171,9 @@ final class ResourceHolders {
     Response lost(Key key, @Nullable Grant own, long now) {
         if (own != null) {
             return RELEASED;
+        }
+        if (forced(key).isPresent()) {
+            return FORCED;
         }
         boolean isTaken = byToken.entrySet().stream()
                 .anyMatch(entry ->
@@ -165,11 +202,16 @@ final class ResourceHolders {
     }
 
     boolean isEmpty() {
-        return byToken.isEmpty();
+        return byToken.isEmpty() && forced == null;
     }
 
     boolean areOverAt(long then) {
         return lives(then).findAny().isEmpty();
+    }
+
+    /** Whether somebody may still have to be told then how a hold has ended. */
+    boolean isRememberedAt(long then) {
+        return forced != null && forced.values().stream().anyMatch(end -> end.atNanos() - then > 0);
     }
 
     private Stream<Grant> lives(long now) {

@@ -151,6 +151,15 @@ final class Stripe {
     }
 
     boolean delete(Key key) {
+        boolean wasHolder = deleteNow(key);
+        if (!wasHolder) {
+            tellIfForced(key);
+        }
+        return wasHolder;
+    }
+
+    /** As {@link #delete}, for a caller that is in the guard, and tells nobody. */
+    boolean deleteNow(Key key) {
         guard.lock();
         try {
             LockEntry room = rooms.get(key.resource());
@@ -166,10 +175,33 @@ final class Stripe {
     }
 
     Optional<Response.Granted> find(Key key) {
+        Optional<Response.Granted> found = findNow(key);
+        if (found.isEmpty()) {
+            tellIfForced(key);
+        }
+        return found;
+    }
+
+    private Optional<Response.Granted> findNow(Key key) {
         guard.lock();
         try {
             LockEntry room = rooms.get(key.resource());
             return room == null ? Optional.empty() : room.find(key, System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Whoever ended the hold may not have come to tell it yet, and the answer to the caller does not say why it is gone. */
+    private void tellIfForced(Key key) {
+        forced(key).ifPresent(lost -> lost.complete(LossReason.FORCED));
+    }
+
+    private Optional<CompletableFuture<LossReason>> forced(Key key) {
+        guard.lock();
+        try {
+            LockEntry room = rooms.get(key.resource());
+            return room == null ? Optional.empty() : room.forced(key);
         } finally {
             guard.unlock();
         }

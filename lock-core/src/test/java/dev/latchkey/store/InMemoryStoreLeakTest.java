@@ -8,6 +8,7 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Arrays;
@@ -79,5 +80,21 @@ class InMemoryStoreLeakTest {
         store.close();
 
         assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void givenHoldsEndedByForce_whenTheirRetentionIsOver_thenTheyAreForgotten() {
+        InMemoryStore forgetful = new InMemoryStore(Duration.ZERO);
+
+        for (int i = 0; i < 100_000; i++) {
+            Request request =
+                    new Request(Key.of("resource " + i), LockMode.EXCLUSIVE, Duration.ofDays(1), RetryIntent.ONCE);
+            Response.Granted granted = (Response.Granted) forgetful.save(request);
+            assertThat(forgetful.forceRelease(
+                            "resource " + i, granted.fencingToken().orElseThrow()))
+                    .isTrue();
+        }
+
+        assertThat(forgetful.size()).isLessThan(50_000);
     }
 }

@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -144,6 +149,32 @@ class LockEntryTest {
         room.leaveWithNothing(promoter, NOW);
 
         assertThat(room.find(key, NOW).orElseThrow().mode()).isEqualTo(LockMode.EXCLUSIVE);
+    }
+
+    /** A hold may last for years, and change its mode each second. */
+    @Test
+    void givenPromotedAndDemotedAgain_thenNothingIsKeptOfTheFirstTime() {
+        assertThat(room.save(request(key, LockMode.SHARED, SHORT), NOW)).isInstanceOf(Response.Granted.class);
+        List<WeakReference<String>> names = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            String name = "owner " + i;
+            names.add(new WeakReference<>(name));
+            Response promoted = room.save(named(held(), LockMode.EXCLUSIVE, name), NOW);
+            Optional<Key.Held> claim =
+                    Optional.of(new Key.Held(LockMode.EXCLUSIVE, ((Response.Granted) promoted).fencingToken()));
+            Response demoted = room.save(named(key.claiming(claim), LockMode.SHARED, name), NOW);
+            assertThat(((Response.Granted) demoted).mode()).isEqualTo(LockMode.SHARED);
+        }
+
+        Awaitility.await("the first promotion is forgotten").until(() -> {
+            System.gc();
+            return names.get(0).get() == null;
+        });
+        assertThat(room.holders(NOW)).hasSize(1);
+    }
+
+    private static Request named(Key key, LockMode mode, String owner) {
+        return new Request(key, mode, SHORT, RetryIntent.ONCE, LeaseChange.EXTEND, owner);
     }
 
     private Waiter waiting(Key waits, LockMode mode) {

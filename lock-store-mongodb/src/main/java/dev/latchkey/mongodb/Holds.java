@@ -120,6 +120,12 @@ final class Holds {
         return documents.release(key, RuleArguments.of(key, retention).applied(Rules.delete()));
     }
 
+    boolean forceRelease(String resource, long fencingToken) {
+        List<BsonDocument> stages =
+                RuleArguments.of(Key.of(resource), retention).applied(Rules.end());
+        return documents.end(resource, fencingToken, stages);
+    }
+
     List<Holder> holders(String resource) {
         return documents.read(resource).map(LockDocument::holders).orElse(List.of());
     }

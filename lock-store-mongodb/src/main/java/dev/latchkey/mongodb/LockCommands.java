@@ -26,6 +26,7 @@ import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
@@ -133,6 +134,23 @@ final class LockCommands {
                 new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
         return calls.once(
                         key.resource(), () -> Optional.ofNullable(collection.findOneAndUpdate(filter, stages, options)))
+                .isPresent();
+    }
+
+    /**
+     * Removes the exclusive holder with a fencing token from the document on the server, if its lease is not over.
+     *
+     * @return whether it was in it
+     */
+    boolean end(String resource, long fencingToken, List<BsonDocument> stages) {
+        BsonDocument filter = byName(resource)
+                .append(Fields.FORMAT, new BsonInt32(Fields.FORMAT_1))
+                .append(Fields.TOKEN, new BsonDocument("$ne", BsonNull.VALUE))
+                .append(Fields.FENCING_TOKEN, new BsonInt64(fencingToken))
+                .append("$expr", Conditions.isLive());
+        FindOneAndUpdateOptions options =
+                new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
+        return calls.once(resource, () -> Optional.ofNullable(collection.findOneAndUpdate(filter, stages, options)))
                 .isPresent();
     }
 

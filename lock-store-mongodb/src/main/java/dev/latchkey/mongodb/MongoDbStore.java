@@ -7,6 +7,7 @@ import com.mongodb.client.MongoDatabase;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexStore;
 import dev.latchkey.spi.ListingStore;
@@ -51,7 +52,8 @@ import org.bson.BsonDocument;
  *
  * <p>Thread-safe.
  */
-public final class MongoDbStore implements ExpiringStore, SharedStore, ListingStore, NotifyingStore, IndexStore {
+public final class MongoDbStore
+        implements ExpiringStore, SharedStore, ListingStore, ForceReleaseStore, NotifyingStore, IndexStore {
 
     private final DriverCalls calls;
     private final Holds holds;
@@ -164,6 +166,12 @@ public final class MongoDbStore implements ExpiringStore, SharedStore, ListingSt
     @Override
     public ResourcePage list(String prefix, Optional<String> after, int limit) {
         return listing.page(prefix, after, limit);
+    }
+
+    /** {@inheritDoc} The holder learns of it by its next renewal, as of a lease that is over. */
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        return holds.forceRelease(resource, fencingToken);
     }
 
     @Override

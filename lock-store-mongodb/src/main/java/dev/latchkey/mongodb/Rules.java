@@ -58,6 +58,8 @@ final class Rules {
     private static final BsonDocument DELETE =
             bytes(cond(Conditions.ownToken(), Changes.withoutWriter(), Changes.withoutReader()));
 
+    private static final BsonDocument END = bytes(Changes.withoutWriter());
+
     private final Claim claim;
     private final RetryIntent retryIntent;
     private final LeaseChange leaseChange;
@@ -80,6 +82,11 @@ final class Rules {
     /** Releases what the key holds, or held last. */
     static BsonDocument delete() {
         return DELETE;
+    }
+
+    /** Ends the exclusive hold, whoever has it. */
+    static BsonDocument end() {
+        return END;
     }
 
     private static BsonDocument rule(Wish wish, Request request) {

@@ -16,6 +16,7 @@ import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
+import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
@@ -53,6 +54,7 @@ class MongoDbStoreIT
                 SharedFencingContract,
                 InspectableStoreContract,
                 ListingStoreContract,
+                ForceReleaseStoreContract,
                 IndexStoreContract,
                 TreeCrashContract,
                 TreeLeaseContract,
@@ -95,6 +97,11 @@ class MongoDbStoreIT
     @Override
     public List<MongoDbServer> startServers() {
         return List.of(MongoDbServer.start());
+    }
+
+    @Override
+    public int forceReleaseRaces() {
+        return 10_000;
     }
 
     /** The name of the process is all that is kept. */

@@ -18,9 +18,11 @@ final class AsyncRequests {
 
     private final ScriptRunner server;
     private final Requests requests;
+    private final Releases releases;
     private final CommandTimeouts limit;
 
-    AsyncRequests(ScriptRunner server, Requests requests) {
+    AsyncRequests(ScriptRunner server, Requests requests, Releases releases) {
+        this.releases = releases;
         this.server = server;
         this.requests = requests;
         this.limit = new CommandTimeouts(server.limit());
@@ -34,7 +36,7 @@ final class AsyncRequests {
     }
 
     CompletableFuture<Boolean> delete(Key key, Supplier<Boolean> waiting) {
-        return send(requests.release(key), (sent, reply) -> reply.get(0) == 1, waiting);
+        return send(requests.release(key), (sent, reply) -> releases.wasOurs(key, reply), waiting);
     }
 
     private <T> CompletableFuture<T> send(

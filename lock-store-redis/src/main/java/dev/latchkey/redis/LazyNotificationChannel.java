@@ -57,6 +57,11 @@ final class LazyNotificationChannel {
                 : opening.begin().thenCompose(open -> open.listen(resource)).exceptionally(this::unavailable);
     }
 
+    /** Subscribes to messages that are about no waiter; fails if the server cannot be reached or does not allow it. */
+    CompletableFuture<?> listen() {
+        return opening.begin().thenCompose(NotificationChannel::listen);
+    }
+
     /**
      * Opens the channel again if it is open, because commands may go to another server now. All waiters then ask, because
      * messages may have been missed.

@@ -36,6 +36,13 @@ interface NotificationChannel {
      */
     CompletableFuture<Push> listen(String resource);
 
+    /**
+     * Subscribes to messages that are about no waiter, until the channel is closed.
+     *
+     * @return completes when they arrive; fails as {@link #listen(String)}
+     */
+    CompletableFuture<?> listen();
+
     /** Moves the subscription if the slot of the resource has moved to another server. Called with each poll. */
     default void check(String resource) {}
 

@@ -21,6 +21,9 @@ final class OwnerNames {
     /** More would not fit into the entry, and each new one costs a request. */
     private static final int MOST_NAMES = 16;
 
+    private static final Duration PAUSE = Duration.ofMillis(100);
+    private static final int MOST_TRIES = 10;
+
     private final ScriptRunner server;
     private final Requests requests;
     private final String inbox;
@@ -61,17 +64,32 @@ final class OwnerNames {
             owners.add(owner);
         }
         writeAgainNanos = System.nanoTime() + WRITE_AGAIN_NANOS;
+        send(0);
+    }
+
+    private synchronized void send(int failures) {
+        String all = bounded(String.join(", ", owners));
         try {
-            var unused = server.send(requests.who(inbox, bounded(String.join(", ", owners)), KEEP_MILLIS))
+            var unused = server.send(requests.who(inbox, all, KEEP_MILLIS))
                     .answer()
                     .orTimeout(server.limit().toNanos(), TimeUnit.NANOSECONDS)
                     .whenComplete((reply, failure) -> {
                         if (failure != null) {
-                            tryAgainLater();
+                            failed(failure, failures + 1);
                         }
                     });
         } catch (LockStorageException e) {
             // What was sent before it fails as well, and says so.
+            tryAgainLater();
+        }
+    }
+
+    /** In a cluster the entry is on a server of its own, and the driver refuses what is sent while it connects to that. */
+    private void failed(Throwable failure, int failures) {
+        boolean isRetried = Failures.isPassing(failure)
+                && failures < MOST_TRIES
+                && server.link().later(PAUSE.multipliedBy(failures), () -> send(failures));
+        if (!isRetried) {
             tryAgainLater();
         }
     }

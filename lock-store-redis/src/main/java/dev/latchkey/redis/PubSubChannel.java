@@ -77,6 +77,11 @@ final class PubSubChannel extends RedisPubSubAdapter<String, String>
     }
 
     @Override
+    public CompletableFuture<?> listen() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
     public void leave(String resource) {}
 
     @Override

@@ -80,6 +80,7 @@ public final class RedisStore
     private final AsyncRequests async;
     private final Refreshes refreshes;
     private final Batches batches;
+    private final ForcedReleaseWatch watch;
     private final OwnerNames owners;
     private final Inspection inspection;
 
@@ -101,14 +102,16 @@ public final class RedisStore
         owners = new OwnerNames(server, requests, inboxName);
         inspection = new Inspection(server, requests, new Keyspace(server, names));
         BatchRequests batchRequests = new BatchRequests(names, options.retention(), connections.isOneServer());
-        waiters = new WaiterRegistry(server, inboxName);
+        ForcedReleases forced = new ForcedReleases(names);
+        waiters = new WaiterRegistry(server, inboxName, forced);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
         }
         replicas = options.replicas(server);
-        releases = new Releases(server, requests, waiters);
-        async = new AsyncRequests(server, requests);
+        watch = new ForcedReleaseWatch(server, requests, inbox, forced);
+        releases = new Releases(server, requests, waiters, forced);
+        async = new AsyncRequests(server, requests, releases);
         refreshes = new Refreshes(server, requests, replicas);
         batches = new Batches(batchRequests, server, replicas);
     }
@@ -161,14 +164,14 @@ public final class RedisStore
     private Response saved(Request request, ScriptRunner.Sent sent) {
         owners.use(request);
         Response response = ReplyParser.response(server.answer(sent), request, sent.sinceNanos());
-        return replicas.acknowledged(sent, response);
+        return watch.watched(request, replicas.acknowledged(sent, response));
     }
 
     @Override
     public CompletionStage<Response> saveAsync(Request request, long proposal) {
         CompletionStage<Response> answer = async.save(request, proposal, () -> save(request, proposal));
         owners.use(request);
-        return answer;
+        return answer.thenApply(response -> watch.watched(request, response));
     }
 
     @Override
@@ -207,7 +210,9 @@ public final class RedisStore
             owners.use(request);
             response = acquire.await();
         }
-        return replicas.areWanted() && response instanceof Response.Granted ? written(request) : response;
+        return replicas.areWanted() && response instanceof Response.Granted
+                ? written(request)
+                : watch.watched(request, response);
     }
 
     /**
@@ -223,7 +228,7 @@ public final class RedisStore
         ScriptRunner.Sent sent = server.send(requests.refresh(request));
         owners.use(request);
         Response response = ReplyParser.refreshed(server.answer(sent), request, sent.sinceNanos());
-        return replicas.acknowledged(sent, response);
+        return watch.watched(request, replicas.acknowledged(sent, response));
     }
 
     /** {@inheritDoc} All requests are sent before the store waits for the first answer. */
@@ -236,7 +241,7 @@ public final class RedisStore
     public List<RefreshResult> refreshAll(List<Request> all, Duration within) {
         List<RefreshResult> results = refreshes.all(all, within);
         all.forEach(owners::use);
-        return results;
+        return watch.watched(all, results);
     }
 
     @Override
@@ -253,7 +258,7 @@ public final class RedisStore
     @Override
     public Optional<Response.Granted> find(Key key) {
         ScriptRunner.Sent sent = server.send(requests.find(key));
-        return ReplyParser.found(server.answer(sent), sent.sinceNanos());
+        return watch.found(key, server.answer(sent), sent.sinceNanos());
     }
 
     /** {@inheritDoc} Also returns false if the number is more than ten years ahead of the server's clock. */
@@ -295,7 +300,10 @@ public final class RedisStore
         return inspection.list(prefix, after, limit);
     }
 
-    /** {@inheritDoc} The holder learns of it by its next renewal. */
+    /**
+     * {@inheritDoc} Here the store that acquired the hold is sent a message. Whoever has not got it, as with a key that another
+     * process has acquired, learns of it by its next renewal.
+     */
     @Override
     public boolean forceRelease(String resource, long fencingToken) {
         return fencingToken > 0

@@ -9,9 +9,13 @@ final class Releases {
 
     private final ScriptRunner server;
     private final Requests requests;
-    private final WaiterRegistry waiters;
+    private static final int FORCED = -1;
 
-    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters) {
+    private final WaiterRegistry waiters;
+    private final ForcedReleases forced;
+
+    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters, ForcedReleases forced) {
+        this.forced = forced;
         this.server = server;
         this.requests = requests;
         this.waiters = waiters;
@@ -19,9 +23,18 @@ final class Releases {
 
     /** Returns whether the key held the lock. */
     boolean release(Key key) {
-        return waiters.wasGrantedInTurn(key.token())
-                ? handOff(key)
-                : server.ask(requests.release(key)).get(0) == 1;
+        return waiters.wasGrantedInTurn(key.token()) ? handOff(key) : wasOurs(key, server.ask(requests.release(key)));
+    }
+
+    /** Reads the reply to a release. */
+    boolean wasOurs(Key key, List<Long> reply) {
+        long code = reply.get(0);
+        if (code == FORCED) {
+            forced.happened(key);
+        } else {
+            forced.released(key);
+        }
+        return code == 1;
     }
 
     /** Releases what others probably wait for. The reply says which waiters of this store were granted it. */
@@ -30,7 +43,7 @@ final class Releases {
             ScriptRunner.Sent sent = server.send(requests.handOff(key, waiters.id()));
             List<Long> reply = server.answer(sent);
             waiters.handedOver(reply, sent.sinceNanos());
-            boolean wasOurs = reply.get(0) == 1;
+            boolean wasOurs = wasOurs(key, reply);
             if (!wasOurs) {
                 // The driver may have repeated the command. Then the reply that said who was granted it is lost.
                 waiters.askAgain();

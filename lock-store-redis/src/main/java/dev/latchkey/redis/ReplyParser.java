@@ -16,6 +16,7 @@ final class ReplyParser {
 
     private static final int CONFLICT = -1;
     private static final int OTHER_PROMOTER = -2;
+    private static final int LOST = -3;
 
     private ReplyParser() {}
 
@@ -46,12 +47,17 @@ final class ReplyParser {
     }
 
     static Optional<Response.Granted> found(List<Long> reply, long sinceNanos) {
-        if (reply.isEmpty()) {
+        if (reply.isEmpty() || reply.get(0) == LOST) {
             return Optional.empty();
         }
         long fence = reply.get(0);
         LockMode mode = fence == 0 ? LockMode.SHARED : LockMode.EXCLUSIVE;
         return Optional.of(granted(mode, fence, sinceNanos, Duration.of(reply.get(1), ChronoUnit.MICROS)));
+    }
+
+    /** Whether the reply to a find says that the hold was ended by force. */
+    static boolean isForced(List<Long> reply) {
+        return reply.size() == 2 && reply.get(0) == LOST && reason(reply.get(1)) == LossReason.FORCED;
     }
 
     static Response.Granted granted(LockMode mode, long fence, long sinceNanos, Duration ttl) {
@@ -67,6 +73,11 @@ final class ReplyParser {
     }
 
     static LossReason reason(long why) {
-        return why == 2 ? LossReason.TAKEN_OVER : why == 3 ? LossReason.RELEASED_ELSEWHERE : LossReason.EXPIRED;
+        return switch ((int) why) {
+            case 2 -> LossReason.TAKEN_OVER;
+            case 3 -> LossReason.RELEASED_ELSEWHERE;
+            case 4 -> LossReason.FORCED;
+            default -> LossReason.EXPIRED;
+        };
     }
 }

@@ -134,6 +134,17 @@ final class ShardedPubSubChannel extends RedisClusterPubSubAdapter<String, Strin
         }
     }
 
+    /** {@inheritDoc} Such messages are rare, so that each server may pass them on to all others. */
+    @Override
+    public CompletableFuture<?> listen() {
+        return connection.async().subscribe(names.channel(id)).toCompletableFuture();
+    }
+
+    @Override
+    public void message(RedisClusterNode from, String channel, String text) {
+        waiters.message(text);
+    }
+
     @Override
     public void leave(String resource) {
         guard.lock();

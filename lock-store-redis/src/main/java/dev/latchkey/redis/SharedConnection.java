@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -161,6 +162,25 @@ final class SharedConnection implements RedisConnectionStateListener {
 
     boolean isConnected() {
         return connection.there() != null;
+    }
+
+    /**
+     * Runs something after a pause, on a thread of the driver: it must not wait.
+     *
+     * @return false if the store is not connected, and it does not run
+     */
+    boolean later(Duration pause, Runnable task) {
+        StatefulConnection<byte[], byte[]> open = connection.there();
+        if (open == null) {
+            return false;
+        }
+        try {
+            var unused =
+                    open.getResources().eventExecutorGroup().schedule(task, pause.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
     }
 
     private StatefulConnection<byte[], byte[]> open(String resource) {

@@ -29,15 +29,18 @@ final class WaiterRegistry {
 
     private final ScriptRunner server;
     private final String id;
+    private final ForcedReleases forced;
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
     private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
     private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
 
-    WaiterRegistry(ScriptRunner server, String id) {
+    /** @param forced what is told of holds that were ended by force */
+    WaiterRegistry(ScriptRunner server, String id, ForcedReleases forced) {
         this.server = server;
         this.id = id;
+        this.forced = forced;
     }
 
     /** The last part of the channels that messages to this store arrive in. */
@@ -111,8 +114,16 @@ final class WaiterRegistry {
         return contended.remove(token) != null;
     }
 
-    /** Handles {@code <attempt> <want> <us> <ttl ms> <fence>}, a grant, and {@code <attempt> ?}, which says to ask again. */
+    /**
+     * Handles {@code <attempt> <want> <us> <ttl ms> <fence>}, a grant; {@code <attempt> ?}, which says to ask again; and
+     * {@code <attempt> ! <fence> <key>}, the end of a hold by force, which is about no waiter.
+     */
     void message(String text) {
+        String[] end = text.split(" ", 4);
+        if (end.length == 4 && end[1].equals("!")) {
+            forced.message(end[2], end[3]);
+            return;
+        }
         String[] parts = text.split(" ", -1);
         Entry entry = waiting.get(parts[0]);
         if (entry != null && parts.length == 2 && parts[1].equals("?")) {

@@ -35,7 +35,7 @@ want = string.lower(want)
 -- A demotion whose answer was lost finds the shared hold that it has made.
 local is_true = own and (claim == '-' or (state.fence == claim and (state.mode == 'X' or want == 's')))
 if claimed and not is_true then
-  return lost(state, own, others, claim)
+  return lost(state, own, others, claim, token)
 end
 
 if is_used_up(state, own, want) then

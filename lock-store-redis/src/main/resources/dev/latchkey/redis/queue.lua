@@ -1,6 +1,6 @@
 -- The queue of a resource, and the messages to its waiters.
 --@ takes STATE, QUEUE, BEATS, digits, seek, patience, fence, is_used_up, grant
---@ gives waiter, fresh, deaf, wake, look_up_the_queue, leave_out, hasten, serve
+--@ gives tell, waiter, fresh, deaf, wake, look_up_the_queue, leave_out, hasten, serve
 
 -- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
 -- the next pass.

@@ -14,7 +14,7 @@ local state = read(raw, clock())
 local own, others = seek(state, ARGV[1])
 local claim = ARGV[4]
 if not own or (tonumber(claim) and not (state.mode == 'X' and state.fence == claim)) then
-  return lost(state, own, others, claim)
+  return lost(state, own, others, claim, ARGV[1])
 end
 
 local ends = own.ends

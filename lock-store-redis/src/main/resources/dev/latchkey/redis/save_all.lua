@@ -50,7 +50,7 @@ local function judge(entry)
   local is_true = own
     and (entry.claim == '-' or (state.fence == entry.claim and (state.mode == 'X' or entry.want == 's')))
   if entry.claimed and not is_true then
-    entry.why = lost(state, own, others, entry.claim)[2]
+    entry.why = lost(state, own, others, entry.claim, entry.token)[2]
   elseif own then
     entry.blocked = state.mode == 'S' and entry.want == 'x' and others > 0
   else

@@ -2,7 +2,7 @@
 -- The short ways come before this file, because defining its functions takes longer than all that a free lock needs.
 --@ takes LAST_FENCE
 --@ gives STATE, QUEUE, QUEUE_TTL, BEATS, FOREIGN, digits, read, write, write_released, seek, forget, patience, lease, fence, rely
---@ gives know, is_used_up, grant, turn_to, lost
+--@ gives know, is_used_up, grant, turn_to, lost, is_forced
 --
 -- KEYS[1]   the state of a resource, a string:
 --             L1 <mode> <flag> ' ' <fence> { ' ' <token>:<start us>:<lease ms>:<attempt>[:<who>[:<since us>]] }
@@ -14,6 +14,7 @@
 --             since    when it was granted, if not at the start of the lease
 --             ^ after the attempts: they promoted a shared hold; and after that the attempts which rely on it, if it may be undone
 --           An expired hold stays until the next grant, so that a late release learns whether another hold came between.
+--           A token behind ! is that of the hold that was last ended by force, at the start of its lease of 0 ms.
 -- KEYS[1]:q the queue, a sorted set of '<token> <attempt> <want> <ttl ms> <poll ms> <push>' by ticket, the time of the
 --           first request; a waiting promoter has ticket 1
 --             want   x exclusive, s shared, p exclusive with the shared hold it has
@@ -23,6 +24,8 @@
 
 local STATE, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':q', KEYS[1] .. ':h'
 local QUEUE_TTL = 60000
+-- How long it is remembered that a hold was ended by force, in microseconds.
+local FORCED_TTL = 600000000
 -- The length of the names of attempts from which on no more are noted, and none may undo the hold.
 local LONGEST_ATTEMPTS = 100
 local FOREIGN = 'FOREIGN the value of this key is not a lock'
@@ -44,6 +47,8 @@ local function read(raw, at)
       hold.since = since ~= '' and since or us
       if hold.ends > tonumber(at) then
         state.live[#state.live + 1], state.by[token] = hold, hold
+      elseif string.sub(token, 1, 1) == '!' then
+        state.forced = state.at - us < FORCED_TTL and hold or nil
       else
         state.expired[#state.expired + 1] = hold
       end
@@ -71,6 +76,9 @@ local function write(state, retention)
       end
       keep = math.max(keep, math.ceil((hold.ends - state.at) / 1000) + after)
     end
+  end
+  if state.forced then
+    text[#text + 1] = ' ' .. state.forced.token .. ':' .. state.forced.us .. ':0:0'
   end
   if retention then
     return redis.pcall('SET', STATE, table.concat(text), 'PX', digits(math.max(1, keep)))
@@ -188,10 +196,18 @@ local function turn_to(key)
   STATE, QUEUE, BEATS = key, key .. ':q', key .. ':h'
 end
 
--- Why a claimed hold is not there: 1 expired, 2 taken over, 3 released elsewhere.
-local function lost(state, own, others, claim)
+-- Whether the hold of a token was ended by force, as far as that is remembered.
+local function is_forced(state, token)
+  return state.forced and state.forced.token == '!' .. token
+end
+
+-- Why a claimed hold is not there: 1 expired, 2 taken over, 3 released elsewhere, 4 ended by force.
+local function lost(state, own, others, claim, token)
   if own then
     return { -3, 3 }
+  end
+  if is_forced(state, token) then
+    return { -3, 4 }
   end
   if others > 0 or (tonumber(claim) and state.fence and state.fence > claim) then
     return { -3, 2 }

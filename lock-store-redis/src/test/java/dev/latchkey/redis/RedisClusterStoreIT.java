@@ -55,9 +55,8 @@ class RedisClusterStoreIT extends OnACluster
         return new RedisStore.Provider().open(cluster.dsn() + "?prefix=" + UUID.randomUUID() + ":");
     }
 
-    /** The name is kept on one master, and was not yet seen from the others. */
     @Override
-    public boolean showsOwners() {
-        return false;
+    public boolean tellsAtOnce() {
+        return true;
     }
 }

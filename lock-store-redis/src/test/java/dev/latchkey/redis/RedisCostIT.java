@@ -55,6 +55,7 @@ class RedisCostIT extends WithAStore {
         Lock holder = locks.createLock("asked for", LONG_TTL);
         Lock other = locks.createLock("asked for", LONG_TTL);
         assertThat(holder.tryAcquire()).isTrue();
+        awaitSubscribed();
         askAndTry(holder, other);
         server.call("CONFIG", "RESETSTAT");
 
@@ -73,7 +74,9 @@ class RedisCostIT extends WithAStore {
     @Test
     void givenTenThousandAreHeld_whenListed_thenOneScriptForEachAndSomeScans() {
         int held = 10_000;
-        for (int i = 0; i < held; i++) {
+        assertThat(locks.createLock("one of many 0", LONG_TTL).tryAcquire()).isTrue();
+        awaitSubscribed();
+        for (int i = 1; i < held; i++) {
             assertThat(locks.createLock("one of many " + i, LONG_TTL).tryAcquire())
                     .isTrue();
         }
@@ -169,6 +172,14 @@ class RedisCostIT extends WithAStore {
         } finally {
             executor.shutdownNow();
         }
+    }
+
+    /** What is held for a while has the store subscribe, once, and ask once for each hold. */
+    private void awaitSubscribed() {
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() ->
+                        server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found && !found.isEmpty());
     }
 
     private static long connections() {

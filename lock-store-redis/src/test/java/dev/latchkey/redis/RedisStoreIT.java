@@ -64,6 +64,11 @@ class RedisStoreIT
         return 10_000;
     }
 
+    @Override
+    public boolean tellsAtOnce() {
+        return true;
+    }
+
     @BeforeEach
     void open() {
         store = new RedisStore.Provider().open(dsn());

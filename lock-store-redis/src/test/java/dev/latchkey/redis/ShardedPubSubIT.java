@@ -39,7 +39,10 @@ class ShardedPubSubIT extends OnACluster {
         client = RedisClusterClient.create(addresses);
         connection = client.connectPubSub();
         Failures failures = new Failures("the cluster", NAMES);
-        waiters = new WaiterRegistry(new ScriptRunner(Connections.of(client), failures, Duration.ofSeconds(3)), "1");
+        waiters = new WaiterRegistry(
+                new ScriptRunner(Connections.of(client), failures, Duration.ofSeconds(3)),
+                "1",
+                new ForcedReleases(NAMES));
     }
 
     @AfterEach

@@ -74,10 +74,10 @@ final class Granter {
 
     private long raiseFloor(QueueNode place, CallTimeout<RuntimeException> limit) {
         Requests requests = place.session().requests();
-        Reply<Stat> raised = limit.answer(requests.touch(place.parent()));
+        Reply<Stat> raised = limit.answer(requests.touch(place.parent(), Paths.content(place.resource())));
         while (raised.isLost() && !limit.isOver()) {
             limit.pause();
-            raised = limit.answer(requests.touch(place.parent()));
+            raised = limit.answer(requests.touch(place.parent(), Paths.content(place.resource())));
         }
         if (raised.isOk()) {
             return raised.value().getMzxid();

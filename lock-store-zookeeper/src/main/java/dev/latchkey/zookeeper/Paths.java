@@ -5,13 +5,15 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.common.PathUtils;
 
 /**
  * Maps resources to the paths of their queues. The node below the root is named like the resource if that is short and plain,
- * otherwise by its plain beginning, a tilde and its SHA-256. Plain names have no tilde, so no two resources share a queue.
+ * otherwise by its plain beginning, a tilde and its SHA-256. Plain names have no tilde, so no two resources share a queue. The
+ * content of the node is the name of the resource if that cannot be read off its path.
  */
 final class Paths {
 
@@ -50,15 +52,42 @@ final class Paths {
     }
 
     private String path(String resource) {
-        return (root.equals("/") ? root : root + '/') + name(resource);
+        return below(name(resource));
+    }
+
+    /** Returns the path of a node below the root. */
+    String below(String node) {
+        return (root.equals("/") ? root : root + '/') + node;
     }
 
     private static String name(String resource) {
-        if (PLAIN.matcher(resource).matches() && !DOTS.matcher(resource).matches()) {
-            return resource;
-        }
+        return isPlain(resource) ? resource : shown(resource) + '~' + hash(resource);
+    }
+
+    /** Returns whether the node of a resource is named like it. */
+    static boolean isPlain(String resource) {
+        return PLAIN.matcher(resource).matches() && !DOTS.matcher(resource).matches();
+    }
+
+    private static String shown(String resource) {
         String start = resource.substring(0, Math.min(resource.length(), SHOWN));
-        return NOT_PLAIN.matcher(start).replaceAll("_") + '~' + hash(resource);
+        return NOT_PLAIN.matcher(start).replaceAll("_");
+    }
+
+    /** Returns the content of the node of a resource. */
+    static byte[] content(String resource) {
+        return isPlain(resource) ? Requests.NOTHING : resource.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Returns whether a node may be of a resource whose name starts with a text and is the content of the node. */
+    static boolean mayContain(String node, String prefix) {
+        return node.indexOf('~') >= 0 && node.startsWith(shown(prefix));
+    }
+
+    /** Returns the name that is the content of a node; empty if it is not of this node. */
+    static Optional<String> resource(String node, byte[] content) {
+        return Optional.of(new String(content, StandardCharsets.UTF_8))
+                .filter(resource -> name(resource).equals(node));
     }
 
     private static String hash(String resource) {

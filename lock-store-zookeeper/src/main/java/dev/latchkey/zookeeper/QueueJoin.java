@@ -73,7 +73,7 @@ final class QueueJoin<X extends Exception> {
         Requests requests = session.requests();
         String prefix = NodeName.prefix(place.id(), place.kind());
         if (place.kind().isPromotion()) {
-            creation = requests.joinAndRaiseFloor(parent, prefix);
+            creation = requests.joinAndRaiseFloor(parent, prefix, Paths.content(place.resource()));
         } else if (likelyAlone && limit.mayBlock()) {
             // Stays if the call is interrupted.
             creation = CompletableFuture.completedFuture(UNKNOWN);
@@ -111,8 +111,10 @@ final class QueueJoin<X extends Exception> {
             paths.add(parent.substring(0, slash));
         }
         paths.add(parent);
-        List<CompletableFuture<Reply<Void>>> creations =
-                paths.stream().map(session.requests()::makeParent).toList();
+        byte[] content = Paths.content(place.resource());
+        List<CompletableFuture<Reply<Void>>> creations = paths.stream()
+                .map(path -> session.requests().makeParent(path, path.equals(parent) ? content : Requests.NOTHING))
+                .toList();
         Reply<Void> refused = Reply.none();
         for (int i = 0; i < paths.size(); i++) {
             Reply<Void> made = limit.answer(creations.get(i));

@@ -67,13 +67,17 @@ final class Requests {
         return answer;
     }
 
-    /** As {@link #join}, and raises the floor of the queue to it in the same transaction. */
-    CompletableFuture<Reply<Created>> joinAndRaiseFloor(String parent, String prefix) {
+    /**
+     * As {@link #join}, and raises the floor of the queue to it in the same transaction.
+     *
+     * @param content of the parent, as it is
+     */
+    CompletableFuture<Reply<Created>> joinAndRaiseFloor(String parent, String prefix, byte[] content) {
         CompletableFuture<Reply<Created>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         List<Op> all = List.of(
                 Op.create(parent + '/' + prefix, NOTHING, acl, CreateMode.EPHEMERAL_SEQUENTIAL),
-                Op.setData(parent, NOTHING, ANY_VERSION));
+                Op.setData(parent, content, ANY_VERSION));
         client.multi(
                 all,
                 (code, path, context, results) ->
@@ -89,12 +93,12 @@ final class Requests {
     }
 
     /** Creates a container, which the servers remove when its last child is gone. */
-    CompletableFuture<Reply<Void>> makeParent(String path) {
+    CompletableFuture<Reply<Void>> makeParent(String path, byte[] content) {
         CompletableFuture<Reply<Void>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.create(
                 path,
-                NOTHING,
+                content,
                 acl,
                 CreateMode.CONTAINER,
                 (code, asked, context, name, stat) -> answer.complete(answers.written(code, sent, null)),
@@ -143,6 +147,14 @@ final class Requests {
                 && client.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET);
     }
 
+    /** Returns the content of a node. */
+    CompletableFuture<Reply<byte[]>> content(String path) {
+        CompletableFuture<Reply<byte[]>> answer = new CompletableFuture<>();
+        client.getData(
+                path, false, (code, asked, context, data, stat) -> answer.complete(answers.read(code, data)), null);
+        return answer;
+    }
+
     /** Sets a watch for the next change or the deletion of a node; returns its data. */
     CompletableFuture<Reply<byte[]>> watch(String path, Watcher watcher) {
         CompletableFuture<Reply<byte[]>> answer = new CompletableFuture<>();
@@ -151,13 +163,13 @@ final class Requests {
         return answer;
     }
 
-    /** Writes nothing new, for the number of the transaction. */
-    CompletableFuture<Reply<Stat>> touch(String path) {
+    /** Writes what is there, for the number of the transaction. */
+    CompletableFuture<Reply<Stat>> touch(String path, byte[] content) {
         CompletableFuture<Reply<Stat>> answer = new CompletableFuture<>();
         long sent = System.nanoTime();
         client.setData(
                 path,
-                NOTHING,
+                content,
                 ANY_VERSION,
                 (code, asked, context, stat) -> answer.complete(answers.written(code, sent, stat)),
                 null);

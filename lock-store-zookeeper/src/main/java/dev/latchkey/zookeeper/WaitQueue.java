@@ -164,6 +164,19 @@ final class WaitQueue {
         return entries.stream().filter(entry -> entry.isBefore(before)).reduce((one, later) -> later);
     }
 
+    /** Returns the nodes that wait, the next one to be granted first, as far as the queue shows. */
+    List<NodeName> waiters() {
+        List<NodeName> holders = holders();
+        Set<String> holding = new HashSet<>();
+        holders.forEach(holder -> holding.add(holder.baseId()));
+        List<NodeName> waiters = new ArrayList<>();
+        promotions.stream()
+                .filter(promotion -> promotion.kind() == NodeKind.PROMOTER && !holders.contains(promotion))
+                .forEach(waiters::add);
+        bases.stream().filter(base -> !holding.contains(base.id())).forEach(waiters::add);
+        return waiters;
+    }
+
     /** Returns the nodes that hold, as far as the queue shows; for a promotion its second node. */
     List<NodeName> holders() {
         Optional<NodeName> promoted = promotions.stream()

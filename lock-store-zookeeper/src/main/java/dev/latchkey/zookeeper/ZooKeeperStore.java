@@ -5,13 +5,16 @@ import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Holder;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -40,7 +43,8 @@ import org.apache.zookeeper.data.ACL;
  * <p>Thread-safe. Do not call the store on the event thread of the ZooKeeper client, that is in a watcher or a callback,
  * because the answer could not be received.
  */
-public final class ZooKeeperStore implements SharedStore, BlockingStore, InspectableStore, ProcessBound {
+public final class ZooKeeperStore
+        implements SharedStore, BlockingStore, ListingStore, WaiterListingStore, ProcessBound {
 
     /** The default parent of all queues. */
     static final String DEFAULT_ROOT = "/latchkey";
@@ -191,7 +195,19 @@ public final class ZooKeeperStore implements SharedStore, BlockingStore, Inspect
      */
     @Override
     public List<Holder> holders(String resource) {
-        return Inspection.holders(resource, paths.of(resource), acquirer.session(resource));
+        return new Inspection(acquirer.session(resource)).holders(resource, paths.of(resource));
+    }
+
+    /** {@inheritDoc} Of the waiters of one store, the first 16 are in the queue of the servers. */
+    @Override
+    public List<QueuedWaiter> waiters(String resource) {
+        return new Inspection(acquirer.session(resource)).waiters(resource, paths.of(resource));
+    }
+
+    /** {@inheritDoc} Here it is the order of {@link String#compareTo}. Each page reads the names of all queues below the root. */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        return new Inspection(acquirer.session(prefix)).list(paths, prefix, after, limit);
     }
 
     @Override

@@ -25,6 +25,26 @@ class PathsTest {
         assertThat(path.substring("/latchkey/".length())).doesNotContain("/");
     }
 
+    /** What cannot be read off the path is in the node. */
+    @ParameterizedTest
+    @MethodSource("dev.latchkey.testkit.NamingContract#names")
+    void givenAnyName_whenMapped_thenItCanBeReadOffTheNodeOrItsContent(String resource) {
+        String node = new Paths("/latchkey").of(resource).substring("/latchkey/".length());
+        byte[] content = Paths.content(resource);
+
+        if (Paths.isPlain(node)) {
+            assertThat(node).isEqualTo(resource);
+            assertThat(content).isEmpty();
+        } else {
+            assertThat(Paths.resource(node, content)).contains(resource);
+            assertThat(Paths.resource(node, Paths.content(resource + "/"))).isEmpty();
+        }
+        for (int end = 0; end <= resource.length(); end++) {
+            assertThat(Paths.isPlain(node) || Paths.mayContain(node, resource.substring(0, end)))
+                    .isTrue();
+        }
+    }
+
     @Test
     void givenNameThatLooksLikeAMappedOne_whenMapped_thenAnother() {
         Paths paths = new Paths("/latchkey");

@@ -5,6 +5,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
@@ -13,6 +14,7 @@ import dev.latchkey.testkit.SessionLossContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.StoreRules;
+import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -30,6 +32,8 @@ class ZooKeeperStoreIT
                 SharedFencingContract,
                 FairStoreContract,
                 InspectableStoreContract,
+                ListingStoreContract,
+                WaiterListingStoreContract,
                 ProcessBoundContract,
                 CrashContract,
                 SessionLossContract,
@@ -72,6 +76,12 @@ class ZooKeeperStoreIT
     @Override
     public String dsn() {
         return dsnWith("/latchkey");
+    }
+
+    /** The session is shown. */
+    @Override
+    public boolean showsOwners() {
+        return false;
     }
 
     /** The session of a killed holder has to end. */

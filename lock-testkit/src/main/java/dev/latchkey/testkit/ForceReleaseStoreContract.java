@@ -14,6 +14,8 @@ import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -144,6 +146,101 @@ public interface ForceReleaseStoreContract extends StoreContract {
             assertThat(reason).isEqualTo(LossReason.FORCED);
         }
         assertThat(lock.isAcquired()).isFalse();
+    }
+
+    /** Every Lock over the key is the same owner, also one that did not know of the hold before, or of its promotion. */
+    @Test
+    default void givenAnotherLockOfTheKey_whenForced_thenItHearsOfItToo(Fixture fixture) throws Exception {
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        Key key = fixture.key();
+        Duration ttl = tellsAtOnce() ? Fixture.LONG_TTL : workingTtl();
+        CompletableFuture<LossReason> one = new CompletableFuture<>();
+        CompletableFuture<LossReason> other = new CompletableFuture<>();
+        Lock first = fixture.locks()
+                .lock(key)
+                .ttl(ttl)
+                .autoRefresh()
+                .onLost(one::complete)
+                .create();
+        Lock second = fixture.locks()
+                .lock(key)
+                .ttl(ttl)
+                .autoRefresh()
+                .onLost(other::complete)
+                .create();
+        assertThat(first.tryAcquireShared()).isTrue();
+        assertThat(second.tryAcquireShared()).isTrue();
+        assertThat(first.tryAcquire()).isTrue();
+
+        assertThat(store.forceRelease(fixture.resource(), first.fencingToken().orElseThrow()))
+                .isTrue();
+
+        for (CompletableFuture<LossReason> heard : List.of(one, other)) {
+            LossReason reason = heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
+            if (tellsAtOnce()) {
+                assertThat(reason).isEqualTo(LossReason.FORCED);
+            }
+        }
+        assertThat(second.isAcquired()).isFalse();
+    }
+
+    /** Whatever its holder does at that moment, it is told that somebody has ended the hold. */
+    @Test
+    default void givenItsHolderAsksTheStore_whenForcedMeanwhile_thenItsReasonIsForced(Fixture fixture)
+            throws Exception {
+        if (!tellsAtOnce()) {
+            return;
+        }
+        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
+        int races = Math.min(2_000, forceReleaseRaces());
+        CyclicBarrier start = new CyclicBarrier(2);
+        long[] tokens = new long[1];
+        BackgroundCall<Integer> operator = fixture.start(() -> {
+            int forced = 0;
+            for (int i = 0; i < races; i++) {
+                start.await();
+                forced += store.forceRelease(fixture.resource(), tokens[0]) ? 1 : 0;
+                start.await();
+            }
+            return forced;
+        });
+
+        List<LossReason> reasons = new ArrayList<>();
+        int released = 0;
+        for (int i = 0; i < races; i++) {
+            CompletableFuture<LossReason> heard = new CompletableFuture<>();
+            Lock lock = fixture.locks()
+                    .lock(fixture.resource())
+                    .ttl(Fixture.LONG_TTL)
+                    .onLost(heard::complete)
+                    .create();
+            assertThat(lock.tryAcquire()).isTrue();
+            tokens[0] = lock.fencingToken().orElseThrow();
+            start.await();
+            boolean isReleased = askUntilLost(lock, i % 3);
+            start.await();
+            if (!isReleased) {
+                reasons.add(heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS));
+            }
+            released += isReleased ? 1 : 0;
+        }
+
+        assertThat(operator.result() + released).isEqualTo(races);
+        assertThat(reasons).isNotEmpty().containsOnly(LossReason.FORCED);
+    }
+
+    /** Returns whether it was released. */
+    private static boolean askUntilLost(Lock lock, int how) {
+        try {
+            boolean isHeld = how < 2;
+            while (isHeld) {
+                isHeld = how == 0 ? lock.refresh().isAcquired() : lock.isAcquired();
+            }
+            return how == 2 && lock.release();
+        } catch (LockLostException e) {
+            assertThat(e.reason()).isEqualTo(LossReason.FORCED);
+            return false;
+        }
     }
 
     /** However the calls interleave, the successor holds on. */

@@ -72,7 +72,8 @@ public interface LeakContract extends StoreContract {
         useMany(fixture, "many", resources);
 
         Awaitility.await().atMost(TimeLimits.LIMIT).untilAsserted(() -> {
-            assertThat(openFiles()).hasSizeLessThanOrEqualTo(filesBefore);
+            // A store may open another connection meanwhile; what each of many leaves behind would be there many times.
+            assertThat(openFiles()).hasSizeLessThan(filesBefore + resources);
             assertNoneIsLeft(resources, threadsBefore);
         });
     }

@@ -109,6 +109,7 @@ public interface ListingStoreContract extends StoreContract {
     @Test
     default void givenAnOwnerName_whenListed_thenItIsShownAsItIs(Fixture fixture) {
         if (!showsOwners()) {
+            assertThatNoNameIsShownOfAnother(fixture);
             return;
         }
         String owner = "<script>alert('1')</script>\n%41|a:b \u00dcbung \uD83D\uDD12 ";
@@ -125,6 +126,35 @@ public interface ListingStoreContract extends StoreContract {
                 .singleElement()
                 .satisfies(holder ->
                         assertThat(holder.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofHours(1)));
+    }
+
+    /** Whatever a store shows of a holder, it is not what belongs to another one, and no token. */
+    private static void assertThatNoNameIsShownOfAnother(Fixture fixture) {
+        List<Key> keys = List.of(fixture.key(fixture.resource() + "-a"), fixture.key(fixture.resource() + "-b"));
+        for (Key key : keys) {
+            Request request = new Request(
+                    key,
+                    LockMode.EXCLUSIVE,
+                    Fixture.LONG_TTL,
+                    RetryIntent.ONCE,
+                    LeaseChange.EXTEND,
+                    "owner of " + key.resource());
+            var unused = granted(fixture.store().save(request));
+        }
+
+        List<ListedResource> listed = all(fixture, fixture.resource(), 10);
+        assertThat(names(listed))
+                .containsExactlyInAnyOrder(keys.get(0).resource(), keys.get(1).resource());
+        assertThat(listed).allSatisfy(one -> {
+            Holder holder = one.holders().get(0);
+            // A store may show another name, such as that of the process.
+            String ofOthers = holder.description().orElse("").replace("owner of " + one.resource(), "");
+            assertThat(ofOthers).doesNotContain("owner of ");
+            assertThat(holder.held().orElse(Duration.ZERO)).isBetween(Duration.ZERO, Duration.ofHours(1));
+        });
+        assertThat(listed.toString())
+                .doesNotContain(keys.get(0).token())
+                .doesNotContain(keys.get(1).token());
     }
 
     @Test

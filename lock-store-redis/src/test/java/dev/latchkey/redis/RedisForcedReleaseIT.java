@@ -1,0 +1,105 @@
+package dev.latchkey.redis;
+
+import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Key;
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockLostException;
+import dev.latchkey.LossReason;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** The holder hears at once that an operator of another process has ended its hold. */
+class RedisForcedReleaseIT extends WithAStore {
+
+    private static final int HOLDS = 20;
+
+    @Test
+    void givenHeldForAWhile_whenForcedElsewhere_thenHeardWithinASecond() throws Exception {
+        List<CompletableFuture<LossReason>> heard = new ArrayList<>();
+        List<Lock> held =
+                IntStream.range(0, HOLDS).mapToObj(i -> held(i, heard)).toList();
+        awaitSubscribed();
+        keys.resetCommands();
+        try (RedisStore other = open(server.dsn())) {
+            LockFactory operator = new LockFactory(other);
+            long start = System.nanoTime();
+            assertThat(operator.forceRelease(
+                            "held 7", held.get(7).fencingToken().orElseThrow()))
+                    .isTrue();
+
+            assertThat(heard.get(7).get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isEqualTo(LossReason.FORCED);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+        }
+
+        assertThat(held.get(7).isAcquired()).isFalse();
+        assertThat(held.get(8).isAcquired()).isTrue();
+        assertThat(heard.get(8)).isNotDone();
+        assertThat(keys.commands()).doesNotContainKey("subscribe").containsEntry("publish", 1L);
+    }
+
+    /** A name may contain what separates the parts of a message. */
+    @Test
+    void givenAnOddName_whenForced_thenHeard() throws Exception {
+        String odd = "0 ! {1}: \u00fc\n";
+        CompletableFuture<LossReason> heard = new CompletableFuture<>();
+        Lock lock = locks.lock(odd).ttl(LONG_TTL).onLost(heard::complete).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        awaitSubscribed();
+
+        assertThat(locks.forceRelease(odd, lock.fencingToken().orElseThrow())).isTrue();
+
+        assertThat(heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
+    }
+
+    /** Another process has the key as well, and nobody sends it a message. */
+    @Test
+    void givenTheNextWasGrantedIt_whenTheKeyIsRefreshedElsewhere_thenTheReasonIsForced() throws Exception {
+        Lock holder = locks.createLock("passed on", LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        Key copy = holder.key();
+        CompletableFuture<Lock> next = Background.acquire(locks.createLock("passed on", LONG_TTL));
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> keys.waiting().size() == 1);
+
+        assertThat(locks.forceRelease("passed on", holder.fencingToken().orElseThrow()))
+                .isTrue();
+
+        assertThat(next.join().isAcquired()).isTrue();
+        try (RedisStore other = open(server.dsn())) {
+            Lock twin = new LockFactory(other).createLock(copy, LONG_TTL);
+            assertThatThrownBy(twin::refresh)
+                    .isInstanceOfSatisfying(
+                            LockLostException.class,
+                            lost -> assertThat(lost.reason()).isEqualTo(LossReason.FORCED));
+        }
+    }
+
+    private Lock held(int number, List<CompletableFuture<LossReason>> heard) {
+        CompletableFuture<LossReason> reason = new CompletableFuture<>();
+        heard.add(reason);
+        Lock lock = locks.lock("held " + number)
+                .ttl(LONG_TTL)
+                .onLost(reason::complete)
+                .create();
+        assertThat(lock.tryAcquire()).isTrue();
+        return lock;
+    }
+
+    private void awaitSubscribed() {
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() ->
+                        server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found && !found.isEmpty());
+    }
+}
