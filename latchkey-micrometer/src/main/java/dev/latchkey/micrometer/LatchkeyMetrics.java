@@ -99,7 +99,7 @@ public final class LatchkeyMetrics implements LockListener {
 
     @Override
     public void dropped(Dropped event) {
-        meters.dropped().increment(event.events());
+        meters.dropped().increment((double) event.events());
     }
 
     private Meters.Group group(String resource) {
