@@ -340,9 +340,8 @@ public final class LockFactory implements AutoCloseable {
             boolean isUnicode = StandardCharsets.UTF_8.newEncoder().canEncode(name);
             if (name.isBlank() || bytes > Request.MAX_OWNER_BYTES || !isPrintable || !isUnicode) {
                 throw new IllegalArgumentException("the owner must be a name of at most " + Request.MAX_OWNER_BYTES
-                        + " bytes in UTF-8, valid Unicode"
-                        + " without control characters, but is \"" + LockException.shown(name) + "\" (" + bytes
-                        + " bytes)");
+                        + " bytes in valid UTF-8, without control characters, but is \"" + LockException.shown(name)
+                        + "\" (" + bytes + " bytes)");
             }
             this.owner = name;
             return this;

@@ -256,14 +256,15 @@ public interface ListingStoreContract extends StoreContract {
             }
             return changes;
         });
-        begun.await();
-
-        for (int round = 0; round < 5; round++) {
-            List<String> listed = names(all(fixture, fixture.resource(), 50));
-            assertThat(listed).doesNotHaveDuplicates().containsAll(held);
+        try {
+            begun.await();
+            for (int round = 0; round < 5; round++) {
+                List<String> listed = names(all(fixture, fixture.resource(), 50));
+                assertThat(listed).doesNotHaveDuplicates().containsAll(held);
+            }
+        } finally {
+            ends.set(true);
         }
-
-        ends.set(true);
         assertThat(churn.result()).isPositive();
     }
 
