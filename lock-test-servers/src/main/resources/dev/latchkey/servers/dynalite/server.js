@@ -34,6 +34,14 @@ function updateTimeToLive (body) {
   return [200, { TimeToLiveSpecification: wanted }]
 }
 
+// dynalite throws, to nobody, what breaks the connection of a request that it reads.
+process.on('uncaughtException', failure => {
+  if (failure.code !== 'ECONNRESET') {
+    console.error(failure)
+    process.exit(1)
+  }
+})
+
 const [port, directory] = process.argv.slice(2)
 const inner = dynalite({ path: directory, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 })
 const server = http.createServer((request, response) => {
