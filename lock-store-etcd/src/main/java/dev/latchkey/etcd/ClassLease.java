@@ -27,6 +27,6 @@ record ClassLease(long id, long sinceNanos, Duration length) {
 
     /** What to store with a hold that begins now. */
     HoldValue value(long beforeNanos, Duration ttl, String owner) {
-        return new HoldValue(Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl), Optional.of(Descriptions.of(owner)));
+        return new HoldValue(Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl), Optional.of(OwnerText.of(owner)));
     }
 }

@@ -37,7 +37,7 @@ final class WaiterKey {
         this.services = services;
         this.resource = request.key().resource();
         this.key = key;
-        this.value = Descriptions.value(request.owner());
+        this.value = OwnerText.value(request.owner());
     }
 
     ByteString name() {

@@ -20,7 +20,7 @@ final class Waiters {
                 .map(key -> new QueuedWaiter(
                         LockKeys.waitingModeOf(root, key.getKey()).orElseThrow(),
                         Optional.empty(),
-                        Descriptions.parse(key.getValue())))
+                        OwnerText.parse(key.getValue())))
                 .toList();
     }
 }

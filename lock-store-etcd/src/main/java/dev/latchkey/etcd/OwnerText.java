@@ -5,9 +5,9 @@ import dev.latchkey.spi.LocalProcess;
 import java.util.Optional;
 
 /** Who holds or waits, for people: the owner name of its factory, or else its process. */
-final class Descriptions {
+final class OwnerText {
 
-    private Descriptions() {}
+    private OwnerText() {}
 
     static String of(String owner) {
         return owner.isEmpty() ? LocalProcess.description() : owner;
