@@ -14,7 +14,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
  * A conditional update of the item of a resource. Its version is random, and so tells the write from all others: a repetition of
- * it, by the JDK or a client of the caller, fails on its condition and finds its own version. A renewal and a release name the
+ * it, by a client of the caller, fails on its condition and finds its own version. A renewal and a release name the
  * version that they replace, so a duplicate that arrives late changes nothing.
  *
  * @param version of the record after this change
