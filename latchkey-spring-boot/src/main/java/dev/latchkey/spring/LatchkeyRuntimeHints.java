@@ -19,7 +19,19 @@ final class LatchkeyRuntimeHints implements RuntimeHintsRegistrar {
                 .registerType(KeyEvaluator.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS)
                 .registerType(Locked.class, MemberCategory.INVOKE_PUBLIC_METHODS);
         for (String provider : new String[] {
-            "flock.FlockStore", "jdbc.JdbcStore", "redis.RedisStore", "mongodb.MongoDbStore", "store.InMemoryStore"
+            "flock.FlockStore",
+            "jdbc.JdbcStore",
+            "redis.RedisStore",
+            "mongodb.MongoDbStore",
+            "postgres.PostgresAdvisoryStore",
+            "mysql.MySqlLockStore",
+            "zookeeper.ZooKeeperStore",
+            "etcd.EtcdStore",
+            "dynamodb.DynamoDbStore",
+            "memcached.MemcachedStore",
+            "store.InMemoryStore",
+            "store.NullStore",
+            "combined.CombinedStore"
         }) {
             hints.reflection()
                     .registerType(

@@ -5,8 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.dynamodb.DynamoDbStore;
+import dev.latchkey.etcd.EtcdStore;
 import dev.latchkey.mongodb.MongoDbStore;
+import dev.latchkey.mysql.MySqlLockStore;
 import dev.latchkey.redis.RedisStore;
+import dev.latchkey.servers.DynamoDbServer;
+import dev.latchkey.servers.EtcdServer;
+import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.RedisCluster;
 import dev.latchkey.servers.RedisSentinel;
@@ -14,8 +20,12 @@ import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.PersistingStore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -50,6 +60,21 @@ class StoresIT {
                     EXCLUDE + JDBC + "," + REDIS,
                     "spring.mongodb.uri=mongodb://" + mongo.address());
         }
+    }
+
+    /** Stores for which Spring Boot has no client of its own. */
+    static Stream<Arguments> dsns() {
+        return Stream.of(
+                Arguments.of(EtcdStore.class, EtcdServer.sharedDsn()),
+                Arguments.of(DynamoDbStore.class, DynamoDbServer.sharedDsn()),
+                Arguments.of(
+                        MySqlLockStore.class, MariaDbServer.sharedDsn().replaceFirst("^mariadb:", "mariadb+getlock:")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("dsns")
+    void givenADsnAlone_thenTwoApplicationsExcludeEachOther(Class<?> store, String dsn) {
+        assertExclusion(store, EXCLUDE + JDBC + "," + MONGO + "," + REDIS, "latchkey.store=" + dsn);
     }
 
     /** Spring ends the client of the application then, and Spring's tests pause their contexts in the same way. */

@@ -17,6 +17,7 @@ final class Contests {
             new MongoDb(),
             new ZooKeeper(),
             new Etcd(),
+            new DynamoDb(),
             new Memcached());
 
     private Contests() {}

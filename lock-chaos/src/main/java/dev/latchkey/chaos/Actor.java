@@ -1,5 +1,6 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Lock;
 import dev.latchkey.LockException;
 import dev.latchkey.LockFactory;
@@ -60,13 +61,13 @@ final class Actor {
         Lock lock = workload.isRenewed(random, lingers)
                 ? locks.lock(resource).ttl(ttl).autoRefresh().create()
                 : locks.createLock(resource, ttl);
-        Optional<RecordedHold> granted = acquire(lock, resource, ttl);
+        Optional<RecordedHold> granted = acquire(lock, resource, ttl, mode(locks));
         if (granted.isPresent()) {
             RecordedHold held = granted.get();
             use(held);
             if (lingers) {
                 linger(held);
-            } else if (!seat.isPlain() && workload.changes(random)) {
+            } else if (!seat.isPlain() && workload.changes(random) && locks.supports(Capability.SHARING)) {
                 changeAndUse(held);
             }
             boolean givesAway = !lingers && !seat.isPlain() && workload.transfers(random);
@@ -80,8 +81,13 @@ final class Actor {
         return granted.isPresent();
     }
 
-    private Optional<RecordedHold> acquire(Lock lock, String resource, Duration ttl) throws InterruptedException {
-        LockMode mode = workload.isShared(random) ? LockMode.SHARED : LockMode.EXCLUSIVE;
+    /** A store that does not share grants the exclusive lock, which the judge would take for a shared one. */
+    private LockMode mode(LockFactory locks) {
+        return workload.isShared(random) && locks.supports(Capability.SHARING) ? LockMode.SHARED : LockMode.EXCLUSIVE;
+    }
+
+    private Optional<RecordedHold> acquire(Lock lock, String resource, Duration ttl, LockMode mode)
+            throws InterruptedException {
         Duration maxWait = workload.maxWait(random);
         log.asked(context.name(), resource, mode, System.nanoTime(), maxWait);
         try {

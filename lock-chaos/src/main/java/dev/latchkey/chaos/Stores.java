@@ -1,22 +1,27 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.LockFactory;
 import dev.latchkey.chaos.Guarantees.Bound;
 import dev.latchkey.chaos.Guarantees.Effect;
 import dev.latchkey.chaos.Guarantees.Fencing;
 import dev.latchkey.chaos.Guarantees.Order;
 import dev.latchkey.chaos.Guarantees.Servers;
+import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.servers.EtcdCluster;
 import dev.latchkey.servers.EtcdServer;
 import dev.latchkey.servers.MemcachedServer;
 import dev.latchkey.servers.MongoDbServer;
 import dev.latchkey.servers.ZooKeeperEnsemble;
 import dev.latchkey.servers.ZooKeeperServer;
+import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.ListingStore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -65,6 +70,7 @@ final class Stores {
         all.put("zookeeper-ensemble", unused -> zooKeeperEnsemble());
         all.put("etcd", unused -> etcd());
         all.put("etcd-cluster", unused -> etcdCluster());
+        all.put("dynamodb", unused -> dynamoDb());
         all.put("memcached", unused -> memcached());
         all.put("mongodb", unused -> mongoDb());
         all.put("combined", unused -> RedisStores.combined());
@@ -175,6 +181,29 @@ final class Stores {
         String all = server.call(
                 "kv/range", "{\"key\":\"bGF0Y2hrZXkv\",\"range_end\":\"bGF0Y2hrZXkw\",\"count_only\":true}");
         return all.contains("\"count\"") ? List.of("keys: " + all) : List.of();
+    }
+
+    private static StoreUnderTest dynamoDb() {
+        DynamoDbServer server = DynamoDbServer.start();
+        return new StoreUnderTest(
+                leases(
+                        Servers.ONE,
+                        POLLED.plus(Workload.LONGEST_TTL),
+                        "a waiter replaces a dead holder when it has watched it for its lease; dynalite stands in for DynamoDB"),
+                allFaults(FaultKind.RESTART),
+                Map.of(),
+                List.of(server),
+                addresses -> DynamoDbServer.dsn(addresses.get(0).toString()),
+                () -> heldItems(server));
+    }
+
+    /** What the store lists: a new one, to which nobody is dead yet. */
+    private static List<String> heldItems(DynamoDbServer server) {
+        try (LockFactory locks = LockFactory.connect(server.dsn())) {
+            return locks.list("", Optional.empty(), ListingStore.MAX_PAGE).resources().stream()
+                    .map(ListedResource::toString)
+                    .toList();
+        }
     }
 
     private static StoreUnderTest memcached() {

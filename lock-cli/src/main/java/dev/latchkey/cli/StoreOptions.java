@@ -9,7 +9,8 @@ final class StoreOptions {
     static final String VERBOSE = "--verbose";
 
     /** For whoever has named no store, or one that cannot list. */
-    static final String LISTING = "Redis, etcd and SQL databases can: name one with --store or in LATCHKEY_STORE";
+    static final String LISTING =
+            "Redis, etcd, DynamoDB and SQL databases can: name one with --store or in LATCHKEY_STORE";
 
     private static final String STORE_VARIABLE = "LATCHKEY_STORE";
     private static final String DEFAULT_STORE = "flock";

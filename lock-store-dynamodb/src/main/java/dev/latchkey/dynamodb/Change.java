@@ -14,7 +14,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
  * A conditional update of the item of a resource. Its version is random, and so tells the write from all others: a repetition of
- * it, by the JDK or a client of the caller, fails on its condition and finds its own version. A renewal and a release name the
+ * it, by a client of the caller, fails on its condition and finds its own version. A renewal and a release name the
  * version that they replace, so a duplicate that arrives late changes nothing.
  *
  * @param version of the record after this change
@@ -31,15 +31,20 @@ record Change(String version, Duration lease, String expression, String conditio
     private static final String HOLDS =
             "recordVersion = :version, ownerToken = :owner, leaseMillis = :lease, heldBy = :holder";
 
+    private static final String RELEASES = "SET recordVersion = :version, lastRelease = :version, expiresAt = :expires"
+            + " REMOVE ownerToken, leaseMillis, heldBy";
+
     /** What is held is never cleaned: the clock of a client that is wrong must not end a hold. */
     private static final String NEVER_CLEANED = " REMOVE expiresAt";
 
     /** Grants the resource if it is free, or if its record has still the version whose holder is dead. */
     static Change acquire(Request request, Optional<String> dead) {
-        Builder change = new Builder(request.ttl()).holder(request.key()).number(":one", 1);
+        Builder change = new Builder(request.ttl())
+                .holder(request.key(), request.owner())
+                .number(":one", 1);
         String free = "attribute_not_exists(ownerToken)";
         return change.build(
-                "SET " + HOLDS + ", fence = fence + :one" + NEVER_CLEANED,
+                "SET " + HOLDS + name(change, request) + ", fence = fence + :one" + NEVER_CLEANED,
                 "fence < lastFence AND "
                         + dead.map(version -> "(" + free + " OR recordVersion = " + change.text(":dead", version) + ")")
                                 .orElse(free));
@@ -52,11 +57,11 @@ record Change(String version, Duration lease, String expression, String conditio
      * @param seen the version that the record has still to have; empty if there was no item
      */
     static Change acquireInRange(Request request, long last, Optional<String> seen) {
-        Builder change = new Builder(request.ttl()).holder(request.key());
+        Builder change = new Builder(request.ttl()).holder(request.key(), request.owner());
         return change.number(":first", last - RANGE + 1)
                 .number(":last", last)
                 .build(
-                        "SET " + HOLDS + ", fence = :first, lastFence = :last" + NEVER_CLEANED,
+                        "SET " + HOLDS + name(change, request) + ", fence = :first, lastFence = :last" + NEVER_CLEANED,
                         seen.map(version -> "recordVersion = " + change.text(":seen", version))
                                 .orElse("attribute_not_exists(fence)"));
     }
@@ -66,8 +71,8 @@ record Change(String version, Duration lease, String expression, String conditio
      *
      * @param seen the version that the record has still to have
      */
-    static Change renew(Key key, Duration lease, OptionalLong claimed, String seen) {
-        Builder change = new Builder(lease).holder(key);
+    static Change renew(Key key, String owner, Duration lease, OptionalLong claimed, String seen) {
+        Builder change = new Builder(lease).holder(key, owner);
         String condition = "ownerToken = :owner AND recordVersion = " + change.text(":seen", seen);
         if (claimed.isPresent()) {
             change.number(":fence", claimed.getAsLong());
@@ -77,8 +82,13 @@ record Change(String version, Duration lease, String expression, String conditio
     }
 
     /** Renews what the key holds if nobody has changed it since it was seen. */
-    static Change renewSeen(Key key, Duration lease, LockItem seen) {
-        return renew(key, lease, OptionalLong.empty(), seen.version());
+    static Change renewSeen(Request request, Duration lease, LockItem seen) {
+        return renew(request.key(), request.owner(), lease, OptionalLong.empty(), seen.version());
+    }
+
+    /** Renews what the key holds for as long as before, by this process, if nobody has changed it since it was seen. */
+    static Change adopt(Key key, LockItem seen) {
+        return renew(key, "", seen.lease(), OptionalLong.empty(), seen.version());
     }
 
     /**
@@ -90,10 +100,23 @@ record Change(String version, Duration lease, String expression, String conditio
     static Change release(Key key, String seen) {
         Builder change = new Builder(Duration.ZERO).number(":expires", CleaningTime.fromNow());
         return change.build(
-                "SET recordVersion = :version, lastRelease = :version, expiresAt = :expires"
-                        + " REMOVE ownerToken, leaseMillis, heldBy",
+                RELEASES,
                 "ownerToken = " + change.text(":owner", key.token()) + " AND recordVersion = "
                         + change.text(":seen", seen));
+    }
+
+    /** Ends the hold with a fencing token, whoever holds. No other hold has it, so a duplicate that arrives late has no effect. */
+    static Change forceRelease(long fencingToken) {
+        return new Builder(Duration.ZERO)
+                .number(":expires", CleaningTime.fromNow())
+                .number(":fence", fencingToken)
+                .build(RELEASES, "attribute_exists(ownerToken) AND fence = :fence");
+    }
+
+    /** The name of a resource whose key has only its beginning, so that it can be listed. */
+    private static String name(Builder change, Request request) {
+        String resource = request.key().resource();
+        return ItemKey.hasWholeName(resource) ? "" : ", " + LockItem.NAME + " = " + change.text(":name", resource);
     }
 
     /** Whether the item shows that this change took effect. */
@@ -135,10 +158,10 @@ record Change(String version, Duration lease, String expression, String conditio
             return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
         }
 
-        Builder holder(Key key) {
+        Builder holder(Key key, String owner) {
             number(":lease", lease.toMillis());
             values.put(":owner", AttributeValue.fromS(key.token()));
-            values.put(":holder", AttributeValue.fromS(LocalProcess.description()));
+            values.put(":holder", AttributeValue.fromS(owner.isEmpty() ? LocalProcess.description() : owner));
             return this;
         }
 

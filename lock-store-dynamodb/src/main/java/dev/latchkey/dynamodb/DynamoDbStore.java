@@ -2,10 +2,12 @@ package dev.latchkey.dynamodb;
 
 import dev.latchkey.Key;
 import dev.latchkey.spi.ExpiringStore;
+import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
-import dev.latchkey.spi.InspectableStore;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
+import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StoreProvider;
 import java.time.Duration;
@@ -30,18 +32,22 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
  *
  * <p>Thread-safe.
  */
-public final class DynamoDbStore implements ExpiringStore, InspectableStore {
+public final class DynamoDbStore implements ExpiringStore, ListingStore, ForceReleaseStore {
 
     private final Calls calls;
     private final Tables tables;
     private final Holds holds;
+    private final Inspection inspection;
     private final Runnable end;
 
     private DynamoDbStore(Builder builder, DynamoDbClient client, Repetitions repetitions, Runnable end) {
         this.calls = new Calls(builder.timeout, repetitions);
         this.tables = new Tables(client, calls, builder.table);
         Optional<Tables> missingTable = builder.createsTable ? Optional.of(tables) : Optional.empty();
-        this.holds = new Holds(new Items(client, calls, builder.table, missingTable));
+        Items items = new Items(client, calls, builder.table, missingTable);
+        Observations observations = new Observations();
+        this.holds = new Holds(items, observations);
+        this.inspection = new Inspection(items, observations);
         this.end = end;
     }
 
@@ -108,12 +114,27 @@ public final class DynamoDbStore implements ExpiringStore, InspectableStore {
     }
 
     /**
-     * {@inheritDoc} The holder is described as {@code 4711@host}. The rest of the lease is the time after which this store will
+     * {@inheritDoc} The holder is described by its owner name, or as {@code 4711@host}. The rest of the lease is the time after which this store will
      * count it as dead; a holder that died before this store looked is shown for a whole lease.
      */
     @Override
     public List<Holder> holders(String resource) {
-        return holds.holders(resource);
+        return inspection.holders(resource);
+    }
+
+    /**
+     * {@inheritDoc} The order is that in which DynamoDB keeps the items. All items of the table are read, also those that are
+     * free. A holder that died before this store looked is listed for a whole lease.
+     */
+    @Override
+    public ResourcePage list(String prefix, Optional<String> after, int limit) {
+        return inspection.page(prefix, after, limit);
+    }
+
+    /** {@inheritDoc} The holder learns of it by its next renewal. */
+    @Override
+    public boolean forceRelease(String resource, long fencingToken) {
+        return holds.forceRelease(resource, fencingToken);
     }
 
     /** Closes the client if the store created it. Holds last until they are released, or are seen to be dead. */

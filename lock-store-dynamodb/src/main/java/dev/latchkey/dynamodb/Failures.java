@@ -2,6 +2,7 @@ package dev.latchkey.dynamodb;
 
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
+import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.Set;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -45,7 +46,7 @@ final class Failures {
                     e,
                     repetitions.after(e, Failure.NOT_SENT));
         }
-        if (hasUnknownHost(e)) {
+        if (isUnconnected(e)) {
             return new LockStorageException(
                     resource,
                     "DynamoDB could not be reached: " + e.getMessage(),
@@ -88,12 +89,12 @@ final class Failures {
     }
 
     /**
-     * Whether the SDK had sent nothing yet. A refused connection does not say so: the JDK repeats a request whose connection broke,
-     * and reports what came of the repetition.
+     * Whether nothing was sent yet. The JDK does not repeat a request whose connection broke, since the SDK streams it, so a refused
+     * connection is that of the only try.
      */
-    private static boolean hasUnknownHost(SdkException e) {
+    private static boolean isUnconnected(SdkException e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-            if (cause instanceof UnknownHostException) {
+            if (cause instanceof UnknownHostException || cause instanceof ConnectException) {
                 return true;
             }
         }

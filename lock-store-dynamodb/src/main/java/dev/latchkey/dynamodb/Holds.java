@@ -4,13 +4,11 @@ import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.dynamodb.Items.Result;
-import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -27,10 +25,11 @@ final class Holds {
     private static final String UNKNOWN = "-";
 
     private final Items items;
-    private final Observations observations = new Observations();
+    private final Observations observations;
 
-    Holds(Items items) {
+    Holds(Items items, Observations observations) {
         this.items = items;
+        this.observations = observations;
     }
 
     Response save(Request request) {
@@ -83,7 +82,7 @@ final class Holds {
         LockItem there = found.get();
         Optional<String> dead = deadVersion(item).filter(there.version()::equals);
         if (there.isHeldBy(request.key()) && dead.isEmpty()) {
-            return Change.renewSeen(request.key(), renewedLease(request, item, there), there);
+            return Change.renewSeen(request, renewedLease(request, item, there), there);
         }
         return there.hasTokens()
                 ? Change.acquire(request, dead)
@@ -98,6 +97,7 @@ final class Holds {
         Optional<Observation> seen = observations.of(item).filter(known -> !known.isOver());
         Change change = Change.renew(
                 request.key(),
+                request.owner(),
                 seen.map(known -> renewedLease(request, known.left())).orElse(request.ttl()),
                 claimed,
                 seen.map(Observation::version).orElse(UNKNOWN));
@@ -111,7 +111,7 @@ final class Holds {
                 return new Response.Lost(loss.get());
             }
             LockItem there = attempt.found().orElseThrow();
-            change = Change.renewSeen(request.key(), renewedLease(request, item, there), there);
+            change = Change.renewSeen(request, renewedLease(request, item, there), there);
         }
         throw Failures.unsettled(resource);
     }
@@ -183,7 +183,7 @@ final class Holds {
             if (seen.writtenNanos().isPresent()) {
                 return Optional.of(granted(there.fence(), seen.writtenNanos().getAsLong(), seen.lease()));
             }
-            Attempt attempt = attempt(key, item, Change.renewSeen(key, there.lease(), there));
+            Attempt attempt = attempt(key, item, Change.adopt(key, there));
             if (attempt.granted().isPresent()) {
                 return attempt.granted();
             }
@@ -192,18 +192,13 @@ final class Holds {
         throw Failures.unsettled(key.resource());
     }
 
-    List<Holder> holders(String resource) {
+    boolean forceRelease(String resource, long fencingToken) {
         String item = ItemKey.of(resource);
-        Optional<LockItem> found = items.read(resource, item).filter(there -> !there.isFree());
-        if (found.isEmpty()) {
-            return List.of();
+        if (items.change(resource, item, Change.forceRelease(fencingToken)) instanceof Result.Done) {
+            observations.forget(item);
+            return true;
         }
-        LockItem there = found.get();
-        Observation seen = observations.see(item, there);
-        return seen.isOver()
-                ? List.of()
-                : List.of(new Holder(
-                        LockMode.EXCLUSIVE, OptionalLong.of(there.fence()), Optional.of(seen.left()), there.holder()));
+        return false;
     }
 
     private Attempt attempt(Request request, String item, Change change) {

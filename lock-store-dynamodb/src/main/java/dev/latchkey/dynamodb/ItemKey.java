@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Optional;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /** The keys of items. A partition key has at most 2048 bytes, and a resource up to 16 384. */
@@ -29,6 +30,21 @@ final class ItemKey {
         return utf8.length <= LONGEST_BYTES
                 ? LOCK + resource
                 : LONG_NAME + HexFormat.of().formatHex(sha256(utf8)) + ":" + beginning(resource);
+    }
+
+    /** Whether the key of a resource has its name, and not only the beginning of it. */
+    static boolean hasWholeName(String resource) {
+        return resource.getBytes(StandardCharsets.UTF_8).length <= LONGEST_BYTES;
+    }
+
+    /** What the keys of resources with whole names begin with whose names begin with a prefix. */
+    static String startingWith(String prefix) {
+        return LOCK + prefix;
+    }
+
+    /** The name that a key has; empty if that is not all of it. */
+    static Optional<String> nameIn(String key) {
+        return key.startsWith(LOCK) ? Optional.of(key.substring(LOCK.length())) : Optional.empty();
     }
 
     /** The key as requests have it. */

@@ -1,7 +1,11 @@
 package dev.latchkey.dynamodb;
 
 import dev.latchkey.LockStorageException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
@@ -11,6 +15,8 @@ import software.amazon.awssdk.services.dynamodb.model.GetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValue;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
+import software.amazon.awssdk.services.dynamodb.model.ScanRequest;
+import software.amazon.awssdk.services.dynamodb.model.ScanResponse;
 import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 
 /** Reads and changes items of the table, by one request each. */
@@ -72,6 +78,50 @@ final class Items {
             Optional<LockItem> there = LockItem.of(resource, e.item());
             return there.filter(change::wrote).<Result>map(Result.Done::new).orElseGet(() -> new Result.Refused(there));
         }
+    }
+
+    /**
+     * What a scan has read.
+     *
+     * @param next the key of the last item that was looked at, to go on after it; empty at the end of the table
+     */
+    record Page(List<Named> items, Optional<String> next) {}
+
+    /** An item, with its key and the name of its resource. */
+    record Named(String key, String resource, LockItem item) {}
+
+    /** Reads items that are held and whose resources begin with a prefix, of a number of items after a key. */
+    Page scan(String prefix, Optional<String> after, int items) {
+        Map<String, AttributeValue> values = new HashMap<>();
+        values.put(":start", AttributeValue.fromS(ItemKey.startingWith(prefix)));
+        // An empty text begins everything, but not every server accepts one.
+        String longName = prefix.isEmpty() ? "attribute_exists(%s)" : "begins_with(%s, :prefix)";
+        if (!prefix.isEmpty()) {
+            values.put(":prefix", AttributeValue.fromS(prefix));
+        }
+        ScanRequest.Builder request = ScanRequest.builder()
+                .tableName(table)
+                .consistentRead(true)
+                .limit(items)
+                .filterExpression("attribute_exists(ownerToken) AND (begins_with(#resource, :start) OR "
+                        + longName.formatted(LockItem.NAME) + ")")
+                .expressionAttributeNames(Map.of("#resource", ItemKey.ATTRIBUTE))
+                .expressionAttributeValues(values)
+                .overrideConfiguration(calls.limit());
+        after.ifPresent(key -> request.exclusiveStartKey(ItemKey.attributes(key)));
+        ScanResponse answer = inTable(prefix, () -> client.scan(request.build()));
+        List<Named> found = new ArrayList<>();
+        for (Map<String, AttributeValue> item : answer.items()) {
+            String key = Objects.requireNonNull(item.get(ItemKey.ATTRIBUTE)).s();
+            String resource = ItemKey.nameIn(key)
+                    .orElseGet(() ->
+                            Objects.requireNonNull(item.get(LockItem.NAME)).s());
+            LockItem.of(resource, item).ifPresent(there -> found.add(new Named(key, resource, there)));
+        }
+        return new Page(
+                found,
+                Optional.ofNullable(answer.lastEvaluatedKey().get(ItemKey.ATTRIBUTE))
+                        .map(AttributeValue::s));
     }
 
     /** Takes a range of tokens that no item has had, and returns its last one. */

@@ -14,7 +14,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  * @param version of the record: another one after each write
  * @param owner the token of the key that holds; empty if the resource is free
  * @param lease how long the holder may be silent
- * @param holder the process of the holder
+ * @param holder the owner name of the holder, or its process
  * @param lastRelease the version that the last release wrote
  */
 record LockItem(
@@ -34,6 +34,7 @@ record LockItem(
     static final String HOLDER = "heldBy";
     static final String LAST_RELEASE = "lastRelease";
     static final String EXPIRES = "expiresAt";
+    static final String NAME = "fullName";
 
     /** Reads an item; empty if there is none. */
     static Optional<LockItem> of(String resource, Map<String, AttributeValue> item) {

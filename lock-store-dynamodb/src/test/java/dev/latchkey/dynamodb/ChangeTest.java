@@ -17,7 +17,7 @@ class ChangeTest {
     /** Two clones of a process could draw the same version. */
     @Test
     void givenTheVersionIsThatOfAnotherOwner_whenAsked_thenItIsAnotherWrite() {
-        Change renewal = Change.renew(key, Duration.ofMinutes(1), OptionalLong.empty(), "seen");
+        Change renewal = Change.renew(key, "", Duration.ofMinutes(1), OptionalLong.empty(), "seen");
 
         assertThat(renewal.wrote(held(renewal.version(), key.token()))).isTrue();
         assertThat(renewal.wrote(held(renewal.version(), Key.of("orders").token())))

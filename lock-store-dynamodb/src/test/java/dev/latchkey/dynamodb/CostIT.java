@@ -10,6 +10,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,6 +120,32 @@ class CostIT {
             assertThat(requests.sent()).containsExactly(GET, UPDATE, GET);
             assertThat(receiver.release()).isTrue();
         }
+    }
+
+    @Test
+    void givenHeld_whenListedAndForced_thenOneScanAndOneWrite() throws Exception {
+        Lock lock = lock().acquire();
+        requests.forget();
+
+        assertThat(store.list(resource, Optional.empty(), 1_000).resources()).hasSize(1);
+        assertThat(store.forceRelease(resource, lock.fencingToken().orElseThrow()))
+                .isTrue();
+
+        assertThat(requests.sent()).containsExactly("Scan", UPDATE);
+    }
+
+    /** What is found in a list is forgotten soonest: it must not be forgotten who is being watched. */
+    @Test
+    void givenAListOfOthers_whenAHolderIsTriedFor_thenItIsStillKnown() throws Exception {
+        lock().acquire();
+        for (int i = 0; i < 5; i++) {
+            assertThat(store.list("", Optional.empty(), 1_000).resources()).isNotEmpty();
+        }
+        requests.forget();
+
+        assertThat(lock().tryAcquire()).isFalse();
+
+        assertThat(requests.sent()).containsExactly(GET);
     }
 
     @Test

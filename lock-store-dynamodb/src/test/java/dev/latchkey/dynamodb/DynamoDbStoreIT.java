@@ -1,17 +1,33 @@
 package dev.latchkey.dynamodb;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.latchkey.Key;
+import dev.latchkey.LockMode;
 import dev.latchkey.servers.DynamoDbServer;
+import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.LeaseChange;
+import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.Fixture;
+import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.StoreRules;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,6 +41,8 @@ class DynamoDbStoreIT
         implements PersistingStoreContract,
                 ExpiringFencingContract,
                 InspectableStoreContract,
+                ListingStoreContract,
+                ForceReleaseStoreContract,
                 HandoverContract,
                 LeaseCrashContract,
                 CutOffContract,
@@ -41,6 +59,12 @@ class DynamoDbStoreIT
     @AfterAll
     static void close() throws Exception {
         store.close();
+    }
+
+    /** An owner name is shown, but there is no clock to tell since when it holds. */
+    @Override
+    public boolean showsOwners() {
+        return false;
     }
 
     @Override
@@ -62,6 +86,38 @@ class DynamoDbStoreIT
     @Override
     public List<DynamoDbServer> startServers() {
         return List.of(DynamoDbServer.start());
+    }
+
+    /** Its key has only the beginning of the name. */
+    @Test
+    void givenALongName_whenListed_thenAllOfIt(Fixture fixture) {
+        String name = fixture.resource() + "\uD83D\uDD12".repeat(400);
+        assertThat(store.save(request(fixture.key(name), ""))).isInstanceOf(Response.Granted.class);
+
+        assertThat(listed(name)).extracting(ListedResource::resource).containsExactly(name);
+        assertThat(listed(name + "x")).isEmpty();
+    }
+
+    @Test
+    void givenAnOwnerName_whenListed_thenItIsShown(Fixture fixture) {
+        assertThat(store.save(request(fixture.key(), "orders <1>"))).isInstanceOf(Response.Granted.class);
+
+        assertThat(listed(fixture.resource()))
+                .singleElement()
+                .satisfies(resource -> assertThat(resource.holders())
+                        .extracting(Holder::description)
+                        .containsExactly(Optional.of("orders <1>")));
+    }
+
+    private static Request request(Key key, String owner) {
+        return new Request(key, LockMode.EXCLUSIVE, Duration.ofMinutes(1), RetryIntent.ONCE, LeaseChange.EXTEND, owner);
+    }
+
+    private static List<ListedResource> listed(String prefix) {
+        return store.capability(ListingStore.class)
+                .orElseThrow()
+                .list(prefix, Optional.empty(), ListingStore.MAX_PAGE)
+                .resources();
     }
 
     @Test

@@ -10,7 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Answers each request with an error of DynamoDB, and counts them. */
+/** Answers each request with an error of DynamoDB, or breaks its connection, and counts them. */
 final class ErrorServer implements AutoCloseable {
 
     private final HttpServer server;
@@ -18,22 +18,40 @@ final class ErrorServer implements AutoCloseable {
     private final AtomicInteger requests = new AtomicInteger();
 
     ErrorServer(int status, String error) throws IOException {
-        byte[] answer = ("{\"__type\":\"com.amazonaws.dynamodb.v20120810#" + error + "\",\"message\":\"no\"}")
-                .getBytes(StandardCharsets.UTF_8);
+        this(
+                (exchange, answer) -> {
+                    exchange.getResponseHeaders().add("Content-Type", "application/x-amz-json-1.0");
+                    exchange.sendResponseHeaders(status, answer.length);
+                    exchange.getResponseBody().write(answer);
+                },
+                ("{\"__type\":\"com.amazonaws.dynamodb.v20120810#" + error + "\",\"message\":\"no\"}")
+                        .getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** One that breaks each connection when it has read the request. */
+    static ErrorServer withoutAnswers() throws IOException {
+        return new ErrorServer((exchange, answer) -> {}, new byte[0]);
+    }
+
+    /** What is sent before the connection is closed. */
+    private interface Reply {
+
+        void send(HttpExchange exchange, byte[] answer) throws IOException;
+    }
+
+    private ErrorServer(Reply reply, byte[] answer) throws IOException {
         ServerAddress address = ServerAddress.unused();
         server = HttpServer.create(new InetSocketAddress(address.host(), address.port()), 0);
         server.setExecutor(threads);
-        server.createContext("/", exchange -> refuse(exchange, status, answer));
+        server.createContext("/", exchange -> refuse(exchange, reply, answer));
         server.start();
     }
 
-    private void refuse(HttpExchange exchange, int status, byte[] answer) throws IOException {
+    private void refuse(HttpExchange exchange, Reply reply, byte[] answer) throws IOException {
         try (exchange) {
             exchange.getRequestBody().readAllBytes();
             requests.incrementAndGet();
-            exchange.getResponseHeaders().add("Content-Type", "application/x-amz-json-1.0");
-            exchange.sendResponseHeaders(status, answer.length);
-            exchange.getResponseBody().write(answer);
+            reply.send(exchange, answer);
         }
     }
 

@@ -9,6 +9,7 @@ import dev.latchkey.LockStorageException;
 import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.ServerAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -87,7 +88,7 @@ class FaultsIT {
         }
     }
 
-    /** Whoever repeats it, the JDK or nobody: the caller holds, or is told that it is in doubt and nothing stays held. */
+    /** Nobody repeats it: the caller is told that it is in doubt, and nothing stays held. */
     @Test
     void givenTheReplyToAnAcquireOfAnOwnClientIsLost_whenItReturns_thenNothingIsHeldUnknown() {
         try (FaultProxy proxy = FaultProxy.to(server.address());
@@ -233,6 +234,34 @@ class FaultsIT {
                             LockStorageException.class,
                             failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT));
             assertThat(failing.requests()).isEqualTo(2);
+        }
+    }
+
+    /** Neither the SDK nor the JDK. The second request gives back what may have been acquired. */
+    @Test
+    void givenConnectionsBreakInPlaceOfAnswers_whenAcquired_thenNothingIsRepeatedAndItIsInDoubt() throws Exception {
+        try (ErrorServer breaking = ErrorServer.withoutAnswers();
+                DynamoDbStore store =
+                        Stores.open(DynamoDbServer.dsn(breaking.address().toString()));
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT));
+            assertThat(breaking.requests()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void givenNothingListens_whenAcquired_thenNotSent() {
+        try (DynamoDbStore store =
+                        Stores.open(DynamoDbServer.dsn(ServerAddress.unused().toString()));
+                LockFactory locks = new LockFactory(store)) {
+            assertThatThrownBy(() -> locks.createLock(resource, TTL).tryAcquire())
+                    .isInstanceOfSatisfying(
+                            LockStorageException.class,
+                            failure -> assertThat(failure.failure()).isEqualTo(Failure.NOT_SENT))
+                    .hasMessageContaining("could not be reached");
         }
     }
 

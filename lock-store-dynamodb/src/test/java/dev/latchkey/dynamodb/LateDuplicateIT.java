@@ -118,6 +118,33 @@ class LateDuplicateIT {
         assertThat(waiter.isAcquired()).isTrue();
     }
 
+    @Test
+    void givenALateDuplicateOfAForcedRelease_whenAnotherHolds_thenItHoldsOn() throws Exception {
+        Lock lock = locks.createLock(resource, TTL).acquire();
+        assertThat(store.forceRelease(resource, lock.fencingToken().orElseThrow()))
+                .isTrue();
+        UpdateItemRequest forced = sentLast();
+        Lock next = others.createLock(resource, TTL).acquire();
+
+        refuses(forced);
+
+        assertThat(next.isAcquired()).isTrue();
+    }
+
+    @Test
+    void givenTheReplyToAForcedReleaseIsLost_whenAWaiterAcquiresBeforeTheRepetition_thenItEndedTheHold()
+            throws Exception {
+        Lock lock = locks.createLock(resource, TTL).acquire();
+        Lock waiter = others.createLock(resource, TTL);
+        afterNext.set(() -> assertThat(waiter.tryAcquire()).isTrue());
+
+        assertThat(store.forceRelease(resource, lock.fencingToken().orElseThrow()))
+                .isTrue();
+
+        assertThat(afterNext).hasNullValue();
+        assertThat(waiter.isAcquired()).isTrue();
+    }
+
     /** DynamoDB cleans by the clock of a client: only what nobody holds. */
     @Test
     void givenHeldOrReleased_whenTheItemIsRead_thenOnlyTheReleasedOneMayBeCleaned() throws Exception {

@@ -11,6 +11,8 @@ import software.amazon.awssdk.services.dynamodb.model.ConsumedCapacity;
 import software.amazon.awssdk.services.dynamodb.model.GetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.GetItemResponse;
 import software.amazon.awssdk.services.dynamodb.model.ReturnConsumedCapacity;
+import software.amazon.awssdk.services.dynamodb.model.ScanRequest;
+import software.amazon.awssdk.services.dynamodb.model.ScanResponse;
 import software.amazon.awssdk.services.dynamodb.model.UpdateItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.UpdateItemResponse;
 
@@ -32,6 +34,11 @@ final class Requests implements ExecutionInterceptor {
                     .returnConsumedCapacity(ReturnConsumedCapacity.TOTAL)
                     .build();
         }
+        if (context.request() instanceof ScanRequest scan) {
+            return scan.toBuilder()
+                    .returnConsumedCapacity(ReturnConsumedCapacity.TOTAL)
+                    .build();
+        }
         return context.request();
     }
 
@@ -47,6 +54,8 @@ final class Requests implements ExecutionInterceptor {
             count(update, UpdateItemResponse::consumedCapacity);
         } else if (context.response() instanceof GetItemResponse get) {
             count(get, GetItemResponse::consumedCapacity);
+        } else if (context.response() instanceof ScanResponse scan) {
+            count(scan, ScanResponse::consumedCapacity);
         }
     }
 

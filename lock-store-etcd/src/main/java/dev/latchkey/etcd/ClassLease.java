@@ -1,6 +1,5 @@
 package dev.latchkey.etcd;
 
-import dev.latchkey.spi.LocalProcess;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -27,8 +26,7 @@ record ClassLease(long id, long sinceNanos, Duration length) {
     }
 
     /** What to store with a hold that begins now. */
-    HoldValue value(long beforeNanos, Duration ttl) {
-        return new HoldValue(
-                Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl), Optional.of(LocalProcess.description()));
+    HoldValue value(long beforeNanos, Duration ttl, String owner) {
+        return new HoldValue(Duration.ofNanos(beforeNanos - sinceNanos).plus(ttl), Optional.of(OwnerText.of(owner)));
     }
 }

@@ -8,11 +8,13 @@ import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.PersistingStore;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
+import dev.latchkey.spi.WaiterListingStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -32,7 +34,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>Thread-safe.
  */
-public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStore, ListingStore, ForceReleaseStore {
+public final class EtcdStore
+        implements SharedStore, ExpiringStore, BlockingStore, ListingStore, WaiterListingStore, ForceReleaseStore {
 
     /** What the keys of all locks begin with, by default. */
     static final String DEFAULT_ROOT = "latchkey";
@@ -120,7 +123,7 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
         return holds.find(key);
     }
 
-    /** {@inheritDoc} Each holder is described by its process and host. */
+    /** {@inheritDoc} Each holder is described by its owner name, or else by its process and host. */
     @Override
     public List<Holder> holders(String resource) {
         return new Inspection(transactions, leases).holders(resource);
@@ -130,6 +133,12 @@ public final class EtcdStore implements SharedStore, ExpiringStore, BlockingStor
     @Override
     public ResourcePage list(String prefix, Optional<String> after, int limit) {
         return new Listing(transactions, leases).page(prefix, after, limit);
+    }
+
+    /** {@inheritDoc} A reader that waits for its promotion comes first. */
+    @Override
+    public List<QueuedWaiter> waiters(String resource) {
+        return new Inspection(transactions, leases).waiters(resource);
     }
 
     /** {@inheritDoc} The holder learns of it by its next renewal. */

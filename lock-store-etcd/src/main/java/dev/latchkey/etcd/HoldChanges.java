@@ -197,8 +197,8 @@ final class HoldChanges {
             Duration wanted = keeps ? longer(request.ttl(), old, own, beforeNanos) : request.ttl();
             Duration ttl = lease.within(beforeNanos, wanted);
             OptionalLong revision = keeps
-                    ? orNothing(() -> change.with(lease, lease.value(beforeNanos, ttl)))
-                    : change.with(lease, lease.value(beforeNanos, ttl));
+                    ? orNothing(() -> change.with(lease, lease.value(beforeNanos, ttl, request.owner())))
+                    : change.with(lease, lease.value(beforeNanos, ttl, request.owner()));
             if (revision.isEmpty()) {
                 return Optional.empty();
             }

@@ -73,7 +73,8 @@ final class Holds {
                                     keys,
                                     Ops.put(
                                             keys.hold(mode),
-                                            lease.value(beforeNanos, ttl).bytes(),
+                                            lease.value(beforeNanos, ttl, request.owner())
+                                                    .bytes(),
                                             lease.id()))
                             .addAllFailure(Transactions.holds(keys)));
             return answer.getSucceeded()

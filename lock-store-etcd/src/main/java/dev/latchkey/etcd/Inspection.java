@@ -2,6 +2,7 @@ package dev.latchkey.etcd;
 
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
+import dev.latchkey.spi.QueuedWaiter;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.api.TxnResponse;
@@ -25,6 +26,20 @@ record Inspection(Transactions transactions, Leases leases) {
             }
         }
         return holders;
+    }
+
+    /** Returns who waits, the next one to be granted first. */
+    List<QueuedWaiter> waiters(String resource) {
+        String base = transactions.base(resource);
+        TxnResponse answer = transactions.read(
+                resource,
+                TxnRequest.newBuilder()
+                        .addSuccess(Ops.get(Ops.in(KeyRange.below(base + "p/"))))
+                        .addSuccess(Ops.get(Ops.in(KeyRange.below(base + "q/")))));
+        List<KeyValue> keys = new ArrayList<>();
+        answer.getResponsesList()
+                .forEach(read -> keys.addAll(read.getResponseRange().getKvsList()));
+        return Waiters.among(keys, transactions.root());
     }
 
     /** Returns whether the leases of all were known. */

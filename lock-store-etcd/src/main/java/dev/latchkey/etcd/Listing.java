@@ -3,6 +3,7 @@ package dev.latchkey.etcd;
 import dev.latchkey.LockMode;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.ResourcePage;
 import io.etcd.jetcd.api.KeyValue;
 import io.etcd.jetcd.api.RangeResponse;
@@ -53,7 +54,9 @@ final class Listing {
             last = Optional.of(resource);
             List<Holder> holders = isCut ? inspection.holders(resource) : holders(resource, keys);
             if (!holders.isEmpty()) {
-                listed.add(new ListedResource(resource, holders, Optional.empty()));
+                List<QueuedWaiter> waiters =
+                        isCut ? inspection.waiters(resource) : Waiters.among(keys, transactions.root());
+                listed.add(new ListedResource(resource, holders, Optional.of(waiters)));
             }
         }
         return new ResourcePage(listed, answer.getMore() ? last : Optional.empty());

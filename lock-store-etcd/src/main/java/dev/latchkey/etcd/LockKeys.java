@@ -26,6 +26,7 @@ import java.util.Optional;
  */
 record LockKeys(String base, String owner) {
 
+    private static final String PROMOTERS = "p/";
     private static final String HEX = "0123456789ABCDEF";
 
     static LockKeys of(String root, Key key) {
@@ -91,6 +92,20 @@ record LockKeys(String base, String owner) {
             return Optional.of(LockMode.EXCLUSIVE);
         }
         return rest.startsWith("r/") ? Optional.of(LockMode.SHARED) : Optional.empty();
+    }
+
+    /** The mode that a waiter waits for; empty for the key of a hold. */
+    static Optional<LockMode> waitingModeOf(String root, ByteString key) {
+        String rest = key.toStringUtf8().substring(baseOf(root, key).length());
+        if (rest.startsWith("q/w/") || rest.startsWith(PROMOTERS)) {
+            return Optional.of(LockMode.EXCLUSIVE);
+        }
+        return rest.startsWith("q/r/") ? Optional.of(LockMode.SHARED) : Optional.empty();
+    }
+
+    /** Whether it is the key of a reader that waits for its promotion. */
+    static boolean isPromoter(String root, ByteString key) {
+        return key.toStringUtf8().substring(baseOf(root, key).length()).startsWith(PROMOTERS);
     }
 
     private static String hash(String token) {

@@ -1,5 +1,7 @@
 package dev.latchkey.etcd;
 
+import com.google.protobuf.ByteString;
+import dev.latchkey.LockMode;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import io.etcd.jetcd.api.TxnRequest;
@@ -19,7 +21,7 @@ final class PromotionWait {
         this.request = request;
         this.keys = keys;
         this.services = services;
-        this.mark = new WaiterKey(services, request.key().resource(), keys.promoter());
+        this.mark = new WaiterKey(services, request, keys.promoter());
     }
 
     Response await(WaitEnd end) throws InterruptedException {
@@ -37,7 +39,6 @@ final class PromotionWait {
 
     private Response awaitPromotion(WaitEnd end) throws InterruptedException {
         while (true) {
-            long revision = revision();
             Response response = services.holds().save(request);
             if (!(response instanceof Response.Conflicted)) {
                 return response;
@@ -49,7 +50,7 @@ final class PromotionWait {
             if (end.isOver()) {
                 return response;
             }
-            services.awaitDeletion(resource(), keys.readers(), revision + 1, end);
+            services.awaitDeletion(resource(), keys.readers(), end, begun -> hasOthers());
             // It may have been lost, and another's may be there.
             if (!mark()) {
                 return new Response.Refused();
@@ -61,12 +62,21 @@ final class PromotionWait {
         return request.key().resource();
     }
 
-    /** Where events begin that come after the attempt. */
-    private long revision() {
-        return services.transactions()
-                .read(resource(), TxnRequest.newBuilder().addSuccess(Ops.any(keys.readers())))
-                .getHeader()
-                .getRevision();
+    /** Whether somebody else reads still. New readers are kept out meanwhile. */
+    private boolean hasOthers() {
+        ByteString own = keys.hold(LockMode.SHARED);
+        return services
+                .transactions()
+                .read(
+                        resource(),
+                        TxnRequest.newBuilder()
+                                .addSuccess(Ops.get(
+                                        Ops.in(keys.readers()).setLimit(2).setKeysOnly(true))))
+                .getResponses(0)
+                .getResponseRange()
+                .getKvsList()
+                .stream()
+                .anyMatch(reader -> !reader.getKey().equals(own));
     }
 
     /** Returns whether nobody else waits for promotion. */

@@ -1,6 +1,5 @@
 package dev.latchkey.etcd;
 
-import com.google.protobuf.ByteString;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Request;
@@ -31,7 +30,7 @@ final class QueuePlace {
         this.keys = keys;
         this.services = services;
         this.rules = new QueueRules(keys, request.mode());
-        this.place = new WaiterKey(services, request.key().resource(), keys.waiter(request.mode()));
+        this.place = new WaiterKey(services, request, keys.waiter(request.mode()));
     }
 
     /** What a transaction has found: the end, or whose end to wait for and since when, or that the place is lost. */
@@ -77,7 +76,7 @@ final class QueuePlace {
                 .addCompare(Ops.absent(keys.hold(LockMode.SHARED)))
                 .addCompare(Ops.absent(place.name()))
                 .addAllSuccess(rules.obstacles(Long.MAX_VALUE))
-                .addSuccess(Ops.put(place.name(), ByteString.EMPTY, placeLease));
+                .addSuccess(Ops.put(place.name(), place.value(), placeLease));
         TxnResponse answer;
         try {
             answer = services.transactions()
@@ -105,7 +104,10 @@ final class QueuePlace {
     }
 
     private RequestOp hold(ClassLease lease, long beforeNanos, Duration ttl) {
-        return Ops.put(keys.hold(request.mode()), lease.value(beforeNanos, ttl).bytes(), lease.id());
+        return Ops.put(
+                keys.hold(request.mode()),
+                lease.value(beforeNanos, ttl, request.owner()).bytes(),
+                lease.id());
     }
 
     /** Steps into the line, and sees who is before it. */

@@ -2,6 +2,7 @@ package dev.latchkey.etcd;
 
 import dev.latchkey.LockStorageException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongPredicate;
 
 /** What those who wait need of the store. */
 record Services(
@@ -28,35 +29,34 @@ record Services(
         calls.checkOpen(resource);
     }
 
-    /** Waits until one of several keys may have been deleted at a revision or later. */
-    void awaitDeletion(String resource, KeyRange range, long revision, WaitEnd end) throws InterruptedException {
-        Watches.Watch watch = watches.start(resource, range, revision);
-        try {
-            awaitEvent(watch, end);
-        } finally {
-            watches.stop(watch);
-        }
-    }
-
     /** Waits until one of the keys that were there before a revision may have been deleted, or until none of them is left. */
     void awaitEnd(String resource, KeyRange range, long revision, WaitEnd end) throws InterruptedException {
+        awaitDeletion(
+                resource,
+                range,
+                end,
+                begun -> begun < revision || transactions.hasAnyBefore(resource, range, revision));
+    }
+
+    /**
+     * Waits until one of several keys may have been deleted. What was deleted before the watch began is never told.
+     *
+     * @param isToCome whether the deletion is still to come, when the watch has begun at a revision
+     */
+    void awaitDeletion(String resource, KeyRange range, WaitEnd end, LongPredicate isToCome)
+            throws InterruptedException {
         Watches.Watch watch = watches.start(resource, range);
         try {
             end.await(CompletableFuture.anyOf(watch.begun(), watch.done()), QueueWait.LOOK_NANOS);
-            if (willTell(watch, resource, range, revision)) {
+            boolean isTold = watch.begun().isDone()
+                    ? isToCome.test(watch.begun().join())
+                    : watch.done().isDone();
+            if (isTold) {
                 awaitEvent(watch, end);
             }
         } finally {
             watches.stop(watch);
         }
-    }
-
-    /** Whether there is an event to wait for: of what was deleted before the watch began there is none. */
-    private boolean willTell(Watches.Watch watch, String resource, KeyRange range, long revision) {
-        if (!watch.begun().isDone()) {
-            return watch.done().isDone();
-        }
-        return watch.begun().join() < revision || transactions.hasAnyBefore(resource, range, revision);
     }
 
     private static void awaitEvent(Watches.Watch watch, WaitEnd end) throws InterruptedException {

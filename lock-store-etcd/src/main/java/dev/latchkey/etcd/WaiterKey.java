@@ -2,6 +2,7 @@ package dev.latchkey.etcd;
 
 import com.google.protobuf.ByteString;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.Request;
 import io.etcd.jetcd.api.Compare;
 import io.etcd.jetcd.api.RequestOp;
 import io.etcd.jetcd.api.TxnRequest;
@@ -24,6 +25,7 @@ final class WaiterKey {
     private final Services services;
     private final String resource;
     private final ByteString key;
+    private final ByteString value;
 
     /** The revision of its creation; zero if it is not there. */
     private long created;
@@ -31,14 +33,20 @@ final class WaiterKey {
     /** The lease that it belongs to. */
     private long lease;
 
-    WaiterKey(Services services, String resource, ByteString key) {
+    WaiterKey(Services services, Request request, ByteString key) {
         this.services = services;
-        this.resource = resource;
+        this.resource = request.key().resource();
         this.key = key;
+        this.value = OwnerText.value(request.owner());
     }
 
     ByteString name() {
         return key;
+    }
+
+    /** Who waits. */
+    ByteString value() {
+        return value;
     }
 
     long created() {
@@ -89,7 +97,7 @@ final class WaiterKey {
                         TxnRequest.newBuilder()
                                 .addCompare(condition)
                                 .addAllSuccess(reads)
-                                .addSuccess(Ops.put(key, ByteString.EMPTY, current))
+                                .addSuccess(Ops.put(key, value, current))
                                 .addFailure(Ops.get(key)));
         if (answer.getSucceeded()) {
             putAt(answer.getHeader().getRevision(), current);
@@ -113,7 +121,7 @@ final class WaiterKey {
                             resource,
                             TxnRequest.newBuilder()
                                     .addCompare(Ops.createdAt(key, created))
-                                    .addSuccess(Ops.put(key, ByteString.EMPTY, current)));
+                                    .addSuccess(Ops.put(key, value, current)));
             lease = current;
         } catch (LeaseGoneException e) {
             services.waiterLease().forget(current);

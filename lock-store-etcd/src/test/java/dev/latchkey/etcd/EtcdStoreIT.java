@@ -17,6 +17,7 @@ import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.StoreRules;
+import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -37,6 +38,7 @@ class EtcdStoreIT
                 FairStoreContract,
                 InspectableStoreContract,
                 ListingStoreContract,
+                WaiterListingStoreContract,
                 ForceReleaseStoreContract,
                 HandoverContract,
                 LeaseCrashContract,
@@ -56,7 +58,7 @@ class EtcdStoreIT
         store.close();
     }
 
-    /** The name of the process is all that is kept. */
+    /** An owner name is shown, but not since when it holds. */
     @Override
     public boolean showsOwners() {
         return false;

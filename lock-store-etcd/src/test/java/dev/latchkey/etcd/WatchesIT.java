@@ -11,6 +11,7 @@ import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -135,6 +136,39 @@ class WatchesIT {
             assertThat(waiting.result()).isTrue();
             awaitWatchers(0);
         }
+    }
+
+    /** A write at the very moment in which a watch begins makes it a late one, too: not in most turns. */
+    @Test
+    void givenTheClusterWritesAllTheTime_whenAPromotionIsAwaited_thenTheServerNeedNotCatchUp() throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        BackgroundCall<Boolean> writing = BackgroundCall.start(() -> {
+            while (!isOver.get()) {
+                acquireAndRelease("other");
+            }
+            return true;
+        });
+        int lateTurns = 0;
+        for (int i = 0; i < 10; i++) {
+            Lock reader = locks.createLock("one", Duration.ofMinutes(5));
+            assertThat(reader.tryAcquireShared()).isTrue();
+            Lock promoter = locks.createLock("one", Duration.ofMinutes(5));
+            assertThat(promoter.tryAcquireShared()).isTrue();
+            BackgroundCall<Lock> promoting = BackgroundCall.start(promoter::acquire);
+            Awaitility.await("watchers")
+                    .pollInterval(Duration.ofMillis(1))
+                    .atMost(LIMIT)
+                    .until(() -> server.watchers() == 1);
+
+            lateTurns += server.lateWatchers() == 0 ? 0 : 1;
+
+            assertThat(reader.release()).isTrue();
+            assertThat(promoting.result().release()).isTrue();
+            awaitWatchers(0);
+        }
+        isOver.set(true);
+        assertThat(writing.result()).isTrue();
+        assertThat(lateTurns).isLessThan(4);
     }
 
     /** In several turns, for one alone may be slow. */

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A DynamoDB Local of a test's own, to be killed, frozen and started again; and the one that all tests share.
+ * A server with the API of DynamoDB of a test's own, to be killed, frozen and started again; and the one that all tests share.
  *
- * <p>It runs in a JVM of its own, and accepts any credentials. The shared one keeps its data in memory; the others keep
- * theirs in a file, also if they are killed. The shared one may also be given by the environment.
+ * <p>It is dynalite, and accepts any credentials. The shared one keeps its data in memory; the others keep theirs in files,
+ * also if they are killed. The shared one may also be given by the environment.
  */
 public final class DynamoDbServer extends TestServer {
 
@@ -40,24 +40,24 @@ public final class DynamoDbServer extends TestServer {
      * @return the server, ready, without tables
      */
     public static DynamoDbServer start() {
-        return start(List.of("-dbPath", "{directory}"));
+        return start(List.of("{directory}"));
     }
 
     private static DynamoDbServer start(List<String> data) {
-        List<String> arguments = new ArrayList<>(List.of("-port", "{port}", "-sharedDb", "-disableTelemetry"));
+        List<String> arguments = new ArrayList<>(List.of("{port}"));
         arguments.addAll(data);
         return new DynamoDbServer(LocalServer.start(
-                new LocalServer.Plan("dynamodb", new DynamoDbLauncher(), arguments, DynamoDbServer::answers)));
+                new LocalServer.Plan("dynamodb", new DynaliteLauncher(), arguments, DynamoDbServer::answers)));
     }
 
-    /** A request without a signature is refused, by a server that is up. */
+    /** As load balancers ask a server whether it is up. */
     private static boolean answers(ServerAddress address) throws IOException {
         HttpURLConnection connection = (HttpURLConnection)
                 URI.create("http://" + address + "/").toURL().openConnection();
         connection.setConnectTimeout(ANSWER_MILLIS);
         connection.setReadTimeout(ANSWER_MILLIS);
         try {
-            return connection.getResponseCode() == HttpURLConnection.HTTP_BAD_REQUEST;
+            return connection.getResponseCode() == HttpURLConnection.HTTP_OK;
         } finally {
             connection.disconnect();
         }
@@ -80,7 +80,6 @@ public final class DynamoDbServer extends TestServer {
 
     private static final class Shared {
 
-        static final String DSN =
-                shared(ENVIRONMENT, () -> start(List.of("-inMemory")).dsn());
+        static final String DSN = shared(ENVIRONMENT, () -> start(List.of()).dsn());
     }
 }
