@@ -129,12 +129,7 @@ final class LockCommands {
                         new BsonArray(List.of(
                                 new BsonDocument(Fields.TOKEN, token),
                                 new BsonDocument(Fields.READERS + "." + Fields.TOKEN, token))));
-        // An updateOne would use the driver's bulk writes, which cost the client more.
-        FindOneAndUpdateOptions options =
-                new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
-        return calls.once(
-                        key.resource(), () -> Optional.ofNullable(collection.findOneAndUpdate(filter, stages, options)))
-                .isPresent();
+        return isChanged(key.resource(), filter, stages);
     }
 
     /**
@@ -148,10 +143,13 @@ final class LockCommands {
                 .append(Fields.TOKEN, new BsonDocument("$ne", BsonNull.VALUE))
                 .append(Fields.FENCING_TOKEN, new BsonInt64(fencingToken))
                 .append("$expr", Conditions.isLive());
-        FindOneAndUpdateOptions options =
-                new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
-        return calls.once(resource, () -> Optional.ofNullable(collection.findOneAndUpdate(filter, stages, options)))
-                .isPresent();
+        return isChanged(resource, filter, stages);
+    }
+
+    /** Never repeated. An updateOne would use the driver's bulk writes, which cost the client more. */
+    private boolean isChanged(String resource, BsonDocument filter, List<BsonDocument> stages) {
+        var options = new FindOneAndUpdateOptions().projection(ONLY_NAME).collation(BINARY);
+        return calls.once(resource, () -> collection.findOneAndUpdate(filter, stages, options) != null);
     }
 
     /** Reads a document together with the server's clock. */
