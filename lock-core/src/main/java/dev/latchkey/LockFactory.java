@@ -271,9 +271,9 @@ public final class LockFactory implements AutoCloseable {
 
     /**
      * Ends the exclusive hold of somebody else, for operators. The next waiter is granted the lock, as after a release.
-     * The holder loses it with {@link LossReason#FORCED}: at once where the store can send it a message, else by its next
-     * renewal. Until then it may go on with its work, so that two may work at once: this is for a holder that is known to
-     * be stuck or gone.
+     * The holder loses it: with {@link LossReason#FORCED}, at once, where the store can send it a message (in memory, Redis);
+     * else its next renewal finds the hold gone, and reports the reason that the store knows. Until then it may go on with its
+     * work, so that two may work at once: this is for a holder that is known to be stuck or gone.
      *
      * @param resource the name of what the lock protects
      * @param fencingToken the fencing token of the hold to end, as {@link #holders} shows it; a newer hold is left alone
