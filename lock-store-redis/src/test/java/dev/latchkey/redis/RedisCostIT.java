@@ -55,7 +55,7 @@ class RedisCostIT extends WithAStore {
         Lock holder = locks.createLock("asked for", LONG_TTL);
         Lock other = locks.createLock("asked for", LONG_TTL);
         assertThat(holder.tryAcquire()).isTrue();
-        awaitSubscribed();
+        keys.awaitSubscribed();
         askAndTry(holder, other);
         server.call("CONFIG", "RESETSTAT");
 
@@ -75,7 +75,7 @@ class RedisCostIT extends WithAStore {
     void givenTenThousandAreHeld_whenListed_thenOneScriptForEachAndSomeScans() {
         int held = 10_000;
         assertThat(locks.createLock("one of many 0", LONG_TTL).tryAcquire()).isTrue();
-        awaitSubscribed();
+        keys.awaitSubscribed();
         for (int i = 1; i < held; i++) {
             assertThat(locks.createLock("one of many " + i, LONG_TTL).tryAcquire())
                     .isTrue();
@@ -172,14 +172,6 @@ class RedisCostIT extends WithAStore {
         } finally {
             executor.shutdownNow();
         }
-    }
-
-    /** What is held for a while has the store subscribe, once, and ask once for each hold. */
-    private void awaitSubscribed() {
-        Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .until(() ->
-                        server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found && !found.isEmpty());
     }
 
     private static long connections() {

@@ -29,7 +29,7 @@ class RedisForcedReleaseIT extends WithAStore {
         List<CompletableFuture<LossReason>> heard = new ArrayList<>();
         List<Lock> held =
                 IntStream.range(0, HOLDS).mapToObj(i -> held(i, heard)).toList();
-        awaitSubscribed();
+        keys.awaitSubscribed();
         keys.resetCommands();
         try (RedisStore other = open(server.dsn())) {
             LockFactory operator = new LockFactory(other);
@@ -56,7 +56,7 @@ class RedisForcedReleaseIT extends WithAStore {
         CompletableFuture<LossReason> heard = new CompletableFuture<>();
         Lock lock = locks.lock(odd).ttl(LONG_TTL).onLost(heard::complete).create();
         assertThat(lock.tryAcquire()).isTrue();
-        awaitSubscribed();
+        keys.awaitSubscribed();
 
         assertThat(locks.forceRelease(odd, lock.fencingToken().orElseThrow())).isTrue();
 
@@ -94,12 +94,5 @@ class RedisForcedReleaseIT extends WithAStore {
                 .create();
         assertThat(lock.tryAcquire()).isTrue();
         return lock;
-    }
-
-    private void awaitSubscribed() {
-        Awaitility.await()
-                .atMost(TimeLimits.LIMIT)
-                .until(() ->
-                        server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found && !found.isEmpty());
     }
 }

@@ -4,6 +4,7 @@ import dev.latchkey.servers.RedisServer;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** What a test sees on the server, past the store. */
@@ -60,6 +61,13 @@ final class RedisKeys {
     /** Those of them who can be sent messages; the first of a store polls until its store has subscribed. */
     List<String> listening() {
         return waiting().stream().filter(waiter -> !waiter.endsWith(" 0")).toList();
+    }
+
+    /** What is held for a while has its store subscribe, which takes another connection. */
+    void awaitSubscribed() {
+        Awaitility.await()
+                .until(() ->
+                        server.call("PUBSUB", "CHANNELS", "lock:in:*") instanceof List<?> found && !found.isEmpty());
     }
 
     /** How often the server has executed each command since its statistics were reset, those of scripts among them. */

@@ -217,6 +217,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         try (RedisStore store = open("redis://" + proxy.address() + "?timeout=1s")) {
             Request request = exclusive(Key.of(RESOURCE));
             granted(store.save(request));
+            new RedisKeys(server).awaitSubscribed();
             int before = proxy.connections();
             proxy.silence();
 
@@ -234,6 +235,7 @@ class RedisNetworkFaultsIT extends BehindAProxy {
         try (RedisStore store = open("redis://" + proxy.address() + "?timeout=1s")) {
             Request request = exclusive(Key.of(RESOURCE));
             granted(store.save(request));
+            new RedisKeys(server).awaitSubscribed();
             int before = proxy.connections();
             proxy.delay(SHORT_LIMIT.multipliedBy(4));
             long begun = System.nanoTime();
