@@ -5,8 +5,11 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** All contracts on a SQLite file. */
+/** All contracts on a SQLite file: one after the other, for it has one writer at a time, and whoever waits for it too long fails. */
+@Execution(ExecutionMode.SAME_THREAD)
 class SqliteStoreIT implements JdbcContracts {
 
     @TempDir
