@@ -17,6 +17,7 @@ final class JavaSnippet {
             "dev.latchkey.flock.*",
             "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
+            "dev.latchkey.reentrant.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",
