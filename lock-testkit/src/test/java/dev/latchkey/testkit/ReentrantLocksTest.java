@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -453,6 +454,69 @@ class ReentrantLocksTest {
                 .isInstanceOf(IllegalMonitorStateException.class)
                 .hasCauseInstanceOf(LockLostException.class);
         assertLost(readWrite.readLock()::unlock);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givenARollout_whenAcquired_thenBothLocksAreHeldUntilUnlockedAsOften(Way way) throws Exception {
+        ReentrantLock old = new ReentrantLock();
+        Lock both = lock.rolloutFrom(old);
+
+        assertThat(way.acquire(both)).isTrue();
+        assertThat(way.acquire(both)).isTrue();
+
+        both.unlock();
+        assertThat(old.getHoldCount()).isEqualTo(1);
+        assertThat(elsewhere(old::tryLock)).isFalse();
+        assertThat(elsewhere(lock::tryLock)).isFalse();
+        both.unlock();
+        assertThat(old.isLocked()).isFalse();
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void givenARollout_whenOneOfTheLocksIsHeld_thenRefusedAndTheOtherIsFree() throws Exception {
+        ReentrantLock old = new ReentrantLock();
+        Lock both = lock.rolloutFrom(old);
+
+        old.lock();
+        assertThat(elsewhere(both::tryLock)).isFalse();
+        assertThat(elsewhere(() -> both.tryLock(1, TimeUnit.MILLISECONDS))).isFalse();
+        assertThat(isFree()).isTrue();
+        old.unlock();
+
+        lock.lock();
+        assertThat(elsewhere(both::tryLock)).isFalse();
+        assertThat(elsewhere(() -> both.tryLock(1, TimeUnit.MILLISECONDS))).isFalse();
+        assertThat(old.isLocked()).isFalse();
+        lock.unlock();
+    }
+
+    @Test
+    void givenARollout_whenTheNewLockFails_thenTheOldOneIsUnlocked() {
+        ReentrantLock old = new ReentrantLock();
+        Lock both = lock.rolloutFrom(old);
+        store.always(Operation.SAVE, Fault.unreachable()).always(Operation.WAIT_AND_SAVE, Fault.unreachable());
+
+        for (Way way : Way.values()) {
+            assertThatThrownBy(() -> way.acquire(both)).isInstanceOf(LockStorageException.class);
+            assertThat(old.isLocked()).isFalse();
+        }
+    }
+
+    @Test
+    void givenARollout_whenTheNewLockIsLost_thenUnlockSaysSoAndUnlocksTheOldOne() {
+        ReentrantLock old = new ReentrantLock();
+        Lock both = lock.rolloutFrom(old);
+        both.lock();
+        lose(lock);
+
+        assertLost(both::unlock);
+
+        assertThat(old.isLocked()).isFalse();
+        old.lock();
+        assertThatThrownBy(both::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        assertThat(old.isLocked()).as("what was locked without it stays").isTrue();
     }
 
     private boolean readBriefly() {

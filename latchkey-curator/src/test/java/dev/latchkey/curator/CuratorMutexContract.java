@@ -1,0 +1,64 @@
+package dev.latchkey.curator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.TimeLimits;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.TestInterProcessMutexBase;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What Curator expects of its own mutex. Its tests start a ZooKeeper server, which the locks do not use: that it is stopped
+ * does not concern them, and that it has no nodes left is no wonder.
+ */
+@Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+abstract class CuratorMutexContract extends TestInterProcessMutexBase {
+
+    private LockFactory locks;
+
+    /** Creates a factory over a store that keeps no session in ZooKeeper. */
+    abstract LockFactory connect();
+
+    @BeforeEach
+    void open() {
+        locks = connect();
+    }
+
+    @AfterEach
+    void close() {
+        locks.close();
+    }
+
+    @Override
+    protected InterProcessLock makeLock(CuratorFramework client) {
+        return new InterProcessLocks(locks).mutex(LOCK_BASE_PATH);
+    }
+
+    /** Curator's ends a session of ZooKeeper. What these locks have instead is a lease, which ends when nobody renews it. */
+    @Test
+    @Override
+    public void testKilledSession() throws Exception {
+        InterProcessLocks unrenewed =
+                new InterProcessLocks(path -> locks.lock(path).ttl(TimeLimits.ttl(Duration.ofSeconds(1))));
+        InterProcessLock first = unrenewed.mutex(LOCK_BASE_PATH);
+        InterProcessLock second = unrenewed.mutex(LOCK_BASE_PATH);
+        first.acquire();
+        assertThat(second.acquire(0, TimeUnit.MILLISECONDS)).isFalse();
+
+        assertThat(second.acquire(TimeLimits.LIMIT.toMillis(), TimeUnit.MILLISECONDS))
+                .isTrue();
+
+        assertThat(first.isAcquiredInThisProcess()).isFalse();
+        assertThatThrownBy(first::release).isInstanceOf(IllegalMonitorStateException.class);
+        assertThat(second.isAcquiredInThisProcess()).isTrue();
+        second.release();
+    }
+}

@@ -1,0 +1,12 @@
+package dev.latchkey.curator;
+
+import dev.latchkey.LockFactory;
+import dev.latchkey.servers.RedisServer;
+
+class RedisMutexIT extends CuratorMutexContract {
+
+    @Override
+    LockFactory connect() {
+        return LockFactory.connect(RedisServer.sharedDsn());
+    }
+}
