@@ -3,7 +3,6 @@ package dev.latchkey.micrometer;
 import dev.latchkey.LockListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -46,18 +45,18 @@ public final class LatchkeyMetrics implements LockListener {
 
     @Override
     public void acquired(Acquired event) {
-        ended(event.resource(), text(event.mode()), "acquired", event.waited());
+        ended(event.resource(), Meters.text(event.mode()), "acquired", event.waited());
     }
 
     @Override
     public void conflicted(Conflicted event) {
-        ended(event.resource(), text(event.mode()), "conflicted", event.waited());
+        ended(event.resource(), Meters.text(event.mode()), "conflicted", event.waited());
     }
 
     @Override
     public void failed(Failed event) {
         String outcome = event.failure() instanceof InterruptedException ? "interrupted" : "failed";
-        ended(event.resource(), text(event.mode()), outcome, event.waited());
+        ended(event.resource(), Meters.text(event.mode()), outcome, event.waited());
     }
 
     private void ended(String resource, String mode, String outcome, Duration waited) {
@@ -73,12 +72,12 @@ public final class LatchkeyMetrics implements LockListener {
 
     @Override
     public void released(Released event) {
-        ended(event.resource(), text(event.end()), event.held());
+        ended(event.resource(), Meters.text(event.end()), event.held());
     }
 
     @Override
     public void lost(Lost event) {
-        ended(event.resource(), text(event.reason()), event.held());
+        ended(event.resource(), Meters.text(event.reason()), event.held());
     }
 
     private void ended(String resource, String end, Duration held) {
@@ -94,7 +93,8 @@ public final class LatchkeyMetrics implements LockListener {
 
     @Override
     public void storeCalled(StoreCalled event) {
-        meters.storeCall(text(event.operation()), text(event.outcome())).record(event.duration());
+        meters.storeCall(Meters.text(event.operation()), Meters.text(event.outcome()))
+                .record(event.duration());
     }
 
     @Override
@@ -114,10 +114,6 @@ public final class LatchkeyMetrics implements LockListener {
         } catch (RuntimeException e) {
             return Builder.NO_GROUP;
         }
-    }
-
-    private static String text(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
     }
 
     /** Options. Not thread-safe. */

@@ -1,10 +1,16 @@
 package dev.latchkey.micrometer;
 
+import dev.latchkey.LockListener;
+import dev.latchkey.LossReason;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,19 +18,35 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** The meters of one store, each looked up in the registry once. */
 final class Meters {
 
+    /**
+     * What the gauges of a registry show: a gauge is registered once, and is to show what all factories hold, also after the one
+     * that was there first is closed.
+     */
+    private static final Map<MeterRegistry, ConcurrentMap<Tags, Group>> GROUPS =
+            Collections.synchronizedMap(new WeakHashMap<>());
+
     private final MeterRegistry registry;
     private final Tags tags;
-    private final ConcurrentMap<String, Group> groups = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Tags, Group> groups;
     private final ConcurrentMap<TimerId, Timer> timers = new ConcurrentHashMap<>();
     private final Counter dropped;
 
     Meters(MeterRegistry registry, String store) {
         this.registry = registry;
         this.tags = Tags.of("store", store);
+        this.groups = GROUPS.computeIfAbsent(registry, any -> new ConcurrentHashMap<>());
         this.dropped = Counter.builder("latchkey.events.dropped")
                 .description("Events that were not counted, because a listener did not return")
                 .tags(tags)
                 .register(registry);
+        // A rate and an increase are of what was seen before: a series that begins with its first failure shows none.
+        for (LockListener.Operation operation : LockListener.Operation.values()) {
+            Timer unused = storeCall(text(operation), text(LockListener.Outcome.FAILED));
+        }
+    }
+
+    static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
     }
 
     /** What the locks of one group do now. */
@@ -34,10 +56,13 @@ final class Meters {
     private record TimerId(String name, Tags tags) {}
 
     Group group(String name) {
-        return groups.computeIfAbsent(name, this::registered);
+        return groups.computeIfAbsent(tags.and("group", name), id -> registered(name));
     }
 
     private Group registered(String name) {
+        for (LossReason reason : LossReason.values()) {
+            Timer unused = hold(name, text(reason));
+        }
         Group group = new Group(name, new AtomicInteger(), new AtomicInteger());
         Gauge.builder("latchkey.held", group.held(), AtomicInteger::get)
                 .description("Locks that are held")

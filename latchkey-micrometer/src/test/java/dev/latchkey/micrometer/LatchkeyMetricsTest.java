@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockListener;
+import dev.latchkey.LossReason;
 import dev.latchkey.store.InMemoryStore;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +166,54 @@ class LatchkeyMetricsTest {
                         .tags("group", "none")
                         .timers()
                         .isEmpty());
+    }
+
+    /** A rate and an increase are of what was seen before: a series that begins with its first loss shows none. */
+    @Test
+    void givenAHoldThatIsNotLost_thenEachLossIsThereWithACountOfZero() {
+        assertThat(locks.createLock("order-1", TTL).tryAcquire()).isTrue();
+
+        await().untilAsserted(() -> assertGauges(1, 0));
+        assertThat(LossReason.values()).allSatisfy(reason -> {
+            String end = reason.name().toLowerCase(Locale.ROOT);
+            assertThat(registry.get("latchkey.hold")
+                            .tags("store", "memory", "group", "order", "end", end)
+                            .timer()
+                            .count())
+                    .isZero();
+        });
+    }
+
+    @Test
+    void givenNoCallFailed_thenEachFailureIsThereWithACountOfZero() {
+        assertThat(LockListener.Operation.values()).allSatisfy(operation -> {
+            String name = operation.name().toLowerCase(Locale.ROOT);
+            assertThat(registry.get("latchkey.store.call")
+                            .tags("store", "memory", "operation", name, "outcome", "failed")
+                            .timer()
+                            .count())
+                    .isZero();
+        });
+    }
+
+    /** As one that was opened anew, after the first was closed. */
+    @Test
+    void givenAnotherFactoryWithMetricsOfItsOwn_thenTheGaugesShowWhatBothHold() {
+        LatchkeyMetrics metrics = LatchkeyMetrics.builder(registry)
+                .store("memory")
+                .group(resource -> "order")
+                .build();
+        assertThat(locks.createLock("order-1", TTL).tryAcquire()).isTrue();
+        await().untilAsserted(() -> assertGauges(1, 0));
+
+        try (LockFactory others = LockFactory.builder(store).listener(metrics).build()) {
+            assertThat(others.createLock("order-2", TTL).tryAcquire()).isTrue();
+            await().untilAsserted(() -> assertGauges(2, 0));
+            locks.close();
+            await().untilAsserted(() -> assertGauges(1, 0));
+        }
+
+        await().untilAsserted(() -> assertGauges(0, 0));
     }
 
     private void assertGauges(int held, int waiting) {

@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
@@ -16,7 +17,8 @@ import org.springframework.context.annotation.Lazy;
         after = LatchkeyAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass({LatchkeyMetrics.class, MeterRegistry.class})
-@ConditionalOnBean({MeterRegistry.class, PersistingStore.class})
+@ConditionalOnSingleCandidate(MeterRegistry.class)
+@ConditionalOnBean(PersistingStore.class)
 class LatchkeyMetricsAutoConfiguration {
 
     /** Made with the factory, which opens the store. */

@@ -10,6 +10,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -44,6 +45,20 @@ class MetricsTest {
 
             assertThat(context).doesNotHaveBean(LatchkeyMetrics.class);
         });
+    }
+
+    /** Which of them it would be is not known: locks do without metrics. */
+    @Test
+    void givenSeveralRegistriesOfWhichNoneIsPrimary_whenLocked_thenItIsLocked() {
+        runner.withBean("one", SimpleMeterRegistry.class)
+                .withBean("other", SimpleMeterRegistry.class)
+                .run(context -> {
+                    AtomicBoolean ran = new AtomicBoolean();
+                    context.getBean(LockTemplate.class).run("orders", () -> ran.set(true));
+
+                    assertThat(ran).isTrue();
+                    assertThat(context).doesNotHaveBean(LatchkeyMetrics.class);
+                });
     }
 
     @Test

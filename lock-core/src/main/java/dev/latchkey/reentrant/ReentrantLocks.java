@@ -6,6 +6,7 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 
 /**
@@ -71,6 +72,23 @@ public final class ReentrantLocks {
      */
     public ThreadOwnedReadWriteLock readWriteLock(String resource) {
         return new ThreadOwnedReadWriteLock(view(resource, LockMode.SHARED), view(resource, LockMode.EXCLUSIVE));
+    }
+
+    /**
+     * Returns the exclusive lock of a resource for the time of a rollout, in which processes with the lock of another library
+     * still run: it takes that lock and this one. Deploy it everywhere before you deploy this lock alone; without this step, a
+     * process with the old lock and one with the new lock hold it at the same time.
+     *
+     * <p>What either lock throws is thrown, and neither is held more often than before. {@code unlock()} unlocks both, also if
+     * the first one fails.
+     *
+     * @param old the lock that is to be replaced, bound to a thread as this one is, and reentrant if it is acquired again: such
+     *     as an {@code RLock} of Redisson or a lock of a {@code LockRegistry} of Spring Integration
+     * @param resource the name of what both locks protect, as in {@link #lock}
+     * @return a lock that takes {@code old} first, and unlocks it last
+     */
+    public Lock rolloutFrom(Lock old, String resource) {
+        return new BothLocks(Objects.requireNonNull(old, "old"), lock(resource));
     }
 
     private ThreadOwnedLock view(String resource, LockMode mode) {

@@ -7,7 +7,6 @@ import dev.latchkey.LockLostException;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -56,22 +55,6 @@ public final class ThreadOwnedLock implements java.util.concurrent.locks.Lock {
      */
     public ThreadOwnedLock withTtl(Duration newTtl) {
         return new ThreadOwnedLock(holds, resource, mode, newTtl);
-    }
-
-    /**
-     * Returns a lock for the time of a rollout, in which processes with the lock of another library still run: it takes that
-     * lock and this one. Deploy it everywhere before you deploy this lock alone; without this step, a process with the old
-     * lock and one with the new lock hold it at the same time.
-     *
-     * <p>What either lock throws is thrown, and neither is held more often than before. {@code unlock()} unlocks both, also if
-     * the first one fails.
-     *
-     * @param old the lock that is to be replaced, of this resource, bound to a thread as this one is, and reentrant if it is
-     *     acquired again: such as an {@code RLock} of Redisson or a lock of a {@code LockRegistry} of Spring Integration
-     * @return a lock that takes {@code old} first, and unlocks it last
-     */
-    public java.util.concurrent.locks.Lock rolloutFrom(java.util.concurrent.locks.Lock old) {
-        return new BothLocks(Objects.requireNonNull(old, "old"), this);
     }
 
     /**

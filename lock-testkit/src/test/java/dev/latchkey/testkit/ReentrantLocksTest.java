@@ -460,7 +460,7 @@ class ReentrantLocksTest {
     @EnumSource
     void givenARollout_whenAcquired_thenBothLocksAreHeldUntilUnlockedAsOften(Way way) throws Exception {
         ReentrantLock old = new ReentrantLock();
-        Lock both = lock.rolloutFrom(old);
+        Lock both = locks.rolloutFrom(old, "x");
 
         assertThat(way.acquire(both)).isTrue();
         assertThat(way.acquire(both)).isTrue();
@@ -477,7 +477,7 @@ class ReentrantLocksTest {
     @Test
     void givenARollout_whenOneOfTheLocksIsHeld_thenRefusedAndTheOtherIsFree() throws Exception {
         ReentrantLock old = new ReentrantLock();
-        Lock both = lock.rolloutFrom(old);
+        Lock both = locks.rolloutFrom(old, "x");
 
         old.lock();
         assertThat(elsewhere(both::tryLock)).isFalse();
@@ -495,7 +495,7 @@ class ReentrantLocksTest {
     @Test
     void givenARollout_whenTheNewLockFails_thenTheOldOneIsUnlocked() {
         ReentrantLock old = new ReentrantLock();
-        Lock both = lock.rolloutFrom(old);
+        Lock both = locks.rolloutFrom(old, "x");
         store.always(Operation.SAVE, Fault.unreachable()).always(Operation.WAIT_AND_SAVE, Fault.unreachable());
 
         for (Way way : Way.values()) {
@@ -507,7 +507,7 @@ class ReentrantLocksTest {
     @Test
     void givenARollout_whenTheNewLockIsLost_thenUnlockSaysSoAndUnlocksTheOldOne() {
         ReentrantLock old = new ReentrantLock();
-        Lock both = lock.rolloutFrom(old);
+        Lock both = locks.rolloutFrom(old, "x");
         both.lock();
         lose(lock);
 
