@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +41,27 @@ abstract class CuratorMutexContract extends TestInterProcessMutexBase {
     @Override
     protected InterProcessLock makeLock(CuratorFramework client) {
         return new InterProcessLocks(locks).mutex(LOCK_BASE_PATH);
+    }
+
+    /**
+     * Curator's lets two limits of 10 s run out at the same time, and fails if the holder's is first: the other thread then
+     * acquires what it has just released.
+     */
+    @Test
+    @Override
+    public void testReentrant2Threads() throws Exception {
+        InterProcessLock mutex = new InterProcessLocks(locks).mutex(LOCK_BASE_PATH);
+        mutex.acquire();
+        mutex.acquire();
+
+        assertThat(BackgroundCall.start(() -> mutex.acquire(10, TimeUnit.MILLISECONDS))
+                        .result())
+                .isFalse();
+
+        mutex.release();
+        assertThat(mutex.isAcquiredInThisProcess()).isTrue();
+        mutex.release();
+        assertThat(mutex.isAcquiredInThisProcess()).isFalse();
     }
 
     /** Curator's ends a session of ZooKeeper. What these locks have instead is a lease, which ends when nobody renews it. */
