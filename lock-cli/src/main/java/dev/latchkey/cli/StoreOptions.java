@@ -10,7 +10,8 @@ final class StoreOptions {
 
     /** For whoever has named no store, or one that cannot list. */
     static final String LISTING =
-            "Redis, etcd, DynamoDB and SQL databases can: name one with --store or in LATCHKEY_STORE";
+            "Redis, etcd, ZooKeeper, MongoDB, DynamoDB and SQL databases can: name one with --store or in"
+                    + " LATCHKEY_STORE";
 
     private static final String STORE_VARIABLE = "LATCHKEY_STORE";
     private static final String DEFAULT_STORE = "flock";
