@@ -97,6 +97,9 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
      * lock and the new one. Deploy it everywhere before you deploy this provider alone; without this step, a process with
      * the old provider and one with the new provider run a job at the same time. Such a lock cannot be extended.
      *
+     * <p>The new lock ends at {@code lockAtMostFor}, also if {@code old} is a {@code KeepAliveLockProvider}, which keeps its own
+     * lock beyond that: set {@code lockAtMostFor} above the longest run before the rollout.
+     *
      * @param old the provider that is to be replaced
      * @return a provider that takes the lock of {@code old} first, and unlocks it last
      */
