@@ -13,8 +13,7 @@ import java.util.function.Function;
  * summarizes them: the name of a resource is never a tag unless the application says so, because each value of a tag is a time
  * series of its own.
  *
- * <p>Use one for all factories whose store has the same name: of two with the same name and registry, only the first shows
- * what is held and waited for.
+ * <p>Those with the same registry and the same name of a store count together, also if they belong to several factories.
  *
  * <p>Thread-safe.
  */
