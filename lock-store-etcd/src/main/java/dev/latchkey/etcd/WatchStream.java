@@ -79,7 +79,10 @@ final class WatchStream implements StreamObserver<WatchResponse> {
     }
 
     private void endIfUnusedLater(DeletionWatch watch) {
-        CompletableFuture.delayedExecutor(LINGER_NANOS, TimeUnit.NANOSECONDS).execute(() -> endIfUnused(watch));
+        // On the thread of the JDK that keeps the time: there is nothing to wait for, and no thread is started each
+        // second.
+        CompletableFuture.delayedExecutor(LINGER_NANOS, TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(() -> endIfUnused(watch));
     }
 
     private synchronized void endIfUnused(DeletionWatch watch) {
