@@ -200,7 +200,7 @@ public final class RedisStore
         String attempt = waiters.newAttempt();
         var acquire = new QueuedAcquire(server, requests, inbox, request, attempt, maxWait);
         try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
-            withdrawn.thenRun(entry.waiter()::withdraw);
+            withdrawn.thenRun(acquire::withdraw);
             try {
                 server.link().connectInOrder(request.key().resource());
                 acquire.sent(server.send(acquire.firstRequest()));
