@@ -27,6 +27,7 @@ class InMemoryStoreTest
                 IndexedBatchContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
+                LeaderElectionContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
