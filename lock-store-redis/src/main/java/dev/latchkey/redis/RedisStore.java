@@ -199,7 +199,8 @@ public final class RedisStore
         Response response;
         String attempt = waiters.newAttempt();
         var acquire = new QueuedAcquire(server, requests, inbox, request, attempt, maxWait);
-        try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
+        WaiterRegistry.Entry entry = waiters.add(acquire);
+        try (entry) {
             withdrawn.thenRun(acquire::withdraw);
             try {
                 server.link().connectInOrder(request.key().resource());
