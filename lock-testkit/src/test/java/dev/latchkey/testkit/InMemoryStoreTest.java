@@ -27,6 +27,7 @@ class InMemoryStoreTest
                 IndexedBatchContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
+                FairSemaphoreContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
