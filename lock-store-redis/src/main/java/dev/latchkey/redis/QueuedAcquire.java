@@ -41,9 +41,8 @@ final class QueuedAcquire {
     }
 
     private final ScriptRunner server;
-    private final Requests requests;
+    private final AttemptRequests requests;
     private final Request request;
-    private final String attempt;
     private final WaiterSubscription subscription;
     private final QueueExit exit;
     private final long endNanos;
@@ -73,26 +72,24 @@ final class QueuedAcquire {
 
     QueuedAcquire(
             ScriptRunner server,
-            Requests requests,
+            AttemptRequests requests,
             LazyNotificationChannel inbox,
             Request request,
-            String attempt,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
         this.request = request;
-        this.attempt = attempt;
-        this.subscription = new WaiterSubscription(inbox, request.key().resource());
-        this.exit = new QueueExit(server, requests, request, attempt);
+        this.subscription = new WaiterSubscription(inbox, requests.resource());
+        this.exit = new QueueExit(server, requests, request.ttl());
         this.endNanos = System.nanoTime() + maxWait.toNanos();
     }
 
     String attempt() {
-        return attempt;
+        return requests.attempt();
     }
 
     String resource() {
-        return request.key().resource();
+        return requests.resource();
     }
 
     String token() {
@@ -141,9 +138,7 @@ final class QueuedAcquire {
         askAgain = false;
         mayHaveTrace = true;
         sentPush = now;
-        return push == now
-                ? requests.acquire(request, attempt, ticket, now)
-                : requests.acquireListening(request, attempt, ticket, now);
+        return push == now ? requests.acquire(ticket, now) : requests.acquireListening(ticket, now);
     }
 
     /** Notes that a request was sent. */
