@@ -11,6 +11,7 @@ import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
@@ -37,4 +38,5 @@ interface JdbcContracts
                 TreeLeaseContract,
                 TreeSavepointContract,
                 LeaseCrashContract,
+                SemaphoreCrashContract,
                 ProcessContentionContract {}
