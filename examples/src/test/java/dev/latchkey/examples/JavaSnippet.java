@@ -18,6 +18,7 @@ final class JavaSnippet {
             "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
             "dev.latchkey.reentrant.*",
+            "dev.latchkey.semaphore.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",
