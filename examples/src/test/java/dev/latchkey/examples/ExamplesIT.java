@@ -69,6 +69,25 @@ class ExamplesIT {
     }
 
     @Test
+    void givenTwoPermits_whenThreeExport_thenTheThirdWaitsForARelease() throws Exception {
+        String dsn = server().dsn();
+        Program a = start(ExportLimit.class, dsn, "a");
+        assertThat(a.line()).isEqualTo("a exports with 1 permit");
+        Program b = start(ExportLimit.class, dsn, "b");
+        assertThat(b.line()).isEqualTo("b exports with 1 permit");
+        Program c = start(ExportLimit.class, dsn, "c");
+        assertThat(c.line()).isEqualTo("c waits, 0 of 2 are free");
+
+        a.tell("done");
+
+        assertThat(c.line()).isEqualTo("c exports with 1 permit");
+        Program d = start(ExportLimit.class, dsn, "d");
+        assertThat(d.line()).isEqualTo("d waits, 0 of 2 are free");
+        b.kill();
+        assertThat(d.line()).isEqualTo("d exports with 1 permit");
+    }
+
+    @Test
     void givenThreeHosts_whenCronStartsTheJobOnAll_thenOneRunsItAndALateOneDoesNot() throws Exception {
         String dsn = server().dsn();
         List<Program> hosts = List.of(

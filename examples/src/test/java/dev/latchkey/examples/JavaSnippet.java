@@ -19,6 +19,7 @@ final class JavaSnippet {
             "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
             "dev.latchkey.reentrant.*",
+            "dev.latchkey.semaphore.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",

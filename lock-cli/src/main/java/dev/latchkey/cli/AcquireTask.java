@@ -1,5 +1,6 @@
 package dev.latchkey.cli;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Lock;
 import dev.latchkey.LockBuilder;
 import dev.latchkey.LockFactory;
@@ -93,7 +94,7 @@ final class AcquireTask {
             Lock lock = create(locks);
             return take(lock)
                     ? new AcquireAnswer.Acquired(locks, lock, Duration.ofNanos(System.nanoTime() - start))
-                    : new AcquireAnswer.Conflicted(HolderReport.describe(locks, want.resource()));
+                    : new AcquireAnswer.Conflicted(HolderReport.describe(locks, want));
         } catch (InterruptedException e) {
             // Only a signal interrupts this thread, and its receiver knows which one.
             return new AcquireAnswer.Aborted(UnixSignal.TERM);
@@ -103,7 +104,7 @@ final class AcquireTask {
     }
 
     private Lock create(LockFactory locks) {
-        LockBuilder builder = locks.lock(want.resource()).ttl(want.ttl());
+        LockBuilder builder = builder(locks).ttl(want.ttl());
         if (want.keeping() == LockTarget.Keeping.REFRESHED) {
             builder.autoRefresh();
         }
@@ -117,6 +118,20 @@ final class AcquireTask {
         Lock lock = builder.create();
         requireTravelling(lock);
         return lock;
+    }
+
+    private LockBuilder builder(LockFactory locks) {
+        if (want.permits() == 0) {
+            return locks.lock(want.resource());
+        }
+        if (!locks.supports(Capability.SEMAPHORES)) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "this store cannot count permits: --permits needs Redis, an SQL database, or another store with"
+                            + " semaphores",
+                    null);
+        }
+        return locks.permits(want.resource(), want.permits(), 1);
     }
 
     /** Checks this before anything is held. */

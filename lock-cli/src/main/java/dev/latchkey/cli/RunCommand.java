@@ -6,7 +6,10 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** {@code lock run}: runs a command under a lock. */
 @Command(
@@ -29,6 +32,7 @@ import picocli.CommandLine.Option;
             "  lock run -x nightly -- ./backup          for cron: skip silently if it runs",
             "  lock run -w 30s db -c 'dump | gzip >x'   wait 30 s; through the shell",
             "  lock run -s data -- ./read               many readers, or one without -s",
+            "  lock run --permits 5 api -- ./call       up to five at a time",
             "",
             "Exit codes:",
             "  the command's",
@@ -93,9 +97,18 @@ final class RunCommand implements Callable<Integer> {
     private @Nullable Duration maxHold;
 
     @Option(
+            names = "--permits",
+            paramLabel = "N",
+            description = "Let up to N run at the same time, instead of one: with Redis and SQL databases.")
+    private @Nullable Integer permits;
+
+    @Option(
             names = "--no-auto-refresh",
             description = "Let the lease end after --ttl instead of refreshing it while the command runs.")
     private boolean noAutoRefresh;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws InterruptedException {
@@ -104,6 +117,9 @@ final class RunCommand implements Callable<Integer> {
         ProcessList.check();
         LockTarget want = waiting.want(
                 store.dsn(), name, noAutoRefresh ? LockTarget.Keeping.NOT_REFRESHED : LockTarget.Keeping.REFRESHED);
+        if (permits != null) {
+            want = want.ofPermits(checked(permits));
+        }
         RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? LockTarget.NO_LIMIT : maxHold);
         Console console = store.console();
         EventQueue inbox = new EventQueue();
@@ -114,5 +130,12 @@ final class RunCommand implements Callable<Integer> {
             return new ChildRun(held, rules, inbox, console).of(command);
         }
         return waiting.explain(answer, want, console);
+    }
+
+    private int checked(int number) {
+        if (number < 1) {
+            throw new ParameterException(spec.commandLine(), "--permits " + number + ": at least one has to run");
+        }
+        return number;
     }
 }

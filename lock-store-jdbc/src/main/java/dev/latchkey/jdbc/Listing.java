@@ -87,6 +87,9 @@ final class Listing implements Database.Work<ResourcePage> {
     private record Entry(String key, Row row) {
 
         Optional<ListedResource> listed(String prefix) {
+            if (PermitHold.isRowName(key)) {
+                return Optional.empty();
+            }
             List<Holder> holders = row.holders();
             String name = row.resource().orElse(key);
             return holders.isEmpty() || !name.startsWith(prefix)

@@ -8,6 +8,7 @@ import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.SemaphoreContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
@@ -31,4 +32,5 @@ interface OneProcessContracts
                 ForceReleaseStoreContract,
                 IndexedBatchContract,
                 TreeLeaseContract,
-                TreeSavepointContract {}
+                TreeSavepointContract,
+                SemaphoreContract {}

@@ -41,9 +41,8 @@ final class QueuedAcquire implements Waiter {
     }
 
     private final ScriptRunner server;
-    private final Requests requests;
+    private final AttemptRequests requests;
     private final Request request;
-    private final String attempt;
     private final WaiterSubscription subscription;
     private final QueueExit exit;
     private final long endNanos;
@@ -73,28 +72,26 @@ final class QueuedAcquire implements Waiter {
 
     QueuedAcquire(
             ScriptRunner server,
-            Requests requests,
+            AttemptRequests requests,
             LazyNotificationChannel inbox,
             Request request,
-            String attempt,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
         this.request = request;
-        this.attempt = attempt;
-        this.subscription = new WaiterSubscription(inbox, request.key().resource());
-        this.exit = new QueueExit(server, requests, request, attempt);
+        this.subscription = new WaiterSubscription(inbox, requests.resource());
+        this.exit = new QueueExit(server, requests, request.ttl());
         this.endNanos = System.nanoTime() + maxWait.toNanos();
     }
 
     @Override
     public String attempt() {
-        return attempt;
+        return requests.attempt();
     }
 
     @Override
     public String resource() {
-        return request.key().resource();
+        return requests.resource();
     }
 
     @Override
@@ -145,9 +142,7 @@ final class QueuedAcquire implements Waiter {
         askAgain = false;
         mayHaveTrace = true;
         sentPush = now;
-        return push == now
-                ? requests.acquire(request, attempt, ticket, now)
-                : requests.acquireListening(request, attempt, ticket, now);
+        return push == now ? requests.acquire(ticket, now) : requests.acquireListening(ticket, now);
     }
 
     /** Notes that a request was sent. */

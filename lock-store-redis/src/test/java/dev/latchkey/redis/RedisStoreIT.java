@@ -6,6 +6,7 @@ import dev.latchkey.testkit.AsyncStoreContract;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairSemaphoreContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingStoreContract;
 import dev.latchkey.testkit.ForceReleaseStoreContract;
@@ -17,6 +18,7 @@ import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
@@ -43,6 +45,8 @@ class RedisStoreIT
                 FencingStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
+                FairSemaphoreContract,
+                SemaphoreCrashContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,

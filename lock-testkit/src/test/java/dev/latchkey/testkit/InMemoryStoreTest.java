@@ -28,6 +28,7 @@ class InMemoryStoreTest
                 TreeLeaseContract,
                 TreeSavepointContract,
                 LeaderElectionContract,
+                FairSemaphoreContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
