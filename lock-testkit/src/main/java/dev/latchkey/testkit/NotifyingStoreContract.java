@@ -152,7 +152,7 @@ public interface NotifyingStoreContract extends StoreContract {
     /** Waits for a hint. */
     static void awaitWoken(CompletionStage<?> next) {
         Awaitility.await("a hint")
-                .atMost(TimeLimits.wakeUp())
+                .atMost(TimeLimits.untilWoken())
                 .until(() -> next.toCompletableFuture().isDone());
     }
 }

@@ -80,7 +80,7 @@ public interface StoreContract {
     default Duration wakeUpLimit() {
         boolean pushes = store().capability(BlockingStore.class).isPresent()
                 || store().capability(NotifyingStore.class).isPresent();
-        return pushes ? TimeLimits.wakeUp() : TimeLimits.LIMIT;
+        return pushes ? TimeLimits.untilWoken() : TimeLimits.LIMIT;
     }
 
     /**

@@ -39,7 +39,7 @@ public final class TimeLimits {
      *
      * @return between 1 and 4 s
      */
-    static Duration wakeUp() {
+    static Duration untilWoken() {
         return times(Duration.ofSeconds(1), Math.min(Math.max(FACTOR, factor()), LONGEST_TTL_FACTOR));
     }
 
