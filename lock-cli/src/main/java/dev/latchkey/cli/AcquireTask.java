@@ -20,21 +20,21 @@ final class AcquireTask {
 
     private final LockTarget want;
     private final Duration stopTime;
-    private final EventQueue inbox;
+    private final Inbox inbox;
 
-    private AcquireTask(LockTarget want, Duration stopTime, EventQueue inbox) {
+    private AcquireTask(LockTarget want, Duration stopTime, Inbox inbox) {
         this.want = want;
         this.stopTime = stopTime;
         this.inbox = inbox;
     }
 
     /** Waits for the lock, the end of the max wait, or a signal. */
-    static AcquireAnswer acquire(LockTarget want, EventQueue inbox) throws InterruptedException {
+    static AcquireAnswer acquire(LockTarget want, Inbox inbox) throws InterruptedException {
         return acquire(want, Duration.ZERO, inbox);
     }
 
     /** As above; the end of a lease that is not renewed is announced the stop time before, unless that is zero. */
-    static AcquireAnswer acquire(LockTarget want, Duration stopTime, EventQueue inbox) throws InterruptedException {
+    static AcquireAnswer acquire(LockTarget want, Duration stopTime, Inbox inbox) throws InterruptedException {
         AcquireTask acquiring = new AcquireTask(want, stopTime, inbox);
         Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
         Optional<Event> lost = Optional.empty();

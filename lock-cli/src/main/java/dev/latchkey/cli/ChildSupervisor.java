@@ -30,7 +30,7 @@ final class ChildSupervisor {
 
     private final String name;
     private final RunRules rules;
-    private final EventQueue inbox;
+    private final Inbox inbox;
     private final Console console;
     private final Process child;
     private final ProcessTree tree;
@@ -48,7 +48,7 @@ final class ChildSupervisor {
     private ChildSupervisor(
             String name,
             RunRules rules,
-            EventQueue inbox,
+            Inbox inbox,
             Console console,
             Process child,
             ProcessTree tree,
@@ -70,7 +70,7 @@ final class ChildSupervisor {
      * <p>A child that was started after the end of the lock is killed, whatever the policy for a loss is, because it should never
      * have run. The clock decides this, because a process that was frozen may not know of its loss yet.
      */
-    static OptionalInt untilGone(Lock lock, RunRules rules, EventQueue inbox, Console console, Supplier<Process> start)
+    static OptionalInt untilGone(Lock lock, RunRules rules, Inbox inbox, Console console, Supplier<Process> start)
             throws InterruptedException {
         CompletableFuture<Optional<Process>> started = new CompletableFuture<>();
         // The probe is started first: an earlier signal to the group would look like one to this process only.
@@ -171,7 +171,7 @@ final class ChildSupervisor {
         UnixSignal signal = signalled.signal();
         tree.look();
         if (signal == UnixSignal.TERM && firstTerm != null) {
-            if (signalled.nanoTime() - firstTerm > EventQueue.SAME_TERM_NANOS) {
+            if (signalled.nanoTime() - firstTerm > Inbox.SAME_TERM_NANOS) {
                 console.say("second TERM: killing " + Text.quoted(name) + "'s command and what it started");
                 kill();
             }

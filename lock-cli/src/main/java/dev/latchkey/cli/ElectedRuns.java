@@ -13,11 +13,11 @@ final class ElectedRuns {
     private final LockTarget want;
     private final Duration stopTime;
     private final RunRules rules;
-    private final EventQueue inbox;
+    private final Inbox inbox;
     private final Console console;
     private int failures;
 
-    ElectedRuns(LockTarget want, Duration stopTime, RunRules rules, EventQueue inbox, Console console) {
+    ElectedRuns(LockTarget want, Duration stopTime, RunRules rules, Inbox inbox, Console console) {
         this.want = want;
         this.stopTime = stopTime;
         this.rules = rules;

@@ -101,7 +101,7 @@ final class LeadCommand implements Callable<Integer> {
                 LockTarget.NO_LIMIT,
                 LockTarget.Keeping.REFRESHED);
         RunRules rules = new RunRules(killAfter, OnLost.KILL, Duration.ZERO, LockTarget.NO_LIMIT);
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);
         return new ElectedRuns(want, stopTime, rules, inbox, store.console()).of(command);
     }

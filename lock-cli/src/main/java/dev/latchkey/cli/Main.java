@@ -22,6 +22,7 @@ public final class Main {
             "ls", LsCommand::new,
             "who", WhoCommand::new,
             "break", BreakCommand::new,
+            "top", TopCommand::new,
             "serve", ServeCommand::new);
 
     /** How long to wait for the reader of stderr at the end, when nothing is held any more. */

@@ -122,7 +122,7 @@ final class RunCommand implements Callable<Integer> {
         }
         RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? LockTarget.NO_LIMIT : maxHold);
         Console console = store.console();
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);
         console.explain("acquiring " + Text.quoted(name));
         AcquireAnswer answer = AcquireTask.acquire(want, inbox);

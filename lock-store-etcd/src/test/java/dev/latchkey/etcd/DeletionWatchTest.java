@@ -40,7 +40,7 @@ class DeletionWatchTest {
         BackgroundCall<Boolean> server = BackgroundCall.start(() -> {
             for (long revision = 1; revision <= TURNS; revision++) {
                 while (looked.get() < revision - 1) {
-                    Thread.yield();
+                    Thread.onSpinWait();
                 }
                 watch.tell(deletion("w/owner", revision));
                 told.set(revision);

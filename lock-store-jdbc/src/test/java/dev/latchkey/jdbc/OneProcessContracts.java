@@ -3,13 +3,13 @@ package dev.latchkey.jdbc;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SemaphoreContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import dev.latchkey.testkit.TreeLeaseContract;
@@ -29,7 +29,7 @@ interface OneProcessContracts
                 SharedFencingContract,
                 InspectableStoreContract,
                 ListingStoreContract,
-                ForceReleaseStoreContract,
+                SharedForceReleaseContract,
                 IndexedBatchContract,
                 TreeLeaseContract,
                 TreeSavepointContract,

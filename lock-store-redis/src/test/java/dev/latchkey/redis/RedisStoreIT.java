@@ -9,8 +9,8 @@ import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairSemaphoreContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingStoreContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.ImmediateForceReleaseContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
@@ -21,6 +21,7 @@ import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
@@ -50,7 +51,8 @@ class RedisStoreIT
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract,
+                ImmediateForceReleaseContract,
+                SharedForceReleaseContract,
                 HandoverContract,
                 IndexedBatchContract,
                 TreeCrashContract,
@@ -68,11 +70,6 @@ class RedisStoreIT
     @Override
     public int forceReleaseRaces() {
         return 10_000;
-    }
-
-    @Override
-    public boolean tellsAtOnce() {
-        return true;
     }
 
     @BeforeEach

@@ -23,7 +23,8 @@ class InMemoryStoreTest
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract,
+                ImmediateForceReleaseContract,
+                SharedForceReleaseContract,
                 IndexedBatchContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
@@ -51,11 +52,6 @@ class InMemoryStoreTest
     @Override
     public int forceReleaseRaces() {
         return 10_000;
-    }
-
-    @Override
-    public boolean tellsAtOnce() {
-        return true;
     }
 
     /** A9: the second was granted anew, so that the first one's refresh found its hold lost. */

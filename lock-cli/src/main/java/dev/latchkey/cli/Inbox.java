@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * The events for the main thread, in the order of their arrival, but a loss before all others. As in the kernel, a pending
  * signal is not added again, because signals may arrive faster than they are handled. Thread-safe.
  */
-final class EventQueue {
+final class Inbox {
 
     /** A TERM to the process and then to its group, as timeout(1) sends them, counts as one; a later TERM is another one. */
     static final long SAME_TERM_NANOS = Duration.ofMillis(100).toNanos();
