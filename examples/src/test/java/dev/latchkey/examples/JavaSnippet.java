@@ -15,6 +15,7 @@ final class JavaSnippet {
     private static final List<String> IMPORTS = List.of(
             "dev.latchkey.*",
             "dev.latchkey.flock.*",
+            "dev.latchkey.leader.*",
             "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
             "dev.latchkey.reentrant.*",

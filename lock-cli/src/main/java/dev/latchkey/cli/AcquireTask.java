@@ -19,16 +19,23 @@ final class AcquireTask {
     private static final Duration WITHDRAWAL = Duration.ofSeconds(1);
 
     private final LockTarget want;
+    private final Duration stopTime;
     private final EventQueue inbox;
 
-    private AcquireTask(LockTarget want, EventQueue inbox) {
+    private AcquireTask(LockTarget want, Duration stopTime, EventQueue inbox) {
         this.want = want;
+        this.stopTime = stopTime;
         this.inbox = inbox;
     }
 
     /** Waits for the lock, the end of the max wait, or a signal. */
     static AcquireAnswer acquire(LockTarget want, EventQueue inbox) throws InterruptedException {
-        AcquireTask acquiring = new AcquireTask(want, inbox);
+        return acquire(want, Duration.ZERO, inbox);
+    }
+
+    /** As above; the end of a lease that is not renewed is announced the stop time before, unless that is zero. */
+    static AcquireAnswer acquire(LockTarget want, Duration stopTime, EventQueue inbox) throws InterruptedException {
+        AcquireTask acquiring = new AcquireTask(want, stopTime, inbox);
         Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
         Optional<Event> lost = Optional.empty();
         while (true) {
@@ -100,6 +107,9 @@ final class AcquireTask {
         LockBuilder builder = builder(locks).ttl(want.ttl());
         if (want.keeping() == LockTarget.Keeping.REFRESHED) {
             builder.autoRefresh();
+        }
+        if (!stopTime.isZero()) {
+            builder.warnBefore(stopTime, left -> inbox.add(new Event.LeaseEnding(left)));
         }
         if (want.keeping() != LockTarget.Keeping.HANDED_OVER) {
             builder.onLost(reason -> inbox.add(new Event.Lost(reason)));

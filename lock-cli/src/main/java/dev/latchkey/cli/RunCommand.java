@@ -1,18 +1,12 @@
 package dev.latchkey.cli;
 
-import dev.latchkey.Key;
 import dev.latchkey.cli.text.Text;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code lock run}: runs a command under a lock. */
 @Command(
@@ -57,23 +51,14 @@ import picocli.CommandLine.Spec;
         })
 final class RunCommand implements Callable<Integer> {
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The resource to protect: any text.")
-    private String name = "";
-
-    @Parameters(index = "1..*", paramLabel = "COMMAND", description = "What to run, and its arguments.")
-    private List<String> words = List.of();
+    @Mixin
+    private CommandArguments arguments = new CommandArguments();
 
     @Mixin
     private WaitOptions waiting = new WaitOptions();
 
     @Mixin
     private StoreOptions store = new StoreOptions();
-
-    @Option(
-            names = {"-c", "--command"},
-            paramLabel = "SHELL COMMAND",
-            description = "Run this through /bin/sh; words after it are its $0, $1, ...")
-    private @Nullable String script;
 
     @Option(
             names = "--kill-after",
@@ -119,12 +104,10 @@ final class RunCommand implements Callable<Integer> {
             description = "Let the lease end after --ttl instead of refreshing it while the command runs.")
     private boolean noAutoRefresh;
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
     @Override
     public Integer call() throws InterruptedException {
-        ChildCommand command = command();
+        ChildCommand command = arguments.command();
+        String name = arguments.name();
         ProcessList.check();
         LockTarget want = waiting.want(
                 store.dsn(), name, noAutoRefresh ? LockTarget.Keeping.NOT_REFRESHED : LockTarget.Keeping.REFRESHED);
@@ -145,35 +128,8 @@ final class RunCommand implements Callable<Integer> {
 
     private int checked(int number) {
         if (number < 1) {
-            throw new ParameterException(spec.commandLine(), "--permits " + number + ": at least one has to run");
+            throw new CommandException(ExitCode.USAGE, "--permits " + number + ": at least one has to run", null);
         }
         return number;
-    }
-
-    private ChildCommand command() {
-        Key.of(name);
-        if (script != null) {
-            return ChildCommand.throughShell(script, words);
-        }
-        if (words.isEmpty()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "no command to run under " + Text.quoted(name) + ": lock run " + Text.oneLine(name)
-                            + " -- COMMAND");
-        }
-        if (wordsBehindDashes() < words.size()) {
-            // Otherwise an option of the command, such as -s, would count as one of lock run.
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "put -- before the command: lock run " + Text.oneLine(name) + " -- " + Text.oneLine(words.get(0)));
-        }
-        return ChildCommand.of(words);
-    }
-
-    /** After the first {@code --}. A second one, or one within the command, belongs to the command. */
-    private int wordsBehindDashes() {
-        List<String> arguments = spec.commandLine().getParseResult().originalArgs();
-        int dashes = arguments.indexOf("--");
-        return dashes < 0 ? 0 : arguments.size() - dashes - 1;
     }
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *       server has forgotten it.
  * </ol>
  */
-final class QueuedAcquire {
+final class QueuedAcquire implements Waiter {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -84,44 +84,48 @@ final class QueuedAcquire {
         this.endNanos = System.nanoTime() + maxWait.toNanos();
     }
 
-    String attempt() {
+    @Override
+    public String attempt() {
         return requests.attempt();
     }
 
-    String resource() {
+    @Override
+    public String resource() {
         return requests.resource();
     }
 
-    String token() {
+    @Override
+    public String token() {
         return request.key().token();
     }
 
-    boolean isGranted() {
+    @Override
+    public boolean isGranted() {
         return isGranted;
     }
 
-    /** Whether it was granted from the queue. Others may then wait behind it. */
-    boolean isGrantedInTurn() {
+    @Override
+    public boolean isGrantedInTurn() {
         return isGrantedInTurn;
     }
 
-    /** Called from any thread, as the three methods below it: the server has granted the lock to this waiter. */
-    void granted(Grant grant) {
+    @Override
+    public void granted(Grant grant) {
         events.add(() -> onGrant(grant));
     }
 
-    /** Something may have changed, or a message may have been missed. */
-    void askAgain() {
+    @Override
+    public void askAgain() {
         events.add(this::onHint);
     }
 
-    /** The caller no longer wants the lock. */
+    /** The caller no longer wants the lock. Called from any thread. */
     void withdraw() {
         events.add(() -> Response.Conflicted.NO_HINT);
     }
 
-    /** The store is closed. */
-    void fail() {
+    @Override
+    public void fail() {
         events.add(() -> {
             throw server.failures().closed(resource());
         });
@@ -275,8 +279,8 @@ final class QueuedAcquire {
                 request.mode(), grant.fence(), last.since(grant), Duration.ofMillis(grant.ttlMillis()));
     }
 
-    /** Leaves nothing on the server: uninterruptibly, but not for longer than the command timeout. */
-    void leave() {
+    @Override
+    public void leave() {
         ScriptRunner.Sent last = sent;
         if (last != null) {
             // First: a server that does not know the script must not be sent its text after the cancel.
@@ -295,8 +299,8 @@ final class QueuedAcquire {
         }
     }
 
-    /** Gives back what was granted after the wait had ended. */
-    void giveBack() {
+    @Override
+    public void giveBack() {
         exit.giveBack();
     }
 }

@@ -66,7 +66,7 @@ final class RedisPermits implements PermitStore, BlockingStore {
         var attempt = PermitAttempt.of(requests, request, waiters.newAttempt());
         var acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
         try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
-            withdrawn.thenRun(entry.waiter()::withdraw);
+            withdrawn.thenRun(acquire::withdraw);
             try {
                 server.link().connectInOrder(attempt.resource());
                 acquire.sent(server.send(acquire.firstRequest()));

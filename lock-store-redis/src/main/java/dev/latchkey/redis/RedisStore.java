@@ -206,7 +206,7 @@ public final class RedisStore
         var attempt = new LockAttempt(requests, request, waiters.newAttempt());
         var acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
         try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
-            withdrawn.thenRun(entry.waiter()::withdraw);
+            withdrawn.thenRun(acquire::withdraw);
             try {
                 server.link().connectInOrder(request.key().resource());
                 acquire.sent(server.send(acquire.firstRequest()));

@@ -13,6 +13,7 @@ import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -59,6 +60,7 @@ class RedisStoreIT
                 CutOffContract,
                 DurableServerContract,
                 AsyncStoreContract,
+                LeaderElectionContract,
                 ProcessContentionContract {
 
     private PersistingStore store;

@@ -28,6 +28,7 @@ class InMemoryStoreTest
                 TreeLeaseContract,
                 TreeSavepointContract,
                 FairSemaphoreContract,
+                LeaderElectionContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
