@@ -134,7 +134,7 @@ final class RunCommand implements Callable<Integer> {
 
     private int checked(int number) {
         if (number < 1) {
-            throw new ParameterException(spec.commandLine(), "--permits " + number + ": at least one has to run");
+            throw new CommandException(ExitCode.USAGE, "--permits " + number + ": at least one has to run", null);
         }
         return number;
     }
