@@ -7,6 +7,7 @@ import dev.latchkey.spi.LocalProcess;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -38,8 +39,11 @@ final class FactoryContext {
     private final String owner;
     private final LockEvents events;
     private final RenewalScheduler renewalScheduler;
-    private final ActiveLocks active = new ActiveLocks();
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final ActiveLocks active;
+    private final AtomicBoolean closed;
+
+    /** Where Locks of the same resources wait for one another. */
+    private final LocalWaitQueue multiLockQueue;
 
     /** The turn to close, which lasts until all is released. */
     private final ReentrantLock closing = new ReentrantLock();
@@ -65,9 +69,33 @@ final class FactoryContext {
         this.shares = store.capability(SharedStore.class).isPresent();
         this.processBound =
                 store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
+        this.active = new ActiveLocks();
+        this.closed = new AtomicBoolean();
+        this.multiLockQueue = new LocalWaitQueue();
         this.acquireLoop = new AcquireLoop(store, new LocalWaitQueue(), events);
         this.renewalScheduler = new RenewalScheduler(threads, store, expiring, events);
         ShutdownHook.closes(this);
+    }
+
+    /** The same factory for a Lock of several resources, which asks for them by a store of its own. */
+    private FactoryContext(FactoryContext factory, PersistingStore view) {
+        this.threads = factory.threads;
+        this.store = view;
+        this.owner = factory.owner;
+        this.events = factory.events;
+        this.expiring = view.capability(ExpiringStore.class);
+        this.blocking = view.capability(BlockingStore.class);
+        this.shares = false;
+        this.processBound = factory.processBound;
+        this.active = factory.active;
+        this.closed = factory.closed;
+        this.multiLockQueue = factory.multiLockQueue;
+        this.acquireLoop = new AcquireLoop(view, multiLockQueue, events);
+        this.renewalScheduler = new RenewalScheduler(threads, view, expiring, events);
+    }
+
+    FactoryContext over(PersistingStore view) {
+        return new FactoryContext(this, view);
     }
 
     PersistingStore store() {
@@ -126,7 +154,7 @@ final class FactoryContext {
     void lookLater() {
         if (events.hasListeners() && !willLook.get() && willLook.compareAndSet(false, true)) {
             try {
-                Future<?> unused = threads.alarmAt(Deadline.in(LOOK), this::lookAtAll);
+                Future<?> unused = threads.alarmIn(LOOK.toNanos(), this::lookAtAll);
             } catch (OutOfMemoryError e) {
                 // No thread is to be had, and something is held all the same: the next hold tries again.
                 willLook.set(false);

@@ -9,6 +9,8 @@ import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -34,6 +36,8 @@ interface JdbcContracts
                 ForceReleaseStoreContract,
                 HandoverContract,
                 IndexedBatchContract,
+                MultiLockContract,
+                MultiLockContentionContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
                 LeaseCrashContract,

@@ -2,9 +2,9 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
@@ -35,6 +35,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
  * A lock store on a Redis or Valkey server, version 6.2 or later, or on a cluster. An acquire takes one round trip, and
@@ -60,7 +61,7 @@ import java.util.concurrent.CompletionStage;
 public final class RedisStore
         implements ExpiringStore,
                 SharedStore,
-                BlockingStore,
+                AsyncBlockingStore,
                 FencingStore,
                 AsyncStore,
                 ListingStore,
@@ -75,6 +76,7 @@ public final class RedisStore
     private final ScriptRunner server;
     private final WaiterRegistry waiters;
     private final LazyNotificationChannel inbox;
+    private final QueuedAcquires acquires;
     private final Replicas replicas;
     private final Releases releases;
     private final AsyncRequests async;
@@ -105,6 +107,7 @@ public final class RedisStore
         ForcedReleases forced = new ForcedReleases(names);
         waiters = new WaiterRegistry(server, inboxName, forced);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
+        acquires = new QueuedAcquires(server, requests, inbox, waiters, owners);
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
         }
@@ -180,14 +183,13 @@ public final class RedisStore
     }
 
     /**
-     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore}, because the acknowledgement of
+     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore} or {@link AsyncBlockingStore}, because the acknowledgement of
      * replicas has to be waited for.
      */
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        return type == AsyncStore.class && replicas.areWanted()
-                ? Optional.empty()
-                : IndexedBatchStore.super.capability(type);
+        boolean isAsync = type == AsyncStore.class || type == AsyncBlockingStore.class;
+        return isAsync && replicas.areWanted() ? Optional.empty() : IndexedBatchStore.super.capability(type);
     }
 
     @Override
@@ -197,22 +199,19 @@ public final class RedisStore
             throw new InterruptedException();
         }
         Response response;
-        String attempt = waiters.newAttempt();
-        var acquire = new QueuedAcquire(server, requests, inbox, request, attempt, maxWait);
-        try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
-            withdrawn.thenRun(entry.waiter()::withdraw);
-            try {
-                server.link().connectInOrder(request.key().resource());
-                acquire.sent(server.send(acquire.firstRequest()));
-            } finally {
-                server.link().letNextSend();
-            }
-            owners.use(request);
-            response = acquire.await();
+        try (WaiterRegistry.Entry entry = acquires.begin(request, maxWait, withdrawn)) {
+            response = entry.waiter().await();
         }
         return replicas.areWanted() && response instanceof Response.Granted
                 ? written(request)
                 : watch.watched(request, response);
+    }
+
+    @Override
+    public CompletionStage<Response> waitAndSaveAsync(
+            Request request, Duration maxWait, CompletionStage<?> withdrawn, Executor steps) {
+        return acquires.start(request, maxWait, withdrawn, steps)
+                .thenApply(response -> watch.watched(request, response));
     }
 
     /**

@@ -67,10 +67,10 @@ class CallPathIT {
     }
 
     @Test
-    void givenAFreeLock_whenWaitedFor_thenTwoCalls() throws Exception {
+    void givenAFreeLock_whenWaitedFor_thenThreeCalls() throws Exception {
         granted(store.waitAndSave(exclusive(key), LONG_TTL, new CompletableFuture<>()));
 
-        assertThat(paths).containsExactly(List.of("RedisStore.waitAndSave", SENDS));
+        assertThat(paths).containsExactly(List.of("RedisStore.waitAndSave", "QueuedAcquires.begin", SENDS));
     }
 
     @Test
@@ -82,7 +82,8 @@ class CallPathIT {
         BackgroundCall<Response> waiting =
                 BackgroundCall.start(() -> store.waitAndSave(exclusive(next), LONG_TTL, new CompletableFuture<>()));
 
-        assertThat(paths.poll(30, TimeUnit.SECONDS)).containsExactly("RedisStore.waitAndSave", SENDS);
+        assertThat(paths.poll(30, TimeUnit.SECONDS))
+                .containsExactly("RedisStore.waitAndSave", "QueuedAcquires.begin", SENDS);
         assertThat(paths.poll(30, TimeUnit.SECONDS))
                 .containsExactly("RedisStore.waitAndSave", "QueuedAcquire.await", SENDS);
         assertThat(store.delete(key)).isTrue();

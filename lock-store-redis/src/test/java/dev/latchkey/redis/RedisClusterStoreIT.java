@@ -6,6 +6,7 @@ import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -31,7 +32,8 @@ class RedisClusterStoreIT extends OnACluster
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract {
+                ForceReleaseStoreContract,
+                MultiLockContract {
 
     private PersistingStore store;
 

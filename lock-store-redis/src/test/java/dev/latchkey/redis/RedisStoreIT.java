@@ -14,6 +14,8 @@ import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedBlockingContract;
@@ -48,6 +50,8 @@ class RedisStoreIT
                 ForceReleaseStoreContract,
                 HandoverContract,
                 IndexedBatchContract,
+                MultiLockContract,
+                MultiLockContentionContract,
                 TreeCrashContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
@@ -65,8 +69,18 @@ class RedisStoreIT
     }
 
     @Override
+    public int cancellationRaces() {
+        return 10_000;
+    }
+
+    @Override
     public boolean tellsAtOnce() {
         return true;
+    }
+
+    @Override
+    public int multiLockProcesses() {
+        return 8;
     }
 
     @BeforeEach

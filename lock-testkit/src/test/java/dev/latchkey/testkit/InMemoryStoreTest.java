@@ -25,6 +25,7 @@ class InMemoryStoreTest
                 WaiterListingStoreContract,
                 ForceReleaseStoreContract,
                 IndexedBatchContract,
+                MultiLockContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
                 SingleProcessContract {
@@ -48,6 +49,11 @@ class InMemoryStoreTest
 
     @Override
     public int forceReleaseRaces() {
+        return 10_000;
+    }
+
+    @Override
+    public int cancellationRaces() {
         return 10_000;
     }
 
