@@ -1,14 +1,19 @@
 package dev.latchkey;
 
+import dev.latchkey.semaphore.Semaphore;
+import dev.latchkey.semaphore.SemaphoreBuilder;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.PermitStore;
+import dev.latchkey.spi.Permits;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
+import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.WaiterListingStore;
@@ -43,6 +48,7 @@ public final class LockFactory implements AutoCloseable {
     private static final long WARM_UP_MILLIS = 2_000;
 
     private final FactoryContext context;
+    private final Optional<PermitLocks> permitLocks;
     private final Optional<PersistingStore> ownStore;
 
     /**
@@ -57,8 +63,14 @@ public final class LockFactory implements AutoCloseable {
     private LockFactory(Builder options, PersistingStore store, Optional<PersistingStore> ownStore) {
         String owner = options.owner == null ? LocalProcess.ownerName() : options.owner;
         this.context = new FactoryContext(store, new FactoryThreads(), owner, options.listeners);
+        this.permitLocks = store.capability(SemaphoreStore.class)
+                .map(SemaphoreStore::permits)
+                .map(kept -> new PermitLocks(kept, context.derived(kept)));
         this.ownStore = ownStore;
     }
+
+    /** The store of permits, and the context of the locks over it: each permit is one. */
+    private record PermitLocks(PermitStore store, FactoryContext context) {}
 
     /**
      * Returns a builder for a factory with options, over a store that the caller owns: {@link #close()} does not close the
@@ -231,6 +243,43 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
+     * Returns a builder for a counting semaphore: at most so many permits are held at the same time, by all processes together.
+     * A semaphore and a lock with the same name have nothing to do with each other.
+     *
+     * @param name the name of what the semaphore protects: any text of at most {@link Key#MAX_RESOURCE_BYTES} bytes in UTF-8,
+     *     less 40
+     * @param permits how many permits there are: at least 1. {@link Semaphore} says what happens if processes know different
+     *     numbers
+     * @return a builder
+     * @throws IllegalArgumentException if {@code permits} is less than 1
+     * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
+     */
+    public SemaphoreBuilder semaphore(String name, int permits) {
+        PermitLocks kept = permitLocks();
+        return new SemaphoreBuilder(resource -> new LockBuilder(kept.context(), resource), kept.store(), name, permits);
+    }
+
+    /**
+     * Returns a builder for Locks that hold permits of a semaphore, for code that works with a {@link Lock}. Each Lock acquires
+     * so many permits, exclusively or shared makes no difference, and has no fencing token.
+     *
+     * @param name the name of the semaphore
+     * @param permits how many permits there are
+     * @param count how many of them each Lock acquires
+     * @return a builder of Locks, each of which is a separate owner
+     * @throws IllegalArgumentException if a number is out of range
+     * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
+     */
+    public LockBuilder permits(String name, int permits, int count) {
+        return new LockBuilder(permitLocks().context(), new Permits(name, count, permits).resource());
+    }
+
+    private PermitLocks permitLocks() {
+        return permitLocks.orElseThrow(() -> new UnsupportedOperationException(
+                "this store cannot count permits: use a store with Capability.SEMAPHORES for semaphores"));
+    }
+
+    /**
      * Returns whether the store has a capability, without asking its server.
      *
      * @param capability the capability
@@ -246,6 +295,7 @@ public final class LockFactory implements AutoCloseable {
             case FORCE_RELEASE ->
                 context.store().capability(ForceReleaseStore.class).isPresent();
             case TRAVELLING_KEYS -> context.processBound() == null;
+            case SEMAPHORES -> permitLocks.isPresent();
         };
     }
 

@@ -15,9 +15,11 @@ final class JavaSnippet {
     private static final List<String> IMPORTS = List.of(
             "dev.latchkey.*",
             "dev.latchkey.flock.*",
+            "dev.latchkey.leader.*",
             "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
             "dev.latchkey.reentrant.*",
+            "dev.latchkey.semaphore.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",

@@ -149,6 +149,8 @@ final class ChildSupervisor {
             onSignal(signalled);
         } else if (event instanceof Event.Lost loss) {
             onLost(loss.reason());
+        } else if (event instanceof Event.LeaseEnding ending) {
+            onLeaseEnding(ending.left());
         } else if (event instanceof Event.ChildEnded ended) {
             childCode = ended.exitCode();
             awaitSignalToAll(childCode);
@@ -208,6 +210,15 @@ final class ChildSupervisor {
                 console.say(said + "killing the command");
                 kill();
             }
+        }
+    }
+
+    /** Whatever the policy for a loss is: whoever wants to hear of this wants the command to end before the lease. */
+    private void onLeaseEnding(Duration left) {
+        lost = true;
+        if (!terminating) {
+            terminate("the lock " + Text.quoted(name) + " could not be renewed, and is lost in "
+                    + DurationText.format(left) + "; ending the command with TERM");
         }
     }
 

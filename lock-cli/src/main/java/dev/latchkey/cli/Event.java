@@ -1,6 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.LossReason;
+import java.time.Duration;
 
 /** The events of the main thread. All arrive in one {@link EventQueue}, so they do not race. */
 sealed interface Event {
@@ -17,6 +18,13 @@ sealed interface Event {
 
     /** The lock was lost. */
     record Lost(LossReason reason) implements Event {}
+
+    /**
+     * The lease of the lock was not renewed, and ends soon.
+     *
+     * @param left how soon
+     */
+    record LeaseEnding(Duration left) implements Event {}
 
     /** The child process ended, with the code a shell would report. */
     record ChildEnded(int exitCode) implements Event {}

@@ -2,6 +2,8 @@ package dev.latchkey.cli;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 
@@ -16,12 +18,22 @@ final class EventQueue {
 
     private final LinkedBlockingDeque<Event> events = new LinkedBlockingDeque<>();
 
+    private final Set<UnixSignal> got = ConcurrentHashMap.newKeySet();
+
     void add(Event event) {
+        if (event instanceof Event.Signalled signalled) {
+            got.add(signalled.signal());
+        }
         if (event instanceof Event.Lost) {
             events.addFirst(event);
         } else if (!(event instanceof Event.Signalled signalled && isWaiting(signalled))) {
             events.addLast(event);
         }
+    }
+
+    /** Returns whether this process has received a signal since its start. */
+    boolean hasGot(UnixSignal signal) {
+        return got.contains(signal);
     }
 
     private boolean isWaiting(Event.Signalled signalled) {

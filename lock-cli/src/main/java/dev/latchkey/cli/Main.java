@@ -14,6 +14,7 @@ public final class Main {
 
     private static final Map<String, Supplier<Object>> VERBS = Map.of(
             "run", RunCommand::new,
+            "lead", LeadCommand::new,
             "acquire", AcquireCommand::new,
             "release", ReleaseCommand::new,
             "refresh", RefreshCommand::new,

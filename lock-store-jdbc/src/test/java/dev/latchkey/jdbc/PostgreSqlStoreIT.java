@@ -5,6 +5,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.HandoffStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
@@ -22,6 +23,7 @@ class PostgreSqlStoreIT
                 HandoffStoreContract,
                 CutOffContract,
                 DurableServerContract,
+                LeaderElectionContract,
                 TreeCrashContract {
 
     private static JdbcStore store;

@@ -101,7 +101,7 @@ class MongoDbStoreIT
 
     @Override
     public int forceReleaseRaces() {
-        return 10_000;
+        return 2_000;
     }
 
     /** The name of the process is all that is kept. */

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *       server has forgotten it.
  * </ol>
  */
-final class QueuedAcquire {
+final class QueuedAcquire implements Waiter {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -41,9 +41,8 @@ final class QueuedAcquire {
     }
 
     private final ScriptRunner server;
-    private final Requests requests;
+    private final AttemptRequests requests;
     private final Request request;
-    private final String attempt;
     private final WaiterSubscription subscription;
     private final QueueExit exit;
     private final long endNanos;
@@ -76,38 +75,40 @@ final class QueuedAcquire {
 
     QueuedAcquire(
             ScriptRunner server,
-            Requests requests,
+            AttemptRequests requests,
             LazyNotificationChannel inbox,
             Request request,
-            String attempt,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
         this.request = request;
-        this.attempt = attempt;
-        this.subscription = new WaiterSubscription(inbox, request.key().resource());
-        this.exit = new QueueExit(server, requests, request, attempt);
+        this.subscription = new WaiterSubscription(inbox, requests.resource());
+        this.exit = new QueueExit(server, requests, request.ttl());
         this.endNanos = System.nanoTime() + maxWait.toNanos();
     }
 
-    String attempt() {
-        return attempt;
+    @Override
+    public String attempt() {
+        return requests.attempt();
     }
 
-    String resource() {
-        return request.key().resource();
+    @Override
+    public String resource() {
+        return requests.resource();
     }
 
-    String token() {
+    @Override
+    public String token() {
         return request.key().token();
     }
 
-    boolean isGranted() {
+    @Override
+    public boolean isGranted() {
         return isGranted;
     }
 
-    /** Whether it was granted from the queue. Others may then wait behind it. */
-    boolean isGrantedInTurn() {
+    @Override
+    public boolean isGrantedInTurn() {
         return isGrantedInTurn;
     }
 
@@ -121,23 +122,23 @@ final class QueuedAcquire {
         onEvent.run();
     }
 
-    /** Called from any thread, as the three methods below it: the server has granted the lock to this waiter. */
-    void granted(Grant grant) {
+    @Override
+    public void granted(Grant grant) {
         happened(() -> onGrant(grant));
     }
 
-    /** Something may have changed, or a message may have been missed. */
-    void askAgain() {
+    @Override
+    public void askAgain() {
         happened(this::onHint);
     }
 
-    /** The caller no longer wants the lock. */
+    /** The caller no longer wants the lock. Called from any thread. */
     void withdraw() {
         happened(() -> Response.Conflicted.NO_HINT);
     }
 
-    /** The store is closed. */
-    void fail() {
+    @Override
+    public void fail() {
         happened(() -> {
             throw server.failures().closed(resource());
         });
@@ -154,9 +155,7 @@ final class QueuedAcquire {
         askAgain = false;
         mayHaveTrace = true;
         sentPush = now;
-        return push == now
-                ? requests.acquire(request, attempt, ticket, now)
-                : requests.acquireListening(request, attempt, ticket, now);
+        return push == now ? requests.acquire(ticket, now) : requests.acquireListening(ticket, now);
     }
 
     /** Notes that a request was sent. */
@@ -312,8 +311,8 @@ final class QueuedAcquire {
                 request.mode(), grant.fence(), last.since(grant), Duration.ofMillis(grant.ttlMillis()));
     }
 
-    /** Leaves nothing on the server: uninterruptibly, but not for longer than the command timeout. */
-    void leave() {
+    @Override
+    public void leave() {
         ScriptRunner.Sent last = sent;
         if (last != null) {
             // First: a server that does not know the script must not be sent its text after the cancel.
@@ -332,8 +331,8 @@ final class QueuedAcquire {
         }
     }
 
-    /** Gives back what was granted after the wait had ended. */
-    void giveBack() {
+    @Override
+    public void giveBack() {
         exit.giveBack();
     }
 }

@@ -29,15 +29,26 @@ final class QueuedAcquires {
         this.owners = owners;
     }
 
+    /** An acquire whose first request was sent. */
+    record Begun(QueuedAcquire acquire, WaiterRegistry.Entry entry) implements AutoCloseable {
+
+        /** Leaves the queue. What is granted after that is given back. */
+        @Override
+        public void close() {
+            entry.close();
+        }
+    }
+
     /**
-     * Sends the first request of an acquire; the entry has messages passed on to it until it is closed.
+     * Sends the first request of an acquire, which messages are passed on to until it is closed.
      *
      * @throws InterruptedException if the thread is interrupted before that
      */
-    WaiterRegistry.Entry begin(Request request, Duration maxWait, CompletionStage<?> withdrawn)
+    Begun begin(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
         String resource = request.key().resource();
-        QueuedAcquire acquire = new QueuedAcquire(server, requests, inbox, request, waiters.newAttempt(), maxWait);
+        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+        QueuedAcquire acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
         WaiterRegistry.Entry entry = waiters.add(acquire);
         withdrawn.thenRun(acquire::withdraw);
         try {
@@ -50,7 +61,7 @@ final class QueuedAcquires {
             server.link().letNextSend();
         }
         owners.use(request);
-        return entry;
+        return new Begun(acquire, entry);
     }
 
     /** Begins an acquire whose other steps are made on threads of an executor. */

@@ -12,12 +12,14 @@ import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.ListingStore;
+import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -67,10 +69,8 @@ public final class RedisStore
                 ListingStore,
                 WaiterListingStore,
                 ForceReleaseStore,
+                SemaphoreStore,
                 IndexedBatchStore {
-
-    /** Scripts calculate with doubles, and can still add one to it. */
-    private static final long LARGEST_FENCE = (1L << 53) - 2;
 
     private final Requests requests;
     private final ScriptRunner server;
@@ -79,12 +79,14 @@ public final class RedisStore
     private final QueuedAcquires acquires;
     private final Replicas replicas;
     private final Releases releases;
+    private final FencingTokens fencingTokens;
     private final AsyncRequests async;
     private final Refreshes refreshes;
     private final Batches batches;
     private final ForcedReleaseWatch watch;
     private final OwnerNames owners;
     private final Inspection inspection;
+    private final RedisPermits permits;
 
     /**
      * Creates a store over a client, with the default options.
@@ -102,7 +104,8 @@ public final class RedisStore
         String inboxName = WaiterRegistry.newId();
         requests = new Requests(names, options.retention(), inboxName);
         owners = new OwnerNames(server, requests, inboxName);
-        inspection = new Inspection(server, requests, new Keyspace(server, names));
+        Keyspace keyspace = new Keyspace(server, names);
+        inspection = new Inspection(server, requests, keyspace);
         BatchRequests batchRequests = new BatchRequests(names, options.retention(), connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
         waiters = new WaiterRegistry(server, inboxName, forced);
@@ -115,8 +118,11 @@ public final class RedisStore
         watch = new ForcedReleaseWatch(server, requests, inbox, forced);
         releases = new Releases(server, requests, waiters, forced);
         async = new AsyncRequests(server, requests, releases);
-        refreshes = new Refreshes(server, requests, replicas);
+        fencingTokens = new FencingTokens(server, requests, replicas);
+        refreshes = new Refreshes(server, requests::refresh, replicas);
         batches = new Batches(batchRequests, server, replicas);
+        PermitRequests permitRequests = new PermitRequests(names, inboxName);
+        permits = new RedisPermits(server, permitRequests, waiters, inbox, replicas, owners, keyspace);
     }
 
     /**
@@ -199,8 +205,9 @@ public final class RedisStore
             throw new InterruptedException();
         }
         Response response;
-        try (WaiterRegistry.Entry entry = acquires.begin(request, maxWait, withdrawn)) {
-            response = entry.waiter().await();
+        QueuedAcquires.Begun begun = acquires.begin(request, maxWait, withdrawn);
+        try (begun) {
+            response = begun.acquire().await();
         }
         return replicas.areWanted() && response instanceof Response.Granted
                 ? written(request)
@@ -263,15 +270,7 @@ public final class RedisStore
     /** {@inheritDoc} Also returns false if the number is more than ten years ahead of the server's clock. */
     @Override
     public boolean raiseFence(Key key, long fence) {
-        if (fence < 0 || fence > LARGEST_FENCE) {
-            return false;
-        }
-        ScriptRunner.Sent sent = server.send(requests.raiseFence(key, fence));
-        boolean isRaised = server.answer(sent).get(0) == 1;
-        if (isRaised) {
-            replicas.acknowledge(sent);
-        }
-        return isRaised;
+        return fencingTokens.raise(key, fence);
     }
 
     /** {@inheritDoc} After a loss of data, the server continues by its clock. */
@@ -305,9 +304,7 @@ public final class RedisStore
      */
     @Override
     public boolean forceRelease(String resource, long fencingToken) {
-        return fencingToken > 0
-                && fencingToken <= LARGEST_FENCE + 1
-                && server.ask(requests.forceRelease(resource, fencingToken)).get(0) == 1;
+        return fencingTokens.forceRelease(resource, fencingToken);
     }
 
     /**
@@ -339,6 +336,15 @@ public final class RedisStore
     @Override
     public void raise(Map<String, StateIndex> indexes) {
         batches.raise(indexes);
+    }
+
+    /**
+     * {@inheritDoc} An acquire of permits takes one round trip, and so does a release. The server keeps the queue of those who
+     * wait, in FIFO order, and notifies them as it does for a lock.
+     */
+    @Override
+    public PermitStore permits() {
+        return permits;
     }
 
     /**

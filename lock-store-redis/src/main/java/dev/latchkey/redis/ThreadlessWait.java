@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class ThreadlessWait {
 
     private final QueuedAcquire acquire;
-    private final WaiterRegistry.Entry entry;
+    private final QueuedAcquires.Begun begun;
     private final Executor steps;
     private final CompletableFuture<Response> result = new CompletableFuture<>();
 
@@ -24,9 +24,9 @@ final class ThreadlessWait {
     /** Touched by steps alone. */
     private @Nullable CompletableFuture<Void> timer;
 
-    ThreadlessWait(WaiterRegistry.Entry entry, Executor steps) {
-        this.acquire = entry.waiter();
-        this.entry = entry;
+    ThreadlessWait(QueuedAcquires.Begun begun, Executor steps) {
+        this.acquire = begun.acquire();
+        this.begun = begun;
         this.steps = steps;
     }
 
@@ -77,7 +77,7 @@ final class ThreadlessWait {
     private void end(@Nullable Throwable failure, @Nullable Response response) {
         Throwable cause = failure;
         try {
-            entry.close();
+            begun.close();
         } catch (RuntimeException | Error e) {
             if (cause == null) {
                 cause = e;

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All waiters of one store, which passes messages on to them. Messages name the attempt, not the token, because the same key may
@@ -32,7 +33,7 @@ final class WaiterRegistry {
     private final ForcedReleases forced;
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
-    private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
+    private final Map<String, Waiter> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
     private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
 
@@ -62,13 +63,13 @@ final class WaiterRegistry {
      *
      * @throws LockStorageException if the store is closed
      */
-    Entry add(QueuedAcquire wait) {
-        Entry entry = new Entry(wait);
-        waiting.put(wait.attempt(), entry);
+    Entry add(Waiter waiter) {
+        Entry entry = new Entry(waiter);
+        waiting.put(waiter.attempt(), entry);
         if (closed) {
             // Checked only now that close() would find this waiter.
             remove(entry);
-            throw server.failures().closed(wait.resource());
+            throw server.failures().closed(waiter.resource());
         }
         return entry;
     }
@@ -76,22 +77,22 @@ final class WaiterRegistry {
     /** A waiter that messages are passed on to. */
     final class Entry implements AutoCloseable {
 
-        private final QueuedAcquire wait;
+        private final Waiter waiter;
         private final CountDownLatch left = new CountDownLatch(1);
 
-        private Entry(QueuedAcquire wait) {
-            this.wait = wait;
-        }
+        /** Set before it leaves: what is granted from then on may come too late for that to undo it. */
+        private volatile boolean isLeaving;
 
-        QueuedAcquire waiter() {
-            return wait;
+        private Entry(Waiter waiter) {
+            this.waiter = waiter;
         }
 
         /** Leaves the queue. What the waiter is granted after that is given back. */
         @Override
         public void close() {
+            isLeaving = !waiter.isGranted();
             try {
-                wait.leave();
+                waiter.leave();
             } finally {
                 remove(this);
             }
@@ -99,13 +100,13 @@ final class WaiterRegistry {
     }
 
     private void remove(Entry entry) {
-        QueuedAcquire wait = entry.wait;
-        if (!wait.isGranted()) {
-            ended.put(wait.attempt(), wait);
-        } else if (wait.isGrantedInTurn()) {
-            contended.put(wait.token(), true);
+        Waiter waiter = entry.waiter;
+        if (!waiter.isGranted()) {
+            ended.put(waiter.attempt(), waiter);
+        } else if (waiter.isGrantedInTurn()) {
+            contended.put(waiter.token(), true);
         }
-        waiting.remove(wait.attempt());
+        waiting.remove(waiter.attempt());
         entry.left.countDown();
     }
 
@@ -127,7 +128,7 @@ final class WaiterRegistry {
         String[] parts = text.split(" ", -1);
         Entry entry = waiting.get(parts[0]);
         if (entry != null && parts.length == 2 && parts[1].equals("?")) {
-            entry.wait.askAgain();
+            entry.waiter.askAgain();
         }
         Grant grant = Grant.read(parts);
         if (grant != null) {
@@ -150,11 +151,17 @@ final class WaiterRegistry {
 
     private void granted(String attempt, Grant grant) {
         Entry entry = waiting.get(attempt);
-        if (entry != null) {
-            entry.wait.granted(grant);
+        if (entry == null) {
+            giveBack(ended.get(attempt));
             return;
         }
-        QueuedAcquire over = ended.get(attempt);
+        entry.waiter.granted(grant);
+        if (entry.isLeaving) {
+            giveBack(entry.waiter);
+        }
+    }
+
+    private static void giveBack(@Nullable Waiter over) {
         if (over != null) {
             over.giveBack();
         }
@@ -162,7 +169,7 @@ final class WaiterRegistry {
 
     /** Has all waiters ask again: messages may have been missed. */
     void askAgain() {
-        waiting.values().forEach(entry -> entry.wait.askAgain());
+        waiting.values().forEach(entry -> entry.waiter.askAgain());
     }
 
     /** The messages may come from another server from now on, with another clock. */
@@ -174,7 +181,7 @@ final class WaiterRegistry {
     void close() {
         closed = true;
         Collection<Entry> leaving = List.copyOf(waiting.values());
-        leaving.forEach(entry -> entry.wait.fail());
+        leaving.forEach(entry -> entry.waiter.fail());
         long end = System.nanoTime() + server.limit().toNanos();
         leaving.forEach(entry -> awaitQuietly(entry.left, end));
     }

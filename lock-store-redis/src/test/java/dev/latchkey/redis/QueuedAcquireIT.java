@@ -5,6 +5,7 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
+import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
@@ -34,13 +35,10 @@ class QueuedAcquireIT extends WithAStore {
         LazyNotificationChannel inbox =
                 new LazyNotificationChannel(connections, names, waiters, "server", TimeLimits.LIMIT);
         try {
-            QueuedAcquire wait = new QueuedAcquire(
-                    runner,
-                    new Requests(names, Duration.ofMinutes(1), "1"),
-                    inbox,
-                    exclusive(Key.of(RESOURCE)),
-                    waiters.newAttempt(),
-                    MAX_WAIT);
+            Request request = exclusive(Key.of(RESOURCE));
+            Requests requests = new Requests(names, Duration.ofMinutes(1), "1");
+            LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+            QueuedAcquire wait = new QueuedAcquire(runner, attempt, inbox, request, MAX_WAIT);
             CompletableFuture<List<Long>> answer = new CompletableFuture<>();
             SharedConnection link = runner.link();
             wait.sent(new ScriptRunner.Sent(

@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairSemaphoreContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
@@ -29,6 +30,7 @@ class RedisClusterStoreIT extends OnACluster
                 SharedFencingContract,
                 ExpiringFencingContract,
                 FairStoreContract,
+                FairSemaphoreContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,

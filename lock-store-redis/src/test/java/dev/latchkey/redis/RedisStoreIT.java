@@ -6,18 +6,21 @@ import dev.latchkey.testkit.AsyncStoreContract;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairSemaphoreContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingStoreContract;
 import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
 import dev.latchkey.testkit.SharedLeaseContract;
@@ -44,6 +47,8 @@ class RedisStoreIT
                 FencingStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
+                FairSemaphoreContract,
+                SemaphoreCrashContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
@@ -59,6 +64,7 @@ class RedisStoreIT
                 CutOffContract,
                 DurableServerContract,
                 AsyncStoreContract,
+                LeaderElectionContract,
                 ProcessContentionContract {
 
     private PersistingStore store;

@@ -146,6 +146,20 @@ public final class SecondProcess implements AutoCloseable {
     }
 
     /**
+     * Makes a semaphore in that process.
+     *
+     * @param name its name
+     * @param permits how many there are
+     * @param ttl the TTL of the permits
+     * @return a handle on it
+     */
+    public RemoteSemaphore semaphore(String name, int permits, Duration ttl) {
+        String number = Integer.toString(permits);
+        return new RemoteSemaphore(
+                this, send("semaphore", name, number, ttl.toString()).text());
+    }
+
+    /**
      * Makes a lock in that process for a key of this one: the key travels as its serialized text.
      *
      * @param key the owner

@@ -3,6 +3,8 @@ package dev.latchkey.testkit;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.semaphore.Permit;
+import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import java.io.BufferedReader;
@@ -17,9 +19,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +45,8 @@ final class Worker {
     private final LockFactory locks;
     private final PrintStream out;
     private final Map<String, Lock> locksByName = new ConcurrentHashMap<>();
+    private final Map<String, Semaphore> semaphores = new ConcurrentHashMap<>();
+    private final Queue<Permit> permits = new ConcurrentLinkedQueue<>();
     private final Map<String, Thread> running = new ConcurrentHashMap<>();
     private final AtomicInteger names = new AtomicInteger();
 
@@ -102,6 +109,11 @@ final class Worker {
             case "ready" -> "";
             case "lock" -> keep(locks.createLock(first, Duration.parse(command.get(2))));
             case "adopt" -> keep(locks.createLock(Key.deserialize(first), Duration.parse(command.get(2))));
+            case "semaphore" ->
+                keep(locks.semaphore(first, Integer.parseInt(command.get(2)))
+                        .ttl(Duration.parse(command.get(3)))
+                        .create());
+            case "permits" -> permits(command, Objects.requireNonNull(semaphores.get(first)));
             case "waits" -> Boolean.toString(isParked(running.get(first)));
             case "increment" -> increment(command);
             case "incrementSets" -> incrementSets(command);
@@ -128,6 +140,20 @@ final class Worker {
             case "transferKey" -> lock.transferKey().serialize();
             default -> throw new IllegalArgumentException("unknown command " + command.get(0));
         };
+    }
+
+    /** They are kept until this process is killed. */
+    private String permits(List<String> command, Semaphore semaphore) throws InterruptedException {
+        Optional<Permit> acquired =
+                semaphore.tryAcquire(Integer.parseInt(command.get(2)), Duration.parse(command.get(3)));
+        acquired.ifPresent(permits::add);
+        return Boolean.toString(acquired.isPresent());
+    }
+
+    private String keep(Semaphore semaphore) {
+        String name = "semaphore-" + names.incrementAndGet();
+        semaphores.put(name, semaphore);
+        return name;
     }
 
     private String keep(Lock lock) {

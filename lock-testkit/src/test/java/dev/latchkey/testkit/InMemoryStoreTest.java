@@ -28,6 +28,8 @@ class InMemoryStoreTest
                 MultiLockContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
+                LeaderElectionContract,
+                FairSemaphoreContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
