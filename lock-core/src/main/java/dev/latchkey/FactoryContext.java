@@ -8,6 +8,7 @@ import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -41,9 +42,12 @@ final class FactoryContext {
     private final String owner;
     private final LockEvents events;
     private final RenewalScheduler renewalScheduler;
-    private final ActiveLocks active = new ActiveLocks();
+    private final ActiveLocks active;
     private final List<FactoryContext> derived = new CopyOnWriteArrayList<>();
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicBoolean closed;
+
+    /** Where Locks of the same resources wait for one another. */
+    private final LocalWaitQueue multiLockQueue;
 
     /** The turn to close, which lasts until all is released. */
     private final ReentrantLock closing = new ReentrantLock();
@@ -75,6 +79,9 @@ final class FactoryContext {
         this.keepsPermits = store.capability(PermitStore.class).isPresent();
         this.processBound =
                 store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
+        this.active = new ActiveLocks();
+        this.closed = new AtomicBoolean();
+        this.multiLockQueue = new LocalWaitQueue();
         this.acquireLoop = new AcquireLoop(store, new LocalWaitQueue(), events);
         this.renewalScheduler = new RenewalScheduler(threads, store, expiring, events);
     }
@@ -84,6 +91,28 @@ final class FactoryContext {
         FactoryContext made = new FactoryContext(other, threads, owner, events);
         derived.add(made);
         return made;
+    }
+
+    /** The same factory for a Lock of several resources, which asks for them by a store of its own. */
+    private FactoryContext(FactoryContext factory, PersistingStore view) {
+        this.threads = factory.threads;
+        this.store = view;
+        this.owner = factory.owner;
+        this.events = factory.events;
+        this.expiring = view.capability(ExpiringStore.class);
+        this.blocking = view.capability(BlockingStore.class);
+        this.shares = false;
+        this.keepsPermits = false;
+        this.processBound = factory.processBound;
+        this.active = factory.active;
+        this.closed = factory.closed;
+        this.multiLockQueue = factory.multiLockQueue;
+        this.acquireLoop = new AcquireLoop(view, multiLockQueue, events);
+        this.renewalScheduler = new RenewalScheduler(threads, view, expiring, events);
+    }
+
+    FactoryContext over(PersistingStore view) {
+        return new FactoryContext(this, view);
     }
 
     PersistingStore store() {
@@ -145,7 +174,7 @@ final class FactoryContext {
     void lookLater() {
         if (events.hasListeners() && !willLook.get() && willLook.compareAndSet(false, true)) {
             try {
-                Future<?> unused = threads.alarmAt(Deadline.in(LOOK), this::lookAtAll);
+                Future<?> unused = threads.alarmIn(LOOK.toNanos(), this::lookAtAll);
             } catch (OutOfMemoryError e) {
                 // No thread is to be had, and something is held all the same: the next hold tries again.
                 willLook.set(false);

@@ -17,12 +17,15 @@ import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.WaiterListingStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -196,6 +199,32 @@ public final class LockFactory implements AutoCloseable {
      */
     public LockBuilder lock(String resource) {
         return new LockBuilder(context, Objects.requireNonNull(resource, "resource"));
+    }
+
+    /**
+     * Returns a builder for a Lock of several resources, which acquires all of them or none.
+     *
+     * <p>They are held exclusively, by one Lock, which is renewed, watched and released as a whole. It is lost with the first
+     * of them that is lost; the others stay held until it is released, or their leases end. Callers that ask for overlapping
+     * resources never wait for each other in a circle: no resource is held while another one is waited for. An acquire of
+     * what is free takes one request where the store takes batches (in memory, Redis unless the resources are on several
+     * servers of a cluster, SQL), else one for each resource, in the order of their names. A large set may wait long while
+     * others keep acquiring its parts.
+     *
+     * <p>A name that is given twice counts once. With one name this is {@link #lock(String)}. No name covers another one: to
+     * lock a part of a tree, use a tree.
+     *
+     * @param resources the names of what the lock protects, in any order, each as for {@link #lock(String)}
+     * @return a builder of Locks, each of which is a separate owner, and has no {@link Lock#key()}
+     * @throws IllegalArgumentException if there is no resource, or if one is too long or not valid Unicode
+     */
+    public LockBuilder all(Collection<String> resources) {
+        List<String> names = List.copyOf(new TreeSet<>(resources));
+        if (names.isEmpty()) {
+            throw new IllegalArgumentException("there is nothing to lock: name at least one resource");
+        }
+        names.forEach(Key::of);
+        return names.size() == 1 ? lock(names.get(0)) : new LockBuilder(context, names);
     }
 
     /**

@@ -31,6 +31,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What may go wrong with any server, or on the way to it. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -75,6 +77,38 @@ interface DatabaseFaults {
             assertThat(locks.createLock("lost-reply", LONG).tryAcquire()).isFalse();
             assertThat(lock.release()).isTrue();
             assertThat(locks.createLock("lost-reply", LONG).tryAcquire()).isTrue();
+        }
+    }
+
+    /** Of a request for several, which reads, decides and then writes in one transaction. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lost-batch-b", "COMMIT"})
+    default void givenAReplyToABatchIsLost_whenTheConnectionIsCut_thenAllAreHeldOrNone(String part) throws Exception {
+        try (FaultyDatabase database = start();
+                FaultProxy proxy = FaultProxy.to(database.address());
+                JdbcStore store = Stores.open(database.dsn(proxy.address()));
+                LockFactory locks = new LockFactory(store)) {
+            List<String> resources = List.of("lost-batch-a", "lost-batch-b", "lost-batch-c");
+            Lock rival = locks.all(resources).ttl(LONG).create();
+            assertThat(rival.tryAcquire() && rival.release()).isTrue();
+            Lock lock = locks.all(resources).ttl(LONG).create();
+            CompletableFuture<Void> lost = proxy.loseReplyTo(part);
+
+            boolean isAcquired = isAcquired(lock);
+
+            assertThat(lost).isDone();
+            assertThat(lock.isAcquired()).isEqualTo(isAcquired);
+            assertThat(lock.fencingTokens()).hasSize(isAcquired ? 3 : 0);
+            assertThat(lock.release()).isEqualTo(isAcquired);
+            assertThat(rival.tryAcquire()).isTrue();
+        }
+    }
+
+    private static boolean isAcquired(Lock lock) {
+        try {
+            return lock.tryAcquire();
+        } catch (LockStorageException e) {
+            return false;
         }
     }
 

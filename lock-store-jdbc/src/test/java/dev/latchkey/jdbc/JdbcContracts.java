@@ -2,6 +2,7 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.LeaseCrashContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
 
@@ -9,6 +10,7 @@ import dev.latchkey.testkit.SemaphoreCrashContract;
 interface JdbcContracts
         extends OneProcessContracts,
                 HandoverContract,
+                MultiLockContentionContract,
                 LeaseCrashContract,
                 SemaphoreCrashContract,
                 ProcessContentionContract {}

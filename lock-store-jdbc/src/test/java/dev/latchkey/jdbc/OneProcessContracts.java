@@ -6,6 +6,7 @@ import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SemaphoreContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -31,6 +32,7 @@ interface OneProcessContracts
                 ListingStoreContract,
                 SharedForceReleaseContract,
                 IndexedBatchContract,
+                MultiLockContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
                 SemaphoreContract {}

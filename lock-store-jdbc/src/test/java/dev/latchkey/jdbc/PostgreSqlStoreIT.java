@@ -54,6 +54,11 @@ class PostgreSqlStoreIT
     }
 
     @Override
+    public int multiLockProcesses() {
+        return 8;
+    }
+
+    @Override
     public List<PostgresServer> startServers() {
         return List.of(PostgresServer.start());
     }

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquire that may wait, on the thread of its caller. The first request acquires the lock or joins the queue. The thread
- * then handles events: the answer, a grant, the hint to ask again, the end of the wait. When it is time, or after a hint, it
+ * One acquire that may wait, on the thread of its caller, or step by step. The first request acquires the lock or joins the queue. Then come
+ * events: the answer, a grant, the hint to ask again, the end of the wait. When it is time, or after a hint, it
  * asks again with its ticket.
  *
  * <ol>
@@ -47,6 +47,9 @@ final class QueuedAcquire implements Waiter {
     private final QueueExit exit;
     private final long endNanos;
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+
+    /** Nobody has to be told while a thread waits for events. */
+    private volatile Runnable onEvent = () -> {};
 
     /** The request in flight; and how the queue is to notify this waiter, as that request says. */
     private ScriptRunner.@Nullable Sent sent;
@@ -109,24 +112,34 @@ final class QueuedAcquire implements Waiter {
         return isGrantedInTurn;
     }
 
+    /** Has somebody called whenever something happens, from any thread, who then has a step made. */
+    void whenSomethingHappens(Runnable listener) {
+        onEvent = listener;
+    }
+
+    private void happened(Event event) {
+        events.add(event);
+        onEvent.run();
+    }
+
     @Override
     public void granted(Grant grant) {
-        events.add(() -> onGrant(grant));
+        happened(() -> onGrant(grant));
     }
 
     @Override
     public void askAgain() {
-        events.add(this::onHint);
+        happened(this::onHint);
     }
 
     /** The caller no longer wants the lock. Called from any thread. */
     void withdraw() {
-        events.add(() -> Response.Conflicted.NO_HINT);
+        happened(() -> Response.Conflicted.NO_HINT);
     }
 
     @Override
     public void fail() {
-        events.add(() -> {
+        happened(() -> {
             throw server.failures().closed(resource());
         });
     }
@@ -149,26 +162,45 @@ final class QueuedAcquire implements Waiter {
     void sent(ScriptRunner.Sent now) {
         sent = now;
         answerByNanos = now.sinceNanos() + server.limit().toNanos();
-        var unused = now.answer().whenComplete((reply, failure) -> events.add(() -> onAnswer(now, reply, failure)));
+        var unused = now.answer().whenComplete((reply, failure) -> happened(() -> onAnswer(now, reply, failure)));
     }
 
     /** Waits until an event ends the wait. Anything but a grant may leave a trace on the server. */
     Response await() throws InterruptedException {
-        while (true) {
-            Event event = events.poll(nanosToNextStep(), TimeUnit.NANOSECONDS);
-            Response response = event == null ? onTime() : event.handle();
-            if (response != null) {
-                isGranted = response instanceof Response.Granted;
-                mayHaveTrace &= !isGranted;
-                return response;
-            }
-            if (askAgain && sent == null) {
+        Response response = null;
+        while (response == null) {
+            response = handled(events.poll(nanosToNextStep(), TimeUnit.NANOSECONDS));
+            if (response == null && askAgain && sent == null) {
                 sent(server.send(nextRequest()));
             }
         }
+        return response;
     }
 
-    private long nanosToNextStep() {
+    /** Handles all that has happened, without waiting for more; null if the wait goes on. As {@link #await} otherwise. */
+    @Nullable Response step() {
+        Event event;
+        Response response;
+        do {
+            event = events.poll();
+            response = handled(event);
+            if (response == null && askAgain && sent == null) {
+                sent(server.send(nextRequest()));
+            }
+        } while (response == null && event != null);
+        return response;
+    }
+
+    private @Nullable Response handled(@Nullable Event event) {
+        Response response = event == null ? onTime() : event.handle();
+        if (response != null) {
+            isGranted = response instanceof Response.Granted;
+            mayHaveTrace &= !isGranted;
+        }
+        return response;
+    }
+
+    long nanosToNextStep() {
         long now = System.nanoTime();
         long step = sent == null ? nextNanos : answerByNanos;
         // The first answer is waited for in any case: the lock may be free, and no answer is no conflict.
@@ -233,7 +265,7 @@ final class QueuedAcquire implements Waiter {
         ticket = reply.get(1);
         place = new QueuePosition(answered.sinceNanos(), reply.get(2), answered.generation());
         push = sentPush;
-        subscription.open(now -> events.add(() -> onSubscribed(now)));
+        subscription.open(now -> happened(() -> onSubscribed(now)));
         nextNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pause(reply.get(3), reply.get(4)));
         Grant waiting = early;
         early = null;

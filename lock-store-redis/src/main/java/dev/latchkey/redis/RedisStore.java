@@ -2,9 +2,9 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
@@ -37,6 +37,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
  * A lock store on a Redis or Valkey server, version 6.2 or later, or on a cluster. An acquire takes one round trip, and
@@ -62,7 +63,7 @@ import java.util.concurrent.CompletionStage;
 public final class RedisStore
         implements ExpiringStore,
                 SharedStore,
-                BlockingStore,
+                AsyncBlockingStore,
                 FencingStore,
                 AsyncStore,
                 ListingStore,
@@ -75,6 +76,7 @@ public final class RedisStore
     private final ScriptRunner server;
     private final WaiterRegistry waiters;
     private final LazyNotificationChannel inbox;
+    private final QueuedAcquires acquires;
     private final Replicas replicas;
     private final Releases releases;
     private final FencingTokens fencingTokens;
@@ -108,6 +110,7 @@ public final class RedisStore
         ForcedReleases forced = new ForcedReleases(names);
         waiters = new WaiterRegistry(server, inboxName, forced);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
+        acquires = new QueuedAcquires(server, requests, inbox, waiters, owners);
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
         }
@@ -186,14 +189,13 @@ public final class RedisStore
     }
 
     /**
-     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore}, because the acknowledgement of
+     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore} or {@link AsyncBlockingStore}, because the acknowledgement of
      * replicas has to be waited for.
      */
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        return type == AsyncStore.class && replicas.areWanted()
-                ? Optional.empty()
-                : IndexedBatchStore.super.capability(type);
+        boolean isAsync = type == AsyncStore.class || type == AsyncBlockingStore.class;
+        return isAsync && replicas.areWanted() ? Optional.empty() : IndexedBatchStore.super.capability(type);
     }
 
     @Override
@@ -203,23 +205,20 @@ public final class RedisStore
             throw new InterruptedException();
         }
         Response response;
-        var attempt = new LockAttempt(requests, request, waiters.newAttempt());
-        var acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
-        WaiterRegistry.Entry entry = waiters.add(acquire);
-        try (entry) {
-            withdrawn.thenRun(acquire::withdraw);
-            try {
-                server.link().connectInOrder(request.key().resource());
-                acquire.sent(server.send(acquire.firstRequest()));
-            } finally {
-                server.link().letNextSend();
-            }
-            owners.use(request);
-            response = acquire.await();
+        QueuedAcquires.Begun begun = acquires.begin(request, maxWait, withdrawn);
+        try (begun) {
+            response = begun.acquire().await();
         }
         return replicas.areWanted() && response instanceof Response.Granted
                 ? written(request)
                 : watch.watched(request, response);
+    }
+
+    @Override
+    public CompletionStage<Response> waitAndSaveAsync(
+            Request request, Duration maxWait, CompletionStage<?> withdrawn, Executor steps) {
+        return acquires.start(request, maxWait, withdrawn, steps)
+                .thenApply(response -> watch.watched(request, response));
     }
 
     /**

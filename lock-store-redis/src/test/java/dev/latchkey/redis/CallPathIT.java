@@ -68,10 +68,10 @@ class CallPathIT {
     }
 
     @Test
-    void givenAFreeLock_whenWaitedFor_thenTwoCalls() throws Exception {
+    void givenAFreeLock_whenWaitedFor_thenThreeCalls() throws Exception {
         granted(store.waitAndSave(exclusive(key), LONG_TTL, new CompletableFuture<>()));
 
-        assertThat(paths).containsExactly(List.of("RedisStore.waitAndSave", SENDS));
+        assertThat(paths).containsExactly(List.of("RedisStore.waitAndSave", "QueuedAcquires.begin", SENDS));
     }
 
     @Test
@@ -84,7 +84,7 @@ class CallPathIT {
                 BackgroundCall.start(() -> store.waitAndSave(exclusive(next), LONG_TTL, new CompletableFuture<>()));
 
         assertThat(paths.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
-                .containsExactly("RedisStore.waitAndSave", SENDS);
+                .containsExactly("RedisStore.waitAndSave", "QueuedAcquires.begin", SENDS);
         assertThat(paths.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .containsExactly("RedisStore.waitAndSave", "QueuedAcquire.await", SENDS);
         assertThat(store.delete(key)).isTrue();

@@ -7,6 +7,7 @@ import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.ImmediateForceReleaseContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -35,7 +36,8 @@ class RedisClusterStoreIT extends OnACluster
                 ListingStoreContract,
                 WaiterListingStoreContract,
                 ImmediateForceReleaseContract,
-                SharedForceReleaseContract {
+                SharedForceReleaseContract,
+                MultiLockContract {
 
     private PersistingStore store;
 

@@ -16,6 +16,8 @@ import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
@@ -55,6 +57,8 @@ class RedisStoreIT
                 SharedForceReleaseContract,
                 HandoverContract,
                 IndexedBatchContract,
+                MultiLockContract,
+                MultiLockContentionContract,
                 TreeCrashContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
@@ -70,6 +74,16 @@ class RedisStoreIT
     @Override
     public int forceReleaseRaces() {
         return 10_000;
+    }
+
+    @Override
+    public int cancellationRaces() {
+        return 10_000;
+    }
+
+    @Override
+    public int multiLockProcesses() {
+        return 8;
     }
 
     @BeforeEach

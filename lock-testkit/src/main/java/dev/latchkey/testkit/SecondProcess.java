@@ -185,6 +185,21 @@ public final class SecondProcess implements AutoCloseable {
     }
 
     /**
+     * Has the process acquire random sets of the same resources again and again, and add one to the number of each.
+     *
+     * @param directory has a directory with a {@link Tally} for each resource
+     */
+    Reply incrementSets(Path directory, String prefix, Duration ttl, int times, int seed) {
+        return send(
+                "incrementSets",
+                directory.toString(),
+                prefix,
+                ttl.toString(),
+                Integer.toString(times),
+                Integer.toString(seed));
+    }
+
+    /**
      * Has the process edit a tree until it is killed.
      *
      * @param how {@code lockFamilies} or {@code editTree}, as {@link TreeActor} does them

@@ -14,15 +14,19 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,6 +116,7 @@ final class Worker {
             case "permits" -> permits(command, Objects.requireNonNull(semaphores.get(first)));
             case "waits" -> Boolean.toString(isParked(running.get(first)));
             case "increment" -> increment(command);
+            case "incrementSets" -> incrementSets(command);
             case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
         };
@@ -167,6 +172,33 @@ final class Worker {
             }
         }
         return Integer.toString(times);
+    }
+
+    /** Returns how many resources were held in all. */
+    private String incrementSets(List<String> command) throws Exception {
+        Path directory = Path.of(command.get(1));
+        Duration ttl = Duration.parse(command.get(3));
+        int times = Integer.parseInt(command.get(4));
+        Random random = new Random(Integer.parseInt(command.get(5)));
+        List<Integer> numbers = new ArrayList<>(IntStream.range(0, MultiLockContentionContract.RESOURCES)
+                .boxed()
+                .toList());
+        long held = 0;
+        for (int i = 0; i < times; i++) {
+            Collections.shuffle(numbers, random);
+            List<Integer> some = numbers.subList(0, 1 + random.nextInt(4));
+            List<String> names =
+                    some.stream().map(number -> command.get(2) + number).toList();
+            try (Lock lock = locks.all(names).ttl(ttl).create().acquire()) {
+                Map<String, Long> tokens = lock.fencingTokens();
+                for (int number : some) {
+                    new Tally(directory.resolve(Integer.toString(number)))
+                            .increment(OptionalLong.of(Objects.requireNonNull(tokens.get(command.get(2) + number))));
+                }
+            }
+            held += some.size();
+        }
+        return Long.toString(held);
     }
 
     /** Until this process is killed. */

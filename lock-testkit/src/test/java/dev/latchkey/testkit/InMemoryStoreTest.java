@@ -26,6 +26,7 @@ class InMemoryStoreTest
                 ImmediateForceReleaseContract,
                 SharedForceReleaseContract,
                 IndexedBatchContract,
+                MultiLockContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
                 LeaderElectionContract,
@@ -51,6 +52,11 @@ class InMemoryStoreTest
 
     @Override
     public int forceReleaseRaces() {
+        return 10_000;
+    }
+
+    @Override
+    public int cancellationRaces() {
         return 10_000;
     }
 
