@@ -105,14 +105,14 @@ class SecretsIT {
             Matcher key = KEY.matcher(Files.readString(acquired.out()));
             assertThat(key.find()).isTrue();
             LockScript.Started waiting = lock.start("run", "--verbose", "orders", "--", "env");
-            waitFor(waiting, "held by");
+            waitFor(waiting, "acquiring");
 
             List<String> pages = look(lock, pageSecret);
             change(lock, key.group(1));
             assertThat(waiting.exitCode(seconds())).as(waiting.printed()).isZero();
 
             String shown = lock.printed() + Files.readString(acquired.err());
-            assertThat(shown).contains("lock.acquired", "\"fencingToken\"", "\u001b[?1049h", "LOCK_TOKEN=");
+            assertThat(shown).contains("acquiring \"orders\"", "\"fencingToken\"", "\u001b[?1049h", "LOCK_TOKEN=");
             assertThat(pages.toString()).contains("event: all", "\"orders\"", "<!doctype html>");
             assertThat(shown + pages)
                     // The environment of the child is that of the command.
