@@ -1,6 +1,7 @@
 package dev.latchkey.shedlock;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -31,8 +32,9 @@ record BothLocks(ExtensibleLockProvider latest, LockProvider old) implements Loc
 
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        LockConfiguration notKept = new LockConfiguration(
-                configuration.getCreatedAt(), configuration.getName(), configuration.getLockAtMostFor(), Duration.ZERO);
+        Duration atMost = configuration.getLockAtMostFor();
+        Instant created = configuration.getLockAtMostUntil().minus(atMost);
+        LockConfiguration notKept = new LockConfiguration(created, configuration.getName(), atMost, Duration.ZERO);
         return latest.lock(notKept).flatMap(held -> lockOld(configuration, held));
     }
 

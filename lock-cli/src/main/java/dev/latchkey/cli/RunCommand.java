@@ -6,9 +6,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code lock run}: runs a command under a lock. */
 @Command(
@@ -105,9 +103,6 @@ final class RunCommand implements Callable<Integer> {
             names = "--no-auto-refresh",
             description = "Let the lease end after --ttl instead of refreshing it while the command runs.")
     private boolean noAutoRefresh;
-
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
 
     @Override
     public Integer call() throws InterruptedException {
