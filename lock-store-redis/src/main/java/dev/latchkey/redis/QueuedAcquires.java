@@ -44,8 +44,7 @@ final class QueuedAcquires {
      *
      * @throws InterruptedException if the thread is interrupted before that
      */
-    Begun begin(Request request, Duration maxWait, CompletionStage<?> withdrawn)
-            throws InterruptedException {
+    Begun begin(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
         String resource = request.key().resource();
         LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
         QueuedAcquire acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
