@@ -5,10 +5,8 @@ import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
-import dev.latchkey.spi.ReleaseSubscription;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
@@ -24,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Shows several resources as one, to one Lock, so that it acquires, watches, renews and releases all of them as it does any
  * other: all are held, or none. They are held exclusively. Thread-safe.
  */
-public final class MultiLockStore implements ExpiringStore, BlockingStore, NotifyingStore {
+public final class MultiLockStore implements ExpiringStore, BlockingStore {
 
     private static final int LONGEST_NAME = 1_000;
 
@@ -33,7 +31,6 @@ public final class MultiLockStore implements ExpiringStore, BlockingStore, Notif
     private final AllOrNone requests;
     private final Optional<ExpiringStore> expiring;
     private final Optional<BlockingStore> queue;
-    private final Optional<NotifyingStore> notifying;
 
     /** What the Lock holds, or last asked for; null if nothing. A Lock has one request in flight. */
     private volatile @Nullable Parts parts;
@@ -50,7 +47,6 @@ public final class MultiLockStore implements ExpiringStore, BlockingStore, Notif
         this.requests = new AllOrNone(store);
         this.expiring = store.capability(ExpiringStore.class);
         this.queue = store.capability(BlockingStore.class);
-        this.notifying = store.capability(NotifyingStore.class);
     }
 
     /**
@@ -230,15 +226,9 @@ public final class MultiLockStore implements ExpiringStore, BlockingStore, Notif
     }
 
     @Override
-    public ReleaseSubscription watch(String resource) {
-        return PartSubscription.of(notifying.orElseThrow(), resources);
-    }
-
-    @Override
     public <T> Optional<T> capability(Class<T> type) {
         boolean isMissing = (type == ExpiringStore.class && expiring.isEmpty())
-                || (type == BlockingStore.class && queue.isEmpty())
-                || (type == NotifyingStore.class && notifying.isEmpty());
+                || (type == BlockingStore.class && queue.isEmpty());
         return isMissing ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 }
