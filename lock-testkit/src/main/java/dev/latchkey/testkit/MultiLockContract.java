@@ -1,6 +1,10 @@
 package dev.latchkey.testkit;
 
-import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.SeveralResources.all;
+import static dev.latchkey.testkit.SeveralResources.freeOf;
+import static dev.latchkey.testkit.SeveralResources.name;
+import static dev.latchkey.testkit.SeveralResources.names;
+import static dev.latchkey.testkit.SeveralResources.one;
 import static dev.latchkey.testkit.WaitingContract.LONG_WAIT;
 import static dev.latchkey.testkit.WaitingContract.SHORT_WAIT;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -8,24 +12,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
-import dev.latchkey.LockFactory;
-import dev.latchkey.LockLostException;
-import dev.latchkey.LossReason;
 import dev.latchkey.spi.BatchStore;
-import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.ForceReleaseStore;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * {@link BatchStore}; other stores acquire one resource after the other.
  */
 @ContractFor(BatchStore.class)
-public interface MultiLockContract extends StoreContract {
+public interface MultiLockContract extends MultiLockLossContract {
 
     @Test
     default void givenFree_whenAllAreAcquired_thenEachIsHeldAndFreeAfterTheRelease(Fixture fixture) {
@@ -232,160 +226,6 @@ public interface MultiLockContract extends StoreContract {
         assertThat(freeOf(fixture, "a", "b")).containsExactly("a");
     }
 
-    @Test
-    default void givenHeld_whenTheFactoryIsClosed_thenAllAreFree(Fixture fixture) {
-        LockFactory others = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = others.all(names(fixture, "a", "b")).create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        others.close();
-
-        assertThat(freeOf(fixture, "a", "b")).containsExactly("a", "b");
-        assertThatThrownBy(lock::tryAcquire).isInstanceOf(IllegalStateException.class);
-    }
-
-    @Test
-    default void givenOneIsForced_whenRefreshed_thenLostAndTheOthersAreHeldUntilTheRelease(Fixture fixture) {
-        if (fixture.store().capability(ForceReleaseStore.class).isEmpty()) {
-            return;
-        }
-        Lock lock = all(fixture, "a", "b", "c");
-        assertThat(lock.tryAcquire()).isTrue();
-        force(fixture, lock, "b");
-
-        assertThatThrownBy(lock::refresh).isInstanceOf(LockLostException.class);
-
-        assertThat(lock.isExpired()).isTrue();
-        assertThat(lock.fencingTokens()).isEmpty();
-        assertThat(freeOf(fixture, "a", "b", "c")).containsExactly("b");
-        assertThat(lock.release()).isFalse();
-        assertThat(freeOf(fixture, "a", "b", "c")).containsExactly("a", "b", "c");
-    }
-
-    @Test
-    default void givenOneIsForcedAndNobodyKnows_whenReleased_thenItSaysSoAndAllAreFree(Fixture fixture) {
-        if (fixture.store().capability(ForceReleaseStore.class).isEmpty()) {
-            return;
-        }
-        Lock lock = all(fixture, "a", "b");
-        assertThat(lock.tryAcquire()).isTrue();
-        force(fixture, lock, "a");
-
-        assertThat(lock.release()).isFalse();
-
-        assertThat(freeOf(fixture, "a", "b")).containsExactly("a", "b");
-    }
-
-    @Test
-    default void givenLostInPart_whenAcquiredAgain_thenAllAreHeldAnew(Fixture fixture) {
-        if (fixture.store().capability(ForceReleaseStore.class).isEmpty()) {
-            return;
-        }
-        Lock lock = all(fixture, "a", "b");
-        assertThat(lock.tryAcquire()).isTrue();
-        var before = lock.fencingTokens();
-        force(fixture, lock, "a");
-        assertThatThrownBy(lock::refresh).isInstanceOf(LockLostException.class);
-
-        assertThat(lock.tryAcquire()).isTrue();
-
-        lock.fencingTokens()
-                .forEach((resource, token) -> assertThat(token).as(resource).isGreaterThan(before.get(resource)));
-    }
-
-    @Test
-    default void givenRenewedByTheFactory_whenOneIsForced_thenItsListenerHearsOfItOnce(Fixture fixture)
-            throws Exception {
-        if (fixture.store().capability(ForceReleaseStore.class).isEmpty()) {
-            return;
-        }
-        List<LossReason> heard = Collections.synchronizedList(new ArrayList<>());
-        CompletableFuture<LossReason> first = new CompletableFuture<>();
-        Lock lock = fixture.locks()
-                .all(names(fixture, "a", "b", "c"))
-                .ttl(workingTtl())
-                .autoRefresh()
-                .onLost(heard::add)
-                .onLost(first::complete)
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        force(fixture, lock, "c");
-
-        assertThat(first.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isNotNull();
-        assertThat(lock.release()).isFalse();
-        assertThat(heard).hasSize(1);
-        assertThat(freeOf(fixture, "a", "b", "c")).containsExactly("a", "b", "c");
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenRenewedByTheFactory_whenItsTtlIsOver_thenAllAreHeldStill(Fixture fixture) throws Exception {
-        if (fixture.store().capability(ExpiringStore.class).isEmpty()) {
-            return;
-        }
-        Lock lock = fixture.locks()
-                .all(names(fixture, "a", "b"))
-                .ttl(workingTtl())
-                .autoRefresh()
-                .create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        Awaitility.await()
-                .during(workingTtl().multipliedBy(2))
-                .atMost(workingTtl().multipliedBy(2).plus(TimeLimits.LIMIT))
-                .until(() -> !lock.isExpired() && freeOf(fixture, "a", "b").isEmpty());
-
-        assertThat(lock.release()).isTrue();
-    }
-
-    @Test
-    @Tag("slow")
-    default void givenNotRenewed_whenItsTtlIsOver_thenItKnowsAndAllAreFree(Fixture fixture) throws Exception {
-        if (fixture.store().capability(ExpiringStore.class).isEmpty()) {
-            return;
-        }
-        Lock lock =
-                fixture.locks().all(names(fixture, "a", "b")).ttl(shortTtl()).create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        assertThat(one(fixture, "b").tryAcquire(TimeLimits.LIMIT)).isTrue();
-
-        assertThat(lock.isExpired()).isTrue();
-        assertThat(one(fixture, "a").tryAcquire(TimeLimits.LIMIT)).isTrue();
-        assertThat(lock.release()).isFalse();
-        assertThat(freeOf(fixture, "a", "b")).isEmpty();
-    }
-
-    @Test
-    default void givenAMinimumHoldTime_whenReleased_thenNoneIsFreeYet(Fixture fixture) {
-        if (fixture.store().capability(ExpiringStore.class).isEmpty()) {
-            return;
-        }
-        Lock lock =
-                fixture.locks().all(names(fixture, "a", "b")).minHold(LONG_TTL).create();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        assertThat(lock.release()).isTrue();
-
-        assertThat(freeOf(fixture, "a", "b")).isEmpty();
-        assertThat(lock.tryAcquire()).isFalse();
-    }
-
-    @Test
-    default void givenManyResources_whenAcquired_thenAllAreHeld(Fixture fixture) {
-        String[] many = IntStream.range(0, 200).mapToObj(i -> "part-" + i).toArray(String[]::new);
-        Lock lock = all(fixture, many);
-
-        assertThat(lock.tryAcquire()).isTrue();
-
-        assertThat(lock.fencingTokens()).hasSize(many.length);
-        assertThat(one(fixture, "part-0").tryAcquire()).isFalse();
-        assertThat(one(fixture, "part-199").tryAcquire()).isFalse();
-        assertThat(lock.refresh().isAcquired()).isTrue();
-        assertThat(lock.release()).isTrue();
-    }
-
     /**
      * Returns how often each thread acquires a random set of resources that overlap with those of the others.
      *
@@ -432,41 +272,5 @@ public interface MultiLockContract extends StoreContract {
         List<String> shuffled = new ArrayList<>(resources);
         Collections.shuffle(shuffled, random);
         return shuffled.subList(0, 1 + random.nextInt(4));
-    }
-
-    private static String name(Fixture fixture, String part) {
-        return fixture.resource() + "-" + part;
-    }
-
-    private static List<String> names(Fixture fixture, String... parts) {
-        return Stream.of(parts).map(part -> name(fixture, part)).toList();
-    }
-
-    private static Lock all(Fixture fixture, String... parts) {
-        return fixture.locks().all(names(fixture, parts)).create();
-    }
-
-    private static Lock one(Fixture fixture, String part) {
-        return fixture.locks().createLock(name(fixture, part), LONG_TTL);
-    }
-
-    private static void force(Fixture fixture, Lock lock, String part) {
-        String resource = name(fixture, part);
-        long token = Objects.requireNonNull(lock.fencingTokens().get(resource));
-        assertThat(fixture.store(ForceReleaseStore.class).forceRelease(resource, token))
-                .isTrue();
-    }
-
-    /** Asks the store itself, and gives back at once. */
-    private static List<String> freeOf(Fixture fixture, String... parts) {
-        List<String> free = new ArrayList<>();
-        for (String part : parts) {
-            Lock lock = one(fixture, part);
-            if (lock.tryAcquire()) {
-                free.add(part);
-                assertThat(lock.release()).isTrue();
-            }
-        }
-        return free;
     }
 }
