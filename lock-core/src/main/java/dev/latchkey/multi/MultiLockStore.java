@@ -227,8 +227,8 @@ public final class MultiLockStore implements ExpiringStore, BlockingStore {
 
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        boolean isMissing = (type == ExpiringStore.class && expiring.isEmpty())
-                || (type == BlockingStore.class && queue.isEmpty());
+        boolean isMissing =
+                (type == ExpiringStore.class && expiring.isEmpty()) || (type == BlockingStore.class && queue.isEmpty());
         return isMissing ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 }
