@@ -70,6 +70,8 @@ class RedisAsyncCrowdIT extends WithAStore {
             recording.dump(file);
             assertThat(RecordingFile.readAllEvents(file))
                     .filteredOn(event -> event.getEventType().getName().equals(PINNED))
+                    // The JVM itself pins who waits for a class to be loaded.
+                    .filteredOn(event -> !event.getStackTrace().toString().contains("loadClass"))
                     .isEmpty();
         }
     }
