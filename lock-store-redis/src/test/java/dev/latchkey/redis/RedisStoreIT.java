@@ -13,6 +13,7 @@ import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -57,6 +58,7 @@ class RedisStoreIT
                 DurableServerContract,
                 AsyncStoreContract,
                 LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     private PersistingStore store;
