@@ -6,6 +6,7 @@ import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.HandoffStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
@@ -24,6 +25,7 @@ class PostgreSqlStoreIT
                 CutOffContract,
                 DurableServerContract,
                 LeaderElectionContract,
+                LeaderElectionServerContract,
                 TreeCrashContract {
 
     private static JdbcStore store;

@@ -14,6 +14,7 @@ import dev.latchkey.testkit.ImmediateForceReleaseContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
@@ -67,6 +68,7 @@ class RedisStoreIT
                 DurableServerContract,
                 AsyncStoreContract,
                 LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     private PersistingStore store;

@@ -6,6 +6,7 @@ import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -39,6 +40,7 @@ class ZooKeeperStoreIT
                 CrashContract,
                 SessionLossContract,
                 LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     /** On a busy machine an answer may take seconds. After half of the session timeout it no longer proves the session. */
