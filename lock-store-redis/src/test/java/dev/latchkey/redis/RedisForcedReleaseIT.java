@@ -86,6 +86,30 @@ class RedisForcedReleaseIT extends WithAStore {
         }
     }
 
+    /** It waited for its second hold, so that the state still named the first one. */
+    @Test
+    void givenForcedAndGrantedAgain_whenReleasedElsewhere_thenTheReasonIsNotForced() {
+        Lock holder = locks.createLock("again", LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        CompletableFuture<Lock> next = Background.acquire(locks.createLock("again", LONG_TTL));
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> keys.waiting().size() == 1);
+        assertThat(locks.forceRelease("again", holder.fencingToken().orElseThrow()))
+                .isTrue();
+        assertThat(holder.isAcquired()).isFalse();
+        Lock between = next.join();
+        CompletableFuture<Lock> again = Background.acquire(holder);
+        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> keys.waiting().size() == 1);
+        assertThat(between.release()).isTrue();
+        assertThat(again.join().isAcquired()).isTrue();
+
+        assertThat(store.delete(holder.key())).isTrue();
+
+        assertThatThrownBy(holder::refresh)
+                .isInstanceOfSatisfying(
+                        LockLostException.class,
+                        lost -> assertThat(lost.reason()).isEqualTo(LossReason.RELEASED_ELSEWHERE));
+    }
+
     private Lock held(int number, List<CompletableFuture<LossReason>> heard) {
         CompletableFuture<LossReason> reason = new CompletableFuture<>();
         heard.add(reason);
