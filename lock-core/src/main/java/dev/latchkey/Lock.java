@@ -187,7 +187,8 @@ public final class Lock implements AutoCloseable {
      *
      * <p>To cancel the result, or to complete it in any other way, ends the wait: its place in the queue is given up, and
      * what may be granted at that moment is released. A hold from before the call stays. The result completes on a thread
-     * of the factory, where dependent actions may wait. Two acquires of one Lock come one after the other.
+     * of the factory, where dependent actions may wait. Two acquires of one Lock come one after the other. A
+     * {@link #release()} ends the wait if it has begun, which may be after this returns: to cancel ends it always.
      *
      * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
      * @return completes with this, once the lock is held exclusively; or exceptionally, with what
