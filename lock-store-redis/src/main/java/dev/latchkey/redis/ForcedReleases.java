@@ -128,7 +128,8 @@ final class ForcedReleases {
     /** Whether anything is held; forgets what is over. */
     boolean isAnyHeld() {
         long now = System.nanoTime();
-        watched.values().removeIf(hold -> hold.isOver(now));
+        // One after the other: what is renewed at this moment stays.
+        watched.keySet().forEach(id -> watched.computeIfPresent(id, (same, hold) -> hold.isOver(now) ? null : hold));
         return !watched.isEmpty();
     }
 
