@@ -28,7 +28,8 @@ final class JavaSnippet {
             "io.micrometer.core.instrument.simple.*",
             "java.nio.file.*",
             "java.time.*",
-            "java.util.*");
+            "java.util.*",
+            "java.util.concurrent.CompletableFuture");
 
     private JavaSnippet() {}
 
