@@ -86,7 +86,11 @@ class SecretsIT {
                 try (LockScript lock = new LockScript(directory, dsn)) {
                     run(lock, "acquire", "--verbose", "-n", "orders");
                     run(lock, "ls", "--verbose");
-                    run(lock, "serve", "--port", "0");
+                    // It may serve on, and show that the store is away.
+                    LockScript.Started serve = lock.start("serve", "--verbose", "--port", "0");
+                    await().atMost(TimeLimits.LIMIT)
+                            .until(() -> printed(serve).contains("http://")
+                                    || !serve.process().isAlive());
 
                     assertThat(lock.printed()).as(dsn).isNotEmpty().doesNotContain(WRONG_PASSWORD);
                 }
