@@ -393,6 +393,16 @@ public final class LockFactory implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns whether {@link #close()} was called, or the exit of the JVM has closed this factory: nothing can be acquired any
+     * more.
+     *
+     * @return true from the beginning of the close on
+     */
+    public boolean isClosed() {
+        return context.isClosed();
+    }
+
     /** Options of a factory. Not thread-safe. */
     public static final class Builder {
 
