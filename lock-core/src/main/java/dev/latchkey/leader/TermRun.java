@@ -67,7 +67,8 @@ final class TermRun {
         log.info("leader.elected election={} term={}", settings.shownName(), term.shownNumber());
         worker.start();
         while (term.lasts()) {
-            await(CompletableFuture.anyOf(term.end(), returned), untilNextLook());
+            // The term ends before the callback has returned. Not for either of both: they would remember each look.
+            await(term.end(), untilNextLook());
         }
         if (!returned.isDone()) {
             worker.interrupt();
