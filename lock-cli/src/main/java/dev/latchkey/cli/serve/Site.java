@@ -25,7 +25,7 @@ final class Site implements HttpHandler {
     /** A form of another page cannot set it, and a script of another page may not. */
     private static final String MARK = "X-Latchkey";
 
-    private static final Duration LONGEST_READ = Duration.ofSeconds(30);
+    static final Duration LONGEST_READ = Duration.ofSeconds(30);
 
     private record Page(String type, String text) {}
 
@@ -129,6 +129,7 @@ final class Site implements HttpHandler {
             return;
         }
         long seen = feed.join();
+        threads.beWaiting();
         try {
             Optional<Snapshot> snapshot = feed.awaitAfter(seen, LONGEST_READ);
             if (snapshot.isEmpty()) {
@@ -139,7 +140,8 @@ final class Site implements HttpHandler {
                 Answers.send(exchange, 200, Answers.JSON, body);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            // The thread is needed, or the server is closed.
+            Answers.refuse(exchange, 503, "the store has not answered yet, and too many wait for it");
         } finally {
             feed.leave();
         }
