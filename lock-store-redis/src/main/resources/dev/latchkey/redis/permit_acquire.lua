@@ -1,7 +1,7 @@
 -- Acquires permits, or renews the lease of those that the token holds; or waits for them, and then asks again with the ticket it was
 -- given.
 --@ takes RAW, NOW, QUEUE, BEATS, QUEUE_TTL, FOREIGN, read, write, seek, room, patience, extend, grant, wake, serve
--- KEYS[1] names the semaphore
+-- KEYS[1] who holds
 -- ARGV    1 token   2 TTL in ms   3 attempt: a name for this call, <inbox>.<number>; 0:<inbox> if it does not wait
 --         4 '<permits>/<N>'
 --         5 '<claim> <change> <poll ms> <ticket> <push>'

@@ -3,7 +3,7 @@
 --@ takes clock
 --@ gives RAW, NOW
 
-local RAW, NOW = redis.call('GET', KEYS[1] .. ':s'), clock()
+local RAW, NOW = redis.call('GET', KEYS[1]), clock()
 
 do
   local count, limit = string.match(ARGV[4], '^(%d+)/(%d+)$')
@@ -19,15 +19,15 @@ do
   end
   if is_first and not RAW and poll ~= '0' then
     -- It may be in the queue, if this is a copy of its first request, although the state is lost.
-    is_first = not redis.call('ZRANGE', KEYS[1] .. ':s:q', 0, 0)[1]
+    is_first = not redis.call('ZRANGE', KEYS[1] .. ':q', 0, 0)[1]
   end
   if is_first and flag == '0' and held + count <= least then
     local hold = ' ' .. ARGV[1] .. ':' .. string.format('%.0f', ends) .. ':' .. count .. ':' .. limit .. ':' .. NOW .. ':' .. ARGV[3]
-    redis.call('SET', KEYS[1] .. ':s', (RAW or 'P10') .. hold, 'PX', math.ceil((last - NOW) / 1000))
+    redis.call('SET', KEYS[1], (RAW or 'P10') .. hold, 'PX', math.ceil((last - NOW) / 1000))
     return 1
   end
   if is_first and flag ~= '0' and poll ~= '0' and held >= least then
-    local queue = KEYS[1] .. ':s:q'
+    local queue = KEYS[1] .. ':q'
     redis.call('ZADD', queue, 'NX', NOW, table.concat({ ARGV[1], ARGV[3], ARGV[4], ARGV[2], poll, push }, ' '))
     redis.call('PEXPIRE', queue, 60000)
     return { 0, tonumber(NOW), tonumber(NOW), -1, math.ceil((first - NOW) / 1000) }

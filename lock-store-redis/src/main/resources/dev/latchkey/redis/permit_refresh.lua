@@ -1,6 +1,6 @@
 -- Starts the lease of permits again.
 --@ takes clock, HOLDS, FOREIGN, read, write, seek, extend, wake
--- KEYS[1] names the semaphore
+-- KEYS[1] who holds
 -- ARGV    1 token   2 TTL in ms   3 change: e the lease never ends sooner than it would, s it may
 -- returns 0: done     {-3, 1}: nothing is held
 

@@ -1,19 +1,21 @@
 -- The permits of a semaphore. All time is the server's, in microseconds, as text of 16 digits: such texts compare like the numbers.
 --@ gives STATE, HOLDS, QUEUE, BEATS, QUEUE_TTL, FOREIGN, digits, read, write, seek, forget, room, patience, extend, grant
 --
--- KEYS[1]     names the keys of the semaphore, and its channels; it is the state of the lock with the same name, which is not used
--- KEYS[1]:s   who holds, a string:
+-- KEYS[1]     who holds, a string; it ends with :s, and before that is the key of the lock with the same name, which is not used.
+--             While a slot of a cluster moves away, a server looks whether this key is there to decide who is to answer:
 --               P1 <flag> { ' ' <token>:<end us>:<permits>:<N>:<since us>:<attempt>:<who> }
 --               flag     0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
 --               N        how many permits there are, as the holder knows it
 --               attempt  who may undo it by a cancel; 0 nobody
 --               who      the inbox of the store that holds; if it is not there, the one that the attempt names
--- KEYS[1]:s:q the queue, a sorted set of '<token> <attempt> <permits>/<N> <ttl ms> <poll ms> <push>' by ticket, as that of a lock
--- KEYS[1]:s:h when a waiter was last heard of, a hash by attempt
+-- KEYS[1]:q   the queue, a sorted set of '<token> <attempt> <permits>/<N> <ttl ms> <poll ms> <push>' by ticket, as that of a lock
+-- KEYS[1]:h   when a waiter was last heard of, a hash by attempt
 --
 -- Nothing of it is left when nobody holds or waits.
 
-local STATE, HOLDS, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':s', KEYS[1] .. ':s:q', KEYS[1] .. ':s:h'
+local HOLDS, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':q', KEYS[1] .. ':h'
+-- What the channels are named after.
+local STATE = string.sub(KEYS[1], 1, -3)
 local QUEUE_TTL = 60000
 local FOREIGN = 'FOREIGN the value of this key is not a semaphore'
 
