@@ -8,7 +8,10 @@ local RAW, NOW = redis.call('GET', KEYS[1]), clock()
 do
   local count, limit = string.match(ARGV[4], '^(%d+)/(%d+)$')
   local poll, push = string.match(ARGV[5], '^0 %a (%d+) 0 (%d)$')
-  local is_first = poll and not ARGV[6] and not (RAW and string.find(RAW, ' ' .. ARGV[1] .. ':', 1, true))
+  local is_first = poll and not ARGV[6]
+  if RAW then
+    is_first = is_first and string.sub(RAW, 1, 2) == 'P1' and not string.find(RAW, ' ' .. ARGV[1] .. ':', 1, true)
+  end
   local flag = RAW and string.match(RAW, '^P1(%d)') or '0'
   local held, least, ends = 0, tonumber(limit), NOW + 1000 * ARGV[2]
   local first, last = ends, ends
