@@ -52,7 +52,7 @@ local function is_gone(state, head, has_followers)
     return true
   end
   local inbox = string.match(head.attempt, '^[^.]+')
-  return has_followers and head.count > 1 and inbox ~= state.inbox and deaf(head.attempt, head.push)
+  return has_followers and room(state, math.huge) > 0 and inbox ~= state.inbox and deaf(head.attempt, head.push)
 end
 
 -- Grants, from the head of the queue on, as many as a step allows, but tells nobody. Returns them with their members of the queue,
