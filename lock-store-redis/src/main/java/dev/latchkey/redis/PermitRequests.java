@@ -85,7 +85,7 @@ final class PermitRequests {
     }
 
     ScriptRequest inspect(String semaphore) {
-        return new ScriptRequest(semaphore, Script.PERMIT_INSPECT, List.of(names.key(semaphore)), List.of());
+        return new ScriptRequest(semaphore, Script.PERMIT_INSPECT, List.of(names.permits(semaphore)), List.of());
     }
 
     private ScriptRequest of(Script script, Key key, String... more) {
@@ -96,7 +96,7 @@ final class PermitRequests {
         List<byte[]> args = new ArrayList<>(more.size() + 1);
         args.add(Requests.ascii(key.token()));
         more.forEach(arg -> args.add(Requests.ascii(arg)));
-        return new ScriptRequest(semaphore, script, List.of(names.key(semaphore)), args);
+        return new ScriptRequest(semaphore, script, List.of(names.permits(semaphore)), args);
     }
 
     private static String wanted(Permits permits) {

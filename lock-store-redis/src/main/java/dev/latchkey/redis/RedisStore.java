@@ -106,7 +106,8 @@ public final class RedisStore
         owners = new OwnerNames(server, requests, inboxName);
         Keyspace keyspace = new Keyspace(server, names);
         inspection = new Inspection(server, requests, keyspace);
-        BatchRequests batchRequests = new BatchRequests(names, options.retention(), connections.isOneServer());
+        BatchRequests batchRequests =
+                new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
         waiters = new WaiterRegistry(server, inboxName, forced);
         inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
@@ -313,18 +314,26 @@ public final class RedisStore
      */
     @Override
     public BatchAttempt saveAll(List<Request> all) {
-        return batches.saveAll(all, Optional.empty());
+        return saved(all, Optional.empty());
     }
 
     @Override
     public BatchAttempt saveAll(List<Request> all, StateCheck check) {
-        return batches.saveAll(all, Optional.of(check));
+        return saved(all, Optional.of(check));
+    }
+
+    private BatchAttempt saved(List<Request> all, Optional<StateCheck> check) {
+        BatchAttempt attempt = batches.saveAll(all, check);
+        all.stream().findFirst().ifPresent(owners::use);
+        return watch.watched(all, attempt);
     }
 
     /** {@inheritDoc} This takes one command for each few thousand resources, which also hands them to waiters. */
     @Override
     public int deleteAll(List<Key> keys) {
-        return batches.deleteAll(keys);
+        int held = batches.deleteAll(keys);
+        watch.released(keys);
+        return held;
     }
 
     @Override

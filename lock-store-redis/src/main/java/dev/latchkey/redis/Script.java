@@ -36,7 +36,8 @@ final class Script {
             new Script("clock", "permit_free", "permits", "messages", "permit_queue", "permit_acquire");
     static final Script PERMIT_RELEASE =
             new Script("permit_release_alone", "clock", "permits", "messages", "permit_queue", "permit_release").once();
-    static final Script PERMIT_REFRESH = new Script("clock", "permits", "messages", "permit_queue", "permit_refresh");
+    static final Script PERMIT_REFRESH =
+            new Script("clock", "permit_extend", "permits", "messages", "permit_queue", "permit_refresh");
     static final Script PERMIT_CANCEL = new Script("clock", "permits", "messages", "permit_queue", "permit_cancel");
     static final Script PERMIT_FIND = new Script("clock", "permits", "permit_find");
     static final Script PERMIT_INSPECT = new Script("clock", "permits", "permit_inspect");

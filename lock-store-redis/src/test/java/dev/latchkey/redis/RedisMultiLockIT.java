@@ -40,6 +40,24 @@ class RedisMultiLockIT extends BehindAProxy {
     }
 
     @Test
+    void givenHeld_whenOthersLook_thenTheySeeWhoHoldsEach() {
+        try (LockFactory named =
+                LockFactory.builder(server.dsn()).owner("transfer").build()) {
+            Lock lock = named.all(RESOURCES).create();
+            assertThat(lock.tryAcquire()).isTrue();
+
+            for (String resource : RESOURCES) {
+                Awaitility.await()
+                        .untilAsserted(() -> assertThat(rivals.holders(resource))
+                                .singleElement()
+                                .satisfies(holder ->
+                                        assertThat(holder.description()).contains("transfer")));
+            }
+            assertThat(lock.release()).isTrue();
+        }
+    }
+
+    @Test
     void givenTheReplyIsLost_whenAcquired_thenAskedAgainAndAllAreHeldOnce() throws Exception {
         Lock lock = locks.all(RESOURCES).ttl(LONG_TTL).create();
         CompletableFuture<Void> lost = proxy.loseReplyTo("beta");
@@ -117,6 +135,24 @@ class RedisMultiLockIT extends BehindAProxy {
             }
             assertThat(losses).isEmpty();
         }
+    }
+
+    /** Nobody renews it, so that nothing but a message can tell. */
+    @Test
+    void givenOneIsForcedElsewhere_whenNobodyAsks_thenItsListenerHearsOfItOnce() throws Exception {
+        BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
+        Lock lock = locks.all(RESOURCES).ttl(LONG_TTL).onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        new RedisKeys(server).awaitSubscribed();
+
+        assertThat(rivals.forceRelease("beta", lock.fencingTokens().get("beta")))
+                .isTrue();
+
+        assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
+        assertThat(lock.isExpired()).isTrue();
+        assertThat(lock.release()).isFalse();
+        assertThat(losses).isEmpty();
+        assertThat(rivals.all(RESOURCES).create().tryAcquire()).isTrue();
     }
 
     @Test

@@ -19,6 +19,8 @@ import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
+import dev.latchkey.testkit.MultiLockForceContract;
+import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
@@ -59,6 +61,8 @@ class RedisStoreIT
                 HandoverContract,
                 IndexedBatchContract,
                 MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract,
                 MultiLockContentionContract,
                 TreeCrashContract,
                 TreeLeaseContract,
