@@ -23,6 +23,11 @@ record QueuePosition(long sinceNanos, long serverMicros, int generation) {
         return generation == currentGeneration && grant.atMicros() >= serverMicros;
     }
 
+    /** Returns the server's time at a time of this JVM, in microseconds; 0 if it is that of another connection. */
+    long microsAt(long nanos, int currentGeneration) {
+        return generation == currentGeneration ? serverMicros + TimeUnit.NANOSECONDS.toMicros(nanos - sinceNanos) : 0;
+    }
+
     /** Returns a time of this JVM from which the grant counts, not later than the server began to count. */
     long since(Grant grant) {
         if (grant.sinceNanos().isPresent()) {

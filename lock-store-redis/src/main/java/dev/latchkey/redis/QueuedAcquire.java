@@ -5,8 +5,8 @@ import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *       reply to a release of this store tells counts from before that release was sent.
  *   <li>A message that overtakes a reply waits for it. After a lost connection, or a request that failed, a message is only a
  *       hint, because its time may be that of another server.
+ *   <li>A waiter behind others of this store asks later: see {@link LocalQueues}.
  *   <li>Asking again finds what a lost message would have told, shows that the waiter lives, and restores its place if the
  *       server has forgotten it.
  * </ol>
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class QueuedAcquire {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long UNKNOWN_RANK = -1;
     private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Something that happened; handled by the thread that waits. */
@@ -46,6 +48,7 @@ final class QueuedAcquire {
     private final String attempt;
     private final WaiterSubscription subscription;
     private final QueueExit exit;
+    private final LocalQueues.Place home;
     private final long endNanos;
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
 
@@ -75,11 +78,13 @@ final class QueuedAcquire {
             ScriptRunner server,
             Requests requests,
             LazyNotificationChannel inbox,
+            LocalQueues local,
             Request request,
             String attempt,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
+        this.home = local.place(request, this::wakeUp);
         this.request = request;
         this.attempt = attempt;
         this.subscription = new WaiterSubscription(inbox, request.key().resource());
@@ -118,8 +123,27 @@ final class QueuedAcquire {
         events.add(this::onHint);
     }
 
+    /** The same from the reply to a release, and what place it had then, if it had none before. */
+    void granted(Grant grant, QueuePosition position) {
+        events.add(() -> {
+            home.noteTime(position);
+            place = place == null && sent == null ? position : place;
+            return onGrant(grant);
+        });
+    }
+
+    /** A release has put this waiter into the queue. */
+    void queued(QueuePosition position, long millisToLeaseEnd) {
+        events.add(() -> onQueuedByRelease(position, millisToLeaseEnd));
+    }
+
+    /** It has to ask now, unless it has an answer. */
+    private void wakeUp() {
+        events.add(() -> place == null && sent == null ? onHint() : null);
+    }
+
     /** The caller no longer wants the lock. */
-    void withdraw() {
+    private void withdraw() {
         events.add(() -> Response.Conflicted.NO_HINT);
     }
 
@@ -130,14 +154,29 @@ final class QueuedAcquire {
         });
     }
 
-    ScriptRequest firstRequest() {
+    /**
+     * Joins the waiters of this store.
+     *
+     * @return whether the first request is to be sent now
+     * @throws InterruptedException if the thread was interrupted before
+     */
+    boolean join(CompletionStage<?> withdrawn) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        withdrawn.thenRun(this::withdraw);
         subscription.openNow();
         push = subscription.push();
-        return nextRequest();
+        sentPush = push;
+        boolean isAtHome =
+                home.join(Requests.member(request, attempt, push), server.link().generation());
+        nextNanos = endNanos - home.homeUntilNanos() > 0 ? home.homeUntilNanos() : endNanos;
+        return !isAtHome;
     }
 
-    private ScriptRequest nextRequest() {
+    ScriptRequest nextRequest() {
         NotificationChannel.Push now = subscription.push();
+        ticket = ticket == 0 ? home.ticket(server.link().generation()) : ticket;
         askAgain = false;
         mayHaveTrace = true;
         sentPush = now;
@@ -164,8 +203,17 @@ final class QueuedAcquire {
                 return response;
             }
             if (askAgain && sent == null) {
-                sent(server.send(nextRequest()));
+                askNow();
             }
+        }
+    }
+
+    private void askNow() {
+        if (home.mayAsk()) {
+            sent(server.send(nextRequest()));
+        } else {
+            // Whoever releases wakes this waiter.
+            nextNanos = System.nanoTime() + server.limit().toNanos();
         }
     }
 
@@ -232,23 +280,30 @@ final class QueuedAcquire {
 
     private @Nullable Response onQueued(ScriptRunner.Sent answered, List<Long> reply) {
         ticket = reply.get(1);
-        place = new QueuePosition(answered.sinceNanos(), reply.get(2), answered.generation());
+        var position = new QueuePosition(answered.sinceNanos(), reply.get(2), answered.generation());
+        return onQueued(position, reply.get(3), reply.get(4));
+    }
+
+    private @Nullable Response onQueuedByRelease(QueuePosition position, long millisToLeaseEnd) {
+        if (sent != null || place != null) {
+            // It has asked since.
+            return null;
+        }
+        long arrival = home.ticket(position.generation());
+        ticket = arrival == 0 ? position.serverMicros() : Math.min(arrival, position.serverMicros());
+        return onQueued(position, UNKNOWN_RANK, millisToLeaseEnd);
+    }
+
+    private @Nullable Response onQueued(QueuePosition position, long rank, long millisToLeaseEnd) {
+        place = position;
+        home.noteTime(position);
         push = sentPush;
         subscription.open(now -> events.add(() -> onSubscribed(now)));
-        nextNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pause(reply.get(3), reply.get(4)));
+        nextNanos = System.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(Requests.pauseMillis(request, push, rank, millisToLeaseEnd));
         Grant waiting = early;
         early = null;
         return waiting == null ? null : onGrant(waiting);
-    }
-
-    /** The first in the queue notice the end of a lease, one after the other; the rest only poll as a safety net. */
-    private long pause(long rank, long millisToLeaseEnd) {
-        if (push == NotificationChannel.Push.NONE) {
-            return ThreadLocalRandom.current().nextLong(20, 101);
-        }
-        long poll = Requests.pollMillis(request, push);
-        long position = rank < 0 ? 2 : rank;
-        return position > 2 || millisToLeaseEnd <= 0 ? poll : Math.min(poll, millisToLeaseEnd + 1 + 30 * position);
     }
 
     private void onFailure(ScriptRunner.Sent failed, Throwable cause) {
@@ -287,6 +342,8 @@ final class QueuedAcquire {
             // First: a server that does not know the script must not be sent its text after the cancel.
             last.answer().cancel(false);
         }
+        mayHaveTrace |= !isGranted && home.awaitAnswer(server.limit());
+        home.leave(isGranted);
         try {
             if (mayHaveTrace) {
                 exit.leave();

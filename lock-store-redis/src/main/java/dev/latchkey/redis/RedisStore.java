@@ -193,19 +193,17 @@ public final class RedisStore
     @Override
     public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
         Response response;
         String attempt = waiters.newAttempt();
-        var acquire = new QueuedAcquire(server, requests, inbox, request, attempt, maxWait);
+        var acquire = new QueuedAcquire(server, requests, inbox, waiters.local(), request, attempt, maxWait);
         try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
-            withdrawn.thenRun(entry.waiter()::withdraw);
-            try {
-                server.link().connectInOrder(request.key().resource());
-                acquire.sent(server.send(acquire.firstRequest()));
-            } finally {
-                server.link().letNextSend();
+            if (entry.waiter().join(withdrawn)) {
+                try {
+                    server.link().connectInOrder(request.key().resource());
+                    acquire.sent(server.send(acquire.nextRequest()));
+                } finally {
+                    server.link().letNextSend();
+                }
             }
             owners.use(request);
             response = acquire.await();

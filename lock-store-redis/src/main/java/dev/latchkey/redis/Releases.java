@@ -3,6 +3,7 @@ package dev.latchkey.redis;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import java.util.List;
+import java.util.Optional;
 
 /** Releases holds. The script grants the lock to the next waiters in the same step. */
 final class Releases {
@@ -23,7 +24,9 @@ final class Releases {
 
     /** Returns whether the key held the lock. */
     boolean release(Key key) {
-        return waiters.wasGrantedInTurn(key.token()) ? handOff(key) : wasOurs(key, server.ask(requests.release(key)));
+        boolean isContended = waiters.wasGrantedInTurn(key.token());
+        Optional<LocalQueues.Place> next = waiters.local().takeAlong(key.resource());
+        return (isContended || next.isPresent()) ? handOff(key, next) : wasOurs(key, server.ask(requests.release(key)));
     }
 
     /** Reads the reply to a release. */
@@ -37,12 +40,17 @@ final class Releases {
         return code == 1;
     }
 
-    /** Releases what others probably wait for. The reply says which waiters of this store were granted it. */
-    private boolean handOff(Key key) {
+    /**
+     * Releases what others probably wait for. The reply says which waiters of this store were granted it.
+     *
+     * @param next a waiter that is taken along
+     */
+    private boolean handOff(Key key, Optional<LocalQueues.Place> next) {
         try {
-            ScriptRunner.Sent sent = server.send(requests.handOff(key, waiters.id()));
+            ScriptRunner.Sent sent = server.send(request(key, next));
             List<Long> reply = server.answer(sent);
-            waiters.handedOver(reply, sent.sinceNanos());
+            next.ifPresent(LocalQueues.Place::answered);
+            waiters.handedOver(reply, sent);
             boolean wasOurs = wasOurs(key, reply);
             if (!wasOurs) {
                 // The driver may have repeated the command. Then the reply that said who was granted it is lost.
@@ -53,6 +61,18 @@ final class Releases {
             // A waiter may have been granted it without being told.
             waiters.askAgain();
             throw e;
+        } finally {
+            next.ifPresent(LocalQueues.Place::answered);
+            next.ifPresent(LocalQueues.Place::wakeUp);
         }
+    }
+
+    private ScriptRequest request(Key key, Optional<LocalQueues.Place> next) {
+        return next.map(place -> requests.handOff(
+                        key,
+                        waiters.id(),
+                        place.member(),
+                        place.ticket(server.link().generation())))
+                .orElseGet(() -> requests.handOff(key, waiters.id()));
     }
 }

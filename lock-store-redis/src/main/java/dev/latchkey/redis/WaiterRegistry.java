@@ -4,7 +4,6 @@ import dev.latchkey.LockStorageException;
 import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -12,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * All waiters of one store, which passes messages on to them. Messages name the attempt, not the token, because the same key may
@@ -30,10 +30,12 @@ final class WaiterRegistry {
     private final ScriptRunner server;
     private final String id;
     private final ForcedReleases forced;
+    private final LocalQueues local = new LocalQueues();
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
-    private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
-    private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
+    private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_ENDED));
+    private final Map<String, Boolean> contended =
+            Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
 
     /** @param forced what is told of holds that were ended by force */
@@ -46,6 +48,11 @@ final class WaiterRegistry {
     /** The last part of the channels that messages to this store arrive in. */
     String id() {
         return id;
+    }
+
+    /** The same waiters, by resource. */
+    LocalQueues local() {
+        return local;
     }
 
     /** Scripts return numbers, of which a double holds 15 digits. */
@@ -131,27 +138,35 @@ final class WaiterRegistry {
         }
         Grant grant = Grant.read(parts);
         if (grant != null) {
-            granted(parts[0], grant);
+            passOn(parts[0], wait -> wait.granted(grant));
         }
     }
 
     /**
-     * Reads from the reply to a release which waiters of this store were granted the lock. On a cluster, the server that
-     * released may not be the one that gave them a place, and its clock may differ.
-     *
-     * @param sinceNanos a time before the release was sent
+     * Reads from the reply to a release which waiters of this store were granted the lock, and which one has a place in the
+     * queue. On a cluster, the server that released may not be the one that gave the others a place, and its clock may differ.
      */
-    void handedOver(List<Long> reply, long sinceNanos) {
-        OptionalLong since = OptionalLong.of(sinceNanos);
+    void handedOver(List<Long> reply, ScriptRunner.Sent release) {
+        OptionalLong since = OptionalLong.of(release.sinceNanos());
         for (int i = 1; i < reply.size(); i += 4) {
-            granted(id + '.' + reply.get(i), new Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3), since));
+            String attempt = id + '.' + reply.get(i);
+            long now = reply.get(i + 1);
+            long millis = reply.get(i + 2);
+            long fence = reply.get(i + 3);
+            QueuePosition position = new QueuePosition(release.sinceNanos(), now, release.generation());
+            if (fence > 0) {
+                passOn(attempt, wait -> wait.granted(new Grant(now, millis, fence, since), position));
+            } else {
+                passOn(attempt, wait -> wait.queued(position, millis));
+            }
         }
     }
 
-    private void granted(String attempt, Grant grant) {
+    /** Passes on what a waiter has got; or gives it back, if its wait is over. */
+    private void passOn(String attempt, Consumer<QueuedAcquire> news) {
         Entry entry = waiting.get(attempt);
         if (entry != null) {
-            entry.wait.granted(grant);
+            news.accept(entry.wait);
             return;
         }
         QueuedAcquire over = ended.get(attempt);
@@ -192,21 +207,6 @@ final class WaiterRegistry {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    /** The youngest entries, up to a number. */
-    private static final class Remembered<V> extends LinkedHashMap<String, V> {
-
-        private final int most;
-
-        Remembered(int most) {
-            this.most = most;
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, V> eldest) {
-            return size() > most;
         }
     }
 }

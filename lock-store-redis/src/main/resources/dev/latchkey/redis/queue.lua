@@ -1,6 +1,6 @@
 -- The queue of a resource, and the messages to its waiters.
---@ takes STATE, QUEUE, BEATS, digits, seek, patience, fence, is_used_up, grant
---@ gives tell, waiter, fresh, deaf, wake, look_up_the_queue, leave_out, hasten, serve
+--@ takes STATE, QUEUE, QUEUE_TTL, BEATS, digits, seek, patience, fence, is_used_up, grant
+--@ gives tell, award, waiter, line_up, fresh, deaf, wake, look_up_the_queue, leave_out, hasten, serve
 
 -- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
 -- the next pass.
@@ -78,6 +78,20 @@ local function waiter(member)
     string.match(member or '', '^(%S+) (%S+) ([xsp]) (%d+) (%d+) ([012])$')
   return token
     and { token = token, attempt = attempt, want = want, ttl = ttl, poll = tonumber(poll), push = push, member = member }
+end
+
+-- Adds a waiter to the queue if it is not there. With a beat, it is noted that it was heard of now.
+local function line_up(state, member, ticket, attempt, beats)
+  redis.call('ZADD', QUEUE, 'NX', ticket, member)
+  redis.call('PEXPIRE', QUEUE, QUEUE_TTL)
+  if beats then
+    redis.call('HSET', BEATS, attempt, state.at)
+    redis.call('PEXPIRE', BEATS, QUEUE_TTL)
+  end
+  local flag = beats and '2' or '1'
+  if flag > state.flag then
+    state.flag, state.changed = flag, true
+  end
 end
 
 -- The first in the queue, which stays there.

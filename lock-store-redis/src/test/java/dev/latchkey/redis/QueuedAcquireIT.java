@@ -38,13 +38,15 @@ class QueuedAcquireIT extends WithAStore {
                     runner,
                     new Requests(names, Duration.ofMinutes(1), "1"),
                     inbox,
+                    new LocalQueues(),
                     exclusive(Key.of(RESOURCE)),
                     waiters.newAttempt(),
                     MAX_WAIT);
+            assertThat(wait.join(new CompletableFuture<>())).as("to ask now").isTrue();
             CompletableFuture<List<Long>> answer = new CompletableFuture<>();
             SharedConnection link = runner.link();
             wait.sent(new ScriptRunner.Sent(
-                    wait.firstRequest(), link.session(RESOURCE), link.generation(), System.nanoTime(), answer));
+                    wait.nextRequest(), link.session(RESOURCE), link.generation(), System.nanoTime(), answer));
             long ahead = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + TimeUnit.HOURS.toMicros(1);
             wait.granted(new Grant(ahead, 60_000, 1, OptionalLong.empty()));
             answer.completeExceptionally(new RedisConnectionException("lost"));
