@@ -32,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 final class QueuedAcquire {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long UNKNOWN_RANK = -1;
     private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Something that happened; handled by the thread that waits. */
@@ -202,19 +201,19 @@ final class QueuedAcquire {
                 mayHaveTrace &= !isGranted;
                 return response;
             }
-            if (askAgain && sent == null) {
-                askNow();
+            if (askAgain && sent == null && mayAsk()) {
+                sent(server.send(nextRequest()));
             }
         }
     }
 
-    private void askNow() {
-        if (home.mayAsk()) {
-            sent(server.send(nextRequest()));
-        } else {
+    private boolean mayAsk() {
+        boolean isTakenAlong = !home.mayAsk();
+        if (isTakenAlong) {
             // Whoever releases wakes this waiter.
             nextNanos = System.nanoTime() + server.limit().toNanos();
         }
+        return !isTakenAlong;
     }
 
     private long nanosToNextStep() {
@@ -291,7 +290,7 @@ final class QueuedAcquire {
         }
         long arrival = home.ticket(position.generation());
         ticket = arrival == 0 ? position.serverMicros() : Math.min(arrival, position.serverMicros());
-        return onQueued(position, UNKNOWN_RANK, millisToLeaseEnd);
+        return onQueued(position, Requests.UNKNOWN_RANK, millisToLeaseEnd);
     }
 
     private @Nullable Response onQueued(QueuePosition position, long rank, long millisToLeaseEnd) {

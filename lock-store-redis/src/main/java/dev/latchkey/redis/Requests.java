@@ -21,6 +21,10 @@ final class Requests {
 
     private static final long MAX_POLL_MILLIS = 5_000;
     private static final long MIN_POLL_MILLIS = 100;
+
+    /** As a rank: it is not known how many are before a waiter. */
+    static final long UNKNOWN_RANK = -1;
+
     private static final int FENCE_DIGITS = 16;
     private static final String SHARED_CLAIM = "-";
 

@@ -149,16 +149,14 @@ final class WaiterRegistry {
     void handedOver(List<Long> reply, ScriptRunner.Sent release) {
         OptionalLong since = OptionalLong.of(release.sinceNanos());
         for (int i = 1; i < reply.size(); i += 4) {
-            String attempt = id + '.' + reply.get(i);
             long now = reply.get(i + 1);
             long millis = reply.get(i + 2);
             long fence = reply.get(i + 3);
             QueuePosition position = new QueuePosition(release.sinceNanos(), now, release.generation());
-            if (fence > 0) {
-                passOn(attempt, wait -> wait.granted(new Grant(now, millis, fence, since), position));
-            } else {
-                passOn(attempt, wait -> wait.queued(position, millis));
-            }
+            Consumer<QueuedAcquire> news = fence > 0
+                    ? wait -> wait.granted(new Grant(now, millis, fence, since), position)
+                    : wait -> wait.queued(position, millis);
+            passOn(id + '.' + reply.get(i), news);
         }
     }
 

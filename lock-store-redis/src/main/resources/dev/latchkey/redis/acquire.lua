@@ -75,7 +75,7 @@ local function renew(may_shorten)
 end
 
 local function enqueue(score)
-  line_up(state, member, score, attempt, ticket ~= '0')
+  line_up(state, member, score, attempt, poll, ticket)
   return ticket == '0' and -1 or redis.call('ZRANK', QUEUE, member)
 end
 

@@ -80,10 +80,11 @@ local function waiter(member)
     and { token = token, attempt = attempt, want = want, ttl = ttl, poll = tonumber(poll), push = push, member = member }
 end
 
--- Adds a waiter to the queue if it is not there. With a beat, it is noted that it was heard of now.
-local function line_up(state, member, ticket, attempt, beats)
-  redis.call('ZADD', QUEUE, 'NX', ticket, member)
+-- Adds a waiter to the queue if it is not there, and notes that it was heard of now, unless its time of arrival says as much.
+local function line_up(state, member, score, attempt, poll, came)
+  redis.call('ZADD', QUEUE, 'NX', score, member)
   redis.call('PEXPIRE', QUEUE, QUEUE_TTL)
+  local beats = came ~= '0' and state.at - came > 1000 * poll
   if beats then
     redis.call('HSET', BEATS, attempt, state.at)
     redis.call('PEXPIRE', BEATS, QUEUE_TTL)

@@ -1,5 +1,5 @@
 -- Gives up whatever a token holds, and grants the lock to the next waiters.
---@ takes RAW, clock, STATE, QUEUE, BEATS, FOREIGN, read, write, write_released, seek, forget, patience, is_used_up, grant
+--@ takes RAW, clock, QUEUE, BEATS, FOREIGN, read, write, write_released, seek, forget, patience, is_used_up, grant
 --@ takes award, waiter, line_up, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 the fencing token of an exclusive hold, for the short way; or ''   3 retention in ms
@@ -11,9 +11,6 @@
 --           {number, now, ms until the holders' leases end, 0}: that one is in the queue
 
 local token, raw = ARGV[1], RAW
-if ARGV[2] == '' then
-  raw = redis.call('GET', STATE)
-end
 if not raw then
   return 0
 end
@@ -61,7 +58,7 @@ if coming and is_alone() then
     return state.reply
   end
   take_back()
-elseif coming and not pcall(line_up, state, coming.member, came, coming.attempt, state.at - came > 1000 * coming.poll) then
+elseif coming and not pcall(line_up, state, coming.member, came, coming.attempt, coming.poll, came) then
   coming = nil
 end
 serve(state)
