@@ -37,7 +37,10 @@ esac
 path=$dist/lock-cli.jar
 if [ -n "$stores" ]; then
     for jar in "$dist"/lib/*.jar; do
-        path=$path:$jar
+        case $jar in
+            */jline-*) ;;
+            *) path=$path:$jar ;;
+        esac
     done
 fi
 
@@ -75,6 +78,13 @@ if [ ! -e "$archive" ] && [ -w "$dist" ] && new=$(mktemp -d "$dist/classes.XXXXX
     rm -rf "$new"
 fi 2>/dev/null
 [ -s "$archive" ] || archive=
+
+# What lock top draws with. It comes last, and for top alone, so that the archive of classes fits every verb.
+if [ "${1:-}" = top ]; then
+    for jar in "$dist"/lib/jline-*.jar; do
+        path=$path:$jar
+    done
+fi
 
 # The JVM reads arguments and prints in the locale's encoding. Without one, as under cron, or where the one that is named is
 # not installed, a name beyond ASCII would become another name: give it UTF-8, and have it give the child the old value back.

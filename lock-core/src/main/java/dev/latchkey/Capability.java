@@ -22,5 +22,7 @@ public enum Capability {
     /** {@link LockFactory#forceRelease} can end the hold of somebody else. Without it, that method throws. */
     FORCE_RELEASE,
     /** Keys can be serialized and used in another process. Without it, {@link Key#serialize()} throws. */
-    TRAVELLING_KEYS
+    TRAVELLING_KEYS,
+    /** {@link LockFactory#semaphore} can create counting semaphores. Without it, that method throws. */
+    SEMAPHORES
 }

@@ -4,15 +4,18 @@ import dev.latchkey.events.LockEvents;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.SharedStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,14 +35,19 @@ final class FactoryContext {
     private final Optional<ExpiringStore> expiring;
     private final Optional<BlockingStore> blocking;
     private final boolean shares;
+    private final boolean keepsPermits;
     private final @Nullable String processBound;
     private final AcquireLoop acquireLoop;
     private final FactoryThreads threads;
     private final String owner;
     private final LockEvents events;
     private final RenewalScheduler renewalScheduler;
-    private final ActiveLocks active = new ActiveLocks();
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final ActiveLocks active;
+    private final List<FactoryContext> derived = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean closed;
+
+    /** Where Locks of the same resources wait for one another. */
+    private final LocalWaitQueue multiLockQueue;
 
     /** The turn to close, which lasts until all is released. */
     private final ReentrantLock closing = new ReentrantLock();
@@ -56,18 +64,55 @@ final class FactoryContext {
     }
 
     FactoryContext(PersistingStore store, FactoryThreads threads, String owner, List<LockListener> listeners) {
+        this(store, threads, owner, new LockEvents(listeners, threads::listenLater, threads.notifier()));
+        ShutdownHook.closes(this);
+    }
+
+    private FactoryContext(PersistingStore store, FactoryThreads threads, String owner, LockEvents events) {
         this.threads = threads;
         this.store = store;
         this.owner = owner;
-        this.events = new LockEvents(listeners, threads::listenLater, threads.notifier());
+        this.events = events;
         this.expiring = store.capability(ExpiringStore.class);
         this.blocking = store.capability(BlockingStore.class);
         this.shares = store.capability(SharedStore.class).isPresent();
+        this.keepsPermits = store.capability(PermitStore.class).isPresent();
         this.processBound =
                 store.capability(ProcessBound.class).map(ProcessBound::reason).orElse(null);
+        this.active = new ActiveLocks();
+        this.closed = new AtomicBoolean();
+        this.multiLockQueue = new LocalWaitQueue();
         this.acquireLoop = new AcquireLoop(store, new LocalWaitQueue(), events);
         this.renewalScheduler = new RenewalScheduler(threads, store, expiring, events);
-        ShutdownHook.closes(this);
+    }
+
+    /** Makes the context of locks over another store, with the same threads and listeners: it is closed with this one. */
+    FactoryContext derived(PersistingStore other) {
+        FactoryContext made = new FactoryContext(other, threads, owner, events);
+        derived.add(made);
+        return made;
+    }
+
+    /** The same factory for a Lock of several resources, which asks for them by a store of its own. */
+    private FactoryContext(FactoryContext factory, PersistingStore view) {
+        this.threads = factory.threads;
+        this.store = view;
+        this.owner = factory.owner;
+        this.events = factory.events;
+        this.expiring = view.capability(ExpiringStore.class);
+        this.blocking = view.capability(BlockingStore.class);
+        this.shares = false;
+        this.keepsPermits = false;
+        this.processBound = factory.processBound;
+        this.active = factory.active;
+        this.closed = factory.closed;
+        this.multiLockQueue = factory.multiLockQueue;
+        this.acquireLoop = new AcquireLoop(view, multiLockQueue, events);
+        this.renewalScheduler = new RenewalScheduler(threads, view, expiring, events);
+    }
+
+    FactoryContext over(PersistingStore view) {
+        return new FactoryContext(this, view);
     }
 
     PersistingStore store() {
@@ -108,8 +153,11 @@ final class FactoryContext {
         return renewalScheduler;
     }
 
-    /** Returns the mode the store can give: on one that cannot share, readers exclude each other. */
+    /** Returns the mode the store can give: permits are shared; on a store that cannot share, readers exclude each other. */
     LockMode supported(LockMode wanted) {
+        if (keepsPermits) {
+            return LockMode.SHARED;
+        }
         if (wanted == LockMode.EXCLUSIVE || shares) {
             return wanted;
         }
@@ -126,7 +174,7 @@ final class FactoryContext {
     void lookLater() {
         if (events.hasListeners() && !willLook.get() && willLook.compareAndSet(false, true)) {
             try {
-                Future<?> unused = threads.alarmAt(Deadline.in(LOOK), this::lookAtAll);
+                Future<?> unused = threads.alarmIn(LOOK.toNanos(), this::lookAtAll);
             } catch (OutOfMemoryError e) {
                 // No thread is to be had, and something is held all the same: the next hold tries again.
                 willLook.set(false);
@@ -148,7 +196,7 @@ final class FactoryContext {
 
     /** Whether close() has something to do, or is at it. */
     boolean isInUse() {
-        return isClosed() || !active.isEmpty();
+        return isClosed() || !active.isEmpty() || derived.stream().anyMatch(FactoryContext::isInUse);
     }
 
     void checkOpen() {
@@ -167,6 +215,7 @@ final class FactoryContext {
         try {
             if (closed.compareAndSet(false, true)) {
                 try {
+                    derived.forEach(FactoryContext::endAll);
                     active.endAll();
                 } finally {
                     threads.close();
@@ -176,6 +225,12 @@ final class FactoryContext {
         } finally {
             closing.unlock();
         }
+    }
+
+    /** A context that is closed with another one. */
+    private void endAll() {
+        closed.set(true);
+        active.endAll();
     }
 
     /** Closes what is still open when the JVM exits, so that others need not wait for leases to end. */

@@ -33,8 +33,12 @@ final class LastLoss {
         this.listeners = listeners;
     }
 
-    /** A hold has ended. What is shown before it ends is not news afterwards. */
-    synchronized Loss happens(LossReason why, @Nullable HoldTracker lost, @Nullable Thread finder) {
+    /**
+     * A hold has ended. What is shown before it ends is not news afterwards.
+     *
+     * @param left the key of what the store keeps of it; null if it keeps nothing, as far as it was asked
+     */
+    synchronized Loss happens(LossReason why, @Nullable HoldTracker lost, @Nullable Thread finder, @Nullable Key left) {
         reason = why;
         tracker = lost;
         untold = null;
@@ -50,7 +54,8 @@ final class LastLoss {
                     .toList();
         }
         notice = isHeardOf ? Notice.SHOWN : notice;
-        overdue = null;
+        overdue = left;
+        overdueOfOthers = false;
         return new Loss(why, lost, listeners, finder);
     }
 

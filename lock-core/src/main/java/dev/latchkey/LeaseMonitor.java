@@ -6,6 +6,7 @@ import dev.latchkey.Effect.Step;
 import dev.latchkey.HoldTracker.WorkerInterrupt;
 import dev.latchkey.LockSettings.OnLoss;
 import dev.latchkey.LockSettings.Warning;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -128,7 +129,8 @@ final class LeaseMonitor {
                     .map(warning -> deadline.before(warning.before()))
                     .orElse(deadline);
             Deadline soonest = Deadline.in(pauseAfter(failures));
-            return threads.alarmAt(next.isBefore(soonest) ? soonest : next, () -> onAlarm(tracker, failures));
+            Deadline due = next.isBefore(soonest) ? soonest : next;
+            return threads.alarmIn(due.remainingNanos(), () -> onAlarm(tracker, failures));
         });
     }
 

@@ -3,15 +3,18 @@ package dev.latchkey;
 import dev.latchkey.ActiveLocks.LeakDetector;
 import dev.latchkey.LockConflictedException.Reason;
 import dev.latchkey.events.AcquireCall.Outcome;
+import dev.latchkey.multi.MultiLockStore;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
@@ -47,13 +50,24 @@ public final class Lock implements AutoCloseable {
     private final LockEngine engine;
     private final String resource;
     private final Duration ttl;
+    private final Optional<MultiLockStore> several;
+    private final boolean isInterruptedOnLoss;
+    private final FactoryContext context;
 
-    Lock(FactoryContext context, Key key, LockSettings settings, LockSettings.Origin origin) {
+    Lock(
+            FactoryContext context,
+            Key key,
+            LockSettings settings,
+            LockSettings.Origin origin,
+            Optional<MultiLockStore> several) {
         boolean lasts = settings.isRenewed() || context.expiring().isEmpty();
         Optional<LeakDetector> leakDetector = lasts ? Optional.of(LeakDetector.watch(this)) : Optional.empty();
         this.engine = new LockEngine(context, key, settings, origin, leakDetector);
         this.resource = key.resource();
         this.ttl = settings.ttl();
+        this.several = several;
+        this.context = context;
+        this.isInterruptedOnLoss = settings.onLoss() == LockSettings.OnLoss.IS_INTERRUPTED;
     }
 
     /**
@@ -166,6 +180,37 @@ public final class Lock implements AutoCloseable {
      */
     public Lock acquire(Duration maxWait) throws InterruptedException {
         return acquire(LockMode.EXCLUSIVE, LockSettings.checkMaxWait(maxWait));
+    }
+
+    /**
+     * Acquires the lock exclusively, as {@link #acquire(Duration)} does, without making the caller wait.
+     *
+     * <p>To cancel the result, or to complete it in any other way, ends the wait: its place in the queue is given up, and
+     * what may be granted at that moment is released. A hold from before the call stays. The result completes on a thread
+     * of the factory, where dependent actions may wait. Two acquires of one Lock come one after the other. A
+     * {@link #release()} ends the wait if it has begun, which may be after this returns: to cancel ends it always.
+     *
+     * @param maxWait how long to wait at most, on the monotonic clock; zero tries once
+     * @return completes with this, once the lock is held exclusively; or exceptionally, with what
+     *     {@link #acquire(Duration)} throws
+     * @throws IllegalArgumentException if {@code maxWait} is negative
+     * @throws UnsupportedOperationException if this Lock was created with {@link LockBuilder#interruptOnLoss()}: there is no
+     *     thread to interrupt. Use a listener
+     */
+    public CompletableFuture<Lock> acquireAsync(Duration maxWait) {
+        Duration checked = LockSettings.checkMaxWait(maxWait);
+        if (isInterruptedOnLoss) {
+            throw new UnsupportedOperationException("lock \"" + LockException.shown(resource)
+                    + "\": interruptOnLoss() has no thread to interrupt after an asynchronous acquire: use onLost()");
+        }
+        boolean mayHold = engine.state().mayHold();
+        Optional<HoldTracker> before = engine.state().tracker();
+        return context.threads()
+                .asyncCalls()
+                .start(
+                        withdrawn -> AsyncAcquire.start(context, engine, LockMode.EXCLUSIVE, checked, withdrawn)
+                                .thenApply(outcome -> acquired(outcome, checked)),
+                        lock -> lock.giveBackUnless(mayHold && lock.isHeldOn(before)));
     }
 
     /**
@@ -344,6 +389,30 @@ public final class Lock implements AutoCloseable {
     }
 
     /**
+     * Starts the TTL of the current hold again, as {@link #refresh()} does, without making the caller wait.
+     *
+     * @return completes with this; or exceptionally, with what {@link #refresh()} throws. To cancel it undoes nothing
+     */
+    public CompletableFuture<Lock> refreshAsync() {
+        return context.threads()
+                .asyncCalls()
+                .start(withdrawn -> CompletableFuture.completedFuture(refresh()), lock -> {});
+    }
+
+    /**
+     * Releases the current hold, as {@link #release()} does, without making the caller wait. A wait of another thread or of
+     * {@link #acquireAsync} ends as well.
+     *
+     * @return completes with the result of {@link #release()}; or exceptionally, with what it throws. To cancel it undoes
+     *     nothing
+     */
+    public CompletableFuture<Boolean> releaseAsync() {
+        return context.threads()
+                .asyncCalls()
+                .start(withdrawn -> CompletableFuture.completedFuture(release()), wasHeld -> {});
+    }
+
+    /**
      * Releases the current hold, for try-with-resources. The Lock can be acquired again. If the store fails, this is
      * logged and not thrown, so that it does not hide an exception of the body.
      *
@@ -389,18 +458,37 @@ public final class Lock implements AutoCloseable {
      * Returns the fencing token of this exclusive hold: a number greater than that of every earlier exclusive hold. A
      * protected resource can refuse requests with a smaller number than it has seen.
      *
-     * @return empty if the lock is held shared or not held, or if the store cannot provide a reliable token
+     * @return empty if the lock is held shared or not held, if the store cannot provide a reliable token, or if this is a
+     *     Lock of {@linkplain LockFactory#all several resources}, which has {@link #fencingTokens()}
      */
     public OptionalLong fencingToken() {
         return engine.state().hold().map(Hold::fencingToken).orElse(OptionalLong.empty());
     }
 
     /**
+     * Returns the fencing token of each resource of this exclusive hold, as {@link #fencingToken()} does for a Lock of one
+     * resource.
+     *
+     * @return by resource, unmodifiable; empty if the lock is held shared or not held, or if the store cannot provide
+     *     reliable tokens
+     */
+    public Map<String, Long> fencingTokens() {
+        if (several.isPresent()) {
+            boolean isHeld = engine.state().hold().isPresent();
+            return isHeld ? several.get().fencingTokens() : Map.of();
+        }
+        OptionalLong token = fencingToken();
+        return token.isPresent() ? Map.of(resource, token.getAsLong()) : Map.of();
+    }
+
+    /**
      * Returns the key with the current hold. This Lock stays the owner; use {@link #transferKey()} to transfer ownership.
      *
      * @return a snapshot; keep it secret
+     * @throws UnsupportedOperationException if this is a Lock of {@linkplain LockFactory#all several resources}
      */
     public Key key() {
+        checkHasKey();
         return engine.state().copy();
     }
 
@@ -411,11 +499,13 @@ public final class Lock implements AutoCloseable {
      * <p>The call waits for a request of this Lock that is in flight, for as long as the store may take to answer.
      *
      * @return the key with the hold; keep it secret
+     * @throws UnsupportedOperationException if this is a Lock of {@linkplain LockFactory#all several resources}
      * @throws IllegalStateException if nothing is held
      * @throws LockStorageException if a request that shortens or demotes the hold was not answered, and may still reach
      *     the store when the new owner has the key; nothing has changed
      */
     public Key transferKey() {
+        checkHasKey();
         return engine.held()
                 .transferKey()
                 .orElseThrow(() -> new IllegalStateException(
@@ -438,6 +528,13 @@ public final class Lock implements AutoCloseable {
         return "Lock" + engine.state().key().toString().substring("Key".length());
     }
 
+    private void checkHasKey() {
+        if (several.isPresent()) {
+            throw new UnsupportedOperationException(
+                    "lock \"" + LockException.shown(resource) + "\": a Lock of several resources has no key");
+        }
+    }
+
     private boolean tryAcquire(LockMode mode) {
         try {
             return isGranted(engine.tryAcquire(mode));
@@ -449,7 +546,7 @@ public final class Lock implements AutoCloseable {
     private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
         Duration checked = LockSettings.checkMaxWait(maxWait);
         try {
-            return isGranted(engine.acquire(mode, checked));
+            return isGranted(engine.acquire(mode, checked, new CompletableFuture<>()));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -476,8 +573,28 @@ public final class Lock implements AutoCloseable {
         }
     }
 
+    /** Nobody wants what was acquired. */
+    private void giveBackUnless(boolean isHeldOn) {
+        try {
+            if (!isHeldOn) {
+                close();
+            }
+        } catch (LockLostException e) {
+            // Then it is not held either.
+        }
+    }
+
+    /** Whether what is held was held before. Nothing is known of what was received and not asked for. */
+    private boolean isHeldOn(Optional<HoldTracker> before) {
+        return before.isEmpty() || before.equals(engine.state().tracker());
+    }
+
     private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {
-        return switch (engine.acquire(mode, maxWait)) {
+        return acquired(engine.acquire(mode, maxWait, new CompletableFuture<>()), maxWait);
+    }
+
+    private Lock acquired(Outcome outcome, Duration maxWait) {
+        return switch (outcome) {
             case GRANTED -> this;
             case CONFLICTED -> throw conflict("another key still held it after " + maxWait, Reason.HELD_BY_ANOTHER);
             case BUSY -> throw conflict("another thread used this Lock for " + maxWait, Reason.BUSY);

@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.LockSettings.Warning;
+import dev.latchkey.multi.MultiLockStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ public final class LockBuilder {
     private final FactoryContext context;
     private final Supplier<Key> key;
     private final LockSettings.Origin origin;
+    private final List<String> several;
     private final List<Consumer<? super LossReason>> lossListeners = new ArrayList<>();
     private Duration ttl = LockSettings.DEFAULT_TTL;
     private LockSettings.RenewalPolicy renewal = LockSettings.RenewalPolicy.BY_THE_HOLDER;
@@ -26,22 +28,34 @@ public final class LockBuilder {
     private @Nullable Warning warning;
 
     LockBuilder(FactoryContext context, String resource) {
-        this(context, () -> Key.of(resource), LockSettings.Origin.MADE_HERE, LockSettings.AutoRelease.ON);
+        this(context, () -> Key.of(resource), LockSettings.Origin.MADE_HERE, LockSettings.AutoRelease.ON, List.of());
+    }
+
+    /** For several resources, each named once. */
+    LockBuilder(FactoryContext context, List<String> several) {
+        this(
+                context,
+                () -> Key.of(MultiLockStore.name(several)),
+                LockSettings.Origin.MADE_HERE,
+                LockSettings.AutoRelease.ON,
+                several);
     }
 
     /** What is only received here may be held by somebody who works under it. */
     LockBuilder(FactoryContext context, Key received) {
-        this(context, () -> received, LockSettings.Origin.RECEIVED, LockSettings.AutoRelease.OFF);
+        this(context, () -> received, LockSettings.Origin.RECEIVED, LockSettings.AutoRelease.OFF, List.of());
     }
 
     private LockBuilder(
             FactoryContext context,
             Supplier<Key> key,
             LockSettings.Origin origin,
-            LockSettings.AutoRelease autoRelease) {
+            LockSettings.AutoRelease autoRelease,
+            List<String> several) {
         this.context = context;
         this.key = key;
         this.origin = origin;
+        this.several = several;
         this.autoRelease = autoRelease;
     }
 
@@ -174,8 +188,16 @@ public final class LockBuilder {
                 minHold,
                 maxHold,
                 Optional.ofNullable(warning),
-                List.copyOf(lossListeners));
-        return new Lock(context, key.get(), settings, origin);
+                List.copyOf(lossListeners),
+                several.isEmpty() ? LockSettings.Resources.ONE : LockSettings.Resources.SEVERAL);
+        return several.isEmpty()
+                ? new Lock(context, key.get(), settings, origin, Optional.empty())
+                : ofSeveral(settings);
+    }
+
+    private Lock ofSeveral(LockSettings settings) {
+        MultiLockStore view = new MultiLockStore(context.store(), several);
+        return new Lock(context.over(view), key.get(), settings, origin, Optional.of(view));
     }
 
     private void check() {

@@ -37,7 +37,7 @@ final class LockEngine {
     private static final int LATE_GRANTS_UNTIL_WARNED = 3;
 
     private final FactoryContext context;
-    private final OperationMutex mutex = new OperationMutex();
+    final OperationMutex mutex = new OperationMutex();
     private final LockState state;
     private final Releaser releaser;
     private final HeldLock held;
@@ -95,23 +95,24 @@ final class LockEngine {
         }
     }
 
-    Outcome acquire(LockMode mode, Duration maxWait) throws InterruptedException {
+    /** Waits as long as nobody withdraws the wait. */
+    Outcome acquire(LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn) throws InterruptedException {
         context.checkOpen();
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
         AcquireCall call = context.events().acquire(state.resource(), mode);
         try {
-            return acquireWithin(mode, maxWait, call);
+            return acquireWithin(mode, maxWait, call, withdrawn);
         } catch (InterruptedException | RuntimeException | Error e) {
             call.failed(e);
             throw e;
         }
     }
 
-    private Outcome acquireWithin(LockMode mode, Duration maxWait, AcquireCall call) throws InterruptedException {
+    private Outcome acquireWithin(LockMode mode, Duration maxWait, AcquireCall call, CompletableFuture<Void> withdrawn)
+            throws InterruptedException {
         Deadline end = Deadline.in(maxWait);
-        var withdrawn = new CompletableFuture<Void>();
         if (!mutex.takeToWait(withdrawn, end)) {
             return reported(call, Outcome.BUSY);
         }
@@ -120,14 +121,19 @@ final class LockEngine {
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {
-            granted = null;
-            mutex.end();
-            monitor.endOverdue();
+            endTurn();
         }
     }
 
+    /** Ends the turn of a call that may have waited. */
+    void endTurn() {
+        granted = null;
+        mutex.end();
+        monitor.endOverdue();
+    }
+
     /** Has told how the call has ended, if somebody hears of it. */
-    private Outcome reported(AcquireCall call, Outcome outcome) {
+    Outcome reported(AcquireCall call, Outcome outcome) {
         Grant grant = outcome == Outcome.GRANTED ? granted : null;
         if (call.isHeard() && grant != null) {
             grant.tracker().tellBegin(context.events(), state.resource(), grant.mode());
@@ -260,15 +266,23 @@ final class LockEngine {
         try (asking) {
             response = ask.ask(pending.request(mode, context.owner())).orElse(null);
         } catch (RuntimeException | Error e) {
-            releaser.notAnswered(pending, e);
-            monitor.throwIfLost(pending, e);
+            notAnswered(pending, e);
             throw e;
         }
         if (response == null) {
-            releaser.notAnswered(pending, null);
-            monitor.throwIfLost(pending, null);
+            notAnswered(pending, null);
             return Outcome.IN_DOUBT;
         }
+        return settled(pending, mode, response, start);
+    }
+
+    void notAnswered(PendingRequest pending, @Nullable Throwable failure) {
+        releaser.notAnswered(pending, failure);
+        monitor.throwIfLost(pending, failure);
+    }
+
+    /** Turns the answer of the store into a transition. */
+    Outcome settled(PendingRequest pending, LockMode mode, Response response, long start) {
         state.unanswered().answered(pending);
         if (response instanceof Response.Granted granted) {
             return granted(pending, mode, granted, start);
@@ -303,14 +317,12 @@ final class LockEngine {
                     pending.ttl().toMillis(),
                     (System.nanoTime() - start) / 1_000_000);
         }
-        if (context.events().isOn()) {
-            granted = new Grant(tracker, hold.mode(), pending.changeTo(hold.mode()));
-        }
+        granted = context.events().isOn() ? new Grant(tracker, hold.mode(), pending.changeTo(hold.mode())) : null;
         return Outcome.GRANTED;
     }
 
     /** The factory may have been closed while the store was asked: it did not know of this hold then. */
-    private Outcome endedIfClosed(boolean wasHeld, Outcome outcome) {
+    Outcome endedIfClosed(boolean wasHeld, Outcome outcome) {
         return outcome == Outcome.GRANTED && held.endsIfClosed(wasHeld) ? Outcome.WITHDRAWN : outcome;
     }
 }

@@ -1,23 +1,31 @@
 package dev.latchkey;
 
+import dev.latchkey.semaphore.Semaphore;
+import dev.latchkey.semaphore.SemaphoreBuilder;
 import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.InspectableStore;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.LocalProcess;
+import dev.latchkey.spi.PermitStore;
+import dev.latchkey.spi.Permits;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
+import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.WaiterListingStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +48,7 @@ public final class LockFactory implements AutoCloseable {
     private static final long WARM_UP_MILLIS = 2_000;
 
     private final FactoryContext context;
+    private final Optional<PermitLocks> permitLocks;
     private final Optional<PersistingStore> ownStore;
 
     /**
@@ -54,8 +63,14 @@ public final class LockFactory implements AutoCloseable {
     private LockFactory(Builder options, PersistingStore store, Optional<PersistingStore> ownStore) {
         String owner = options.owner == null ? LocalProcess.ownerName() : options.owner;
         this.context = new FactoryContext(store, new FactoryThreads(), owner, options.listeners);
+        this.permitLocks = store.capability(SemaphoreStore.class)
+                .map(SemaphoreStore::permits)
+                .map(kept -> new PermitLocks(kept, context.derived(kept)));
         this.ownStore = ownStore;
     }
+
+    /** The store of permits, and the context of the locks over it: each permit is one. */
+    private record PermitLocks(PermitStore store, FactoryContext context) {}
 
     /**
      * Returns a builder for a factory with options, over a store that the caller owns: {@link #close()} does not close the
@@ -187,6 +202,32 @@ public final class LockFactory implements AutoCloseable {
     }
 
     /**
+     * Returns a builder for a Lock of several resources, which acquires all of them or none.
+     *
+     * <p>They are held exclusively, by one Lock, which is renewed, watched and released as a whole. It is lost with the first
+     * of them that is lost; the others stay held until it is released, or their leases end. Callers that ask for overlapping
+     * resources never wait for each other in a circle: no resource is held while another one is waited for. An acquire of
+     * what is free takes one request where the store takes batches (in memory, Redis unless the resources are on several
+     * servers of a cluster, SQL), else one for each resource, in the order of their names. A large set may wait long while
+     * others keep acquiring its parts.
+     *
+     * <p>A name that is given twice counts once. With one name this is {@link #lock(String)}. No name covers another one: to
+     * lock a part of a tree, use a tree.
+     *
+     * @param resources the names of what the lock protects, in any order, each as for {@link #lock(String)}
+     * @return a builder of Locks, each of which is a separate owner, and has no {@link Lock#key()}
+     * @throws IllegalArgumentException if there is no resource, or if one is too long or not valid Unicode
+     */
+    public LockBuilder all(Collection<String> resources) {
+        List<String> names = List.copyOf(new TreeSet<>(resources));
+        if (names.isEmpty()) {
+            throw new IllegalArgumentException("there is nothing to lock: name at least one resource");
+        }
+        names.forEach(Key::of);
+        return names.size() == 1 ? lock(names.get(0)) : new LockBuilder(context, names);
+    }
+
+    /**
      * Returns a builder for a Lock with options, for a key that was received from elsewhere.
      *
      * <p>The key does not prove that the lock is held. The Lock counts as expired until its first acquire, refresh or
@@ -199,6 +240,43 @@ public final class LockFactory implements AutoCloseable {
      */
     public LockBuilder lock(Key key) {
         return new LockBuilder(context, Objects.requireNonNull(key, "key"));
+    }
+
+    /**
+     * Returns a builder for a counting semaphore: at most so many permits are held at the same time, by all processes together.
+     * A semaphore and a lock with the same name have nothing to do with each other.
+     *
+     * @param name the name of what the semaphore protects: any text of at most {@link Key#MAX_RESOURCE_BYTES} bytes in UTF-8,
+     *     less 40
+     * @param permits how many permits there are: at least 1. {@link Semaphore} says what happens if processes know different
+     *     numbers
+     * @return a builder
+     * @throws IllegalArgumentException if {@code permits} is less than 1
+     * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
+     */
+    public SemaphoreBuilder semaphore(String name, int permits) {
+        PermitLocks kept = permitLocks();
+        return new SemaphoreBuilder(resource -> new LockBuilder(kept.context(), resource), kept.store(), name, permits);
+    }
+
+    /**
+     * Returns a builder for Locks that hold permits of a semaphore, for code that works with a {@link Lock}. Each Lock acquires
+     * so many permits, exclusively or shared makes no difference, and has no fencing token.
+     *
+     * @param name the name of the semaphore
+     * @param permits how many permits there are
+     * @param count how many of them each Lock acquires
+     * @return a builder of Locks, each of which is a separate owner
+     * @throws IllegalArgumentException if a number is out of range
+     * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
+     */
+    public LockBuilder permits(String name, int permits, int count) {
+        return new LockBuilder(permitLocks().context(), new Permits(name, count, permits).resource());
+    }
+
+    private PermitLocks permitLocks() {
+        return permitLocks.orElseThrow(() -> new UnsupportedOperationException(
+                "this store cannot count permits: use a store with Capability.SEMAPHORES for semaphores"));
     }
 
     /**
@@ -217,6 +295,7 @@ public final class LockFactory implements AutoCloseable {
             case FORCE_RELEASE ->
                 context.store().capability(ForceReleaseStore.class).isPresent();
             case TRAVELLING_KEYS -> context.processBound() == null;
+            case SEMAPHORES -> permitLocks.isPresent();
         };
     }
 

@@ -21,7 +21,8 @@ record LockSettings(
         Duration minHold,
         Duration maxHold,
         Optional<Warning> warning,
-        List<Consumer<? super LossReason>> lossListeners) {
+        List<Consumer<? super LossReason>> lossListeners,
+        Resources resources) {
 
     static final String NO_MIN_HOLD = "a minHold needs a store with leases, and this store has none";
 
@@ -42,6 +43,12 @@ record LockSettings(
         RECEIVED
     }
 
+    /** How many resources a Lock has. */
+    enum Resources {
+        ONE,
+        SEVERAL
+    }
+
     /** What becomes of a hold when the factory is closed. */
     enum AutoRelease {
         ON,
@@ -59,6 +66,11 @@ record LockSettings(
 
     boolean isRenewed() {
         return renewal == RenewalPolicy.BY_THE_FACTORY;
+    }
+
+    /** Whether a hold that is lost may be in the store in part. */
+    boolean mayLeaveParts() {
+        return resources == Resources.SEVERAL;
     }
 
     boolean hasMaxHold() {

@@ -243,12 +243,12 @@ final class LockState {
     private Effect.Loss lose(LossReason found, @Nullable Thread finder) {
         HoldTracker ending = tracker;
         Hold over = hold;
+        // Of several resources one may be lost: the others protect who works on them until the Lock is released.
+        Key left = settings.mayLeaveParts() ? heldKey() : null;
         LossReason reason = ending != null && over != null && over.isOver() ? ending.lossBy(over.whyOver()) : found;
-        if (ending != null) {
-            ending.endAsLost(reason);
-        }
+        Optional.ofNullable(ending).ifPresent(tracked -> tracked.endAsLost(reason));
         free(unanswered.isAny());
-        return lastLoss.happens(reason, ending, finder);
+        return lastLoss.happens(reason, ending, finder, left);
     }
 
     /** Becomes FREE, and stops watching. */

@@ -8,6 +8,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,7 +75,7 @@ final class RenewalScheduler {
     Future<?> schedule(Renewal renewal, Duration delay, Duration window) {
         long latest = System.nanoTime() + delay.toNanos();
         long early = Math.floorMod(latest, Math.max(1, window.toNanos()));
-        return threads.renewAt(new Deadline(latest - early), () -> collect(renewal));
+        return threads.renewIn(latest - early - System.nanoTime(), () -> collect(renewal));
     }
 
     /** Everything else that is due is collected before the call to the store, which comes after it in the queue. */

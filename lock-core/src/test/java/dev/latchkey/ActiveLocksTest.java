@@ -8,6 +8,7 @@ import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

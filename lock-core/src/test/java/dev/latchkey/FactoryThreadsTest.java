@@ -10,6 +10,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -12,6 +12,7 @@ import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -132,7 +133,8 @@ class LateEffectsTest {
                 Duration.ZERO,
                 Duration.ofMillis(100),
                 Optional.empty(),
-                List.of());
+                List.of(),
+                LockSettings.Resources.ONE);
         Key key = Key.of("x");
         LockEngine lock = new LockEngine(late, key, settings, LockSettings.Origin.MADE_HERE, Optional.empty());
         store.asksFor = TTL;

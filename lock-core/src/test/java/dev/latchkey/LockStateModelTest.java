@@ -49,7 +49,8 @@ class LockStateModelTest {
                         Duration.ZERO,
                         LockSettings.LONGEST,
                         Optional.empty(),
-                        List.of()));
+                        List.of(),
+                        LockSettings.Resources.ONE));
 
         private final HoldTracker tracker = state.granted(state.begin().result(), hold(LockMode.EXCLUSIVE))
                 .result()

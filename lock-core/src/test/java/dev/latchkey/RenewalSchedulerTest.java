@@ -8,6 +8,7 @@ import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.RetryIntent;
 import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.List;

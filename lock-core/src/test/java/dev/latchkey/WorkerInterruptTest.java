@@ -11,6 +11,7 @@ import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.store.InMemoryStore;
+import dev.latchkey.threads.FactoryThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +40,8 @@ class WorkerInterruptTest {
                 Duration.ZERO,
                 maxHold,
                 Optional.empty(),
-                List.of());
+                List.of(),
+                LockSettings.Resources.ONE);
     }
 
     @AfterEach

@@ -45,9 +45,6 @@ class DocumentationIT {
 
     private static final long LIMIT_SECONDS = 60;
 
-    /** For {@code lock} in a fresh checkout, which builds itself first. */
-    private static final long LIMIT_OF_A_BUILD_SECONDS = 600;
-
     @TempDir
     private Path directory = Path.of("");
 
@@ -82,17 +79,7 @@ class DocumentationIT {
     /** What a new user waits for. It takes what this build has downloaded. */
     @BeforeAll
     static void givenACheckout_whenLockIsStarted_thenItBuildsItselfIfNeedBe() throws Exception {
-        ProcessBuilder builder = new ProcessBuilder(
-                        Documents.ROOT.resolve("lock").toString(), "--version")
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().put("MAVEN_ARGS", "-Dmaven.repo.local=" + System.getProperty("latchkey.repository"));
-        Process process = builder.start();
-        boolean ended = process.waitFor(LIMIT_OF_A_BUILD_SECONDS, TimeUnit.SECONDS);
-        process.destroyForcibly().waitFor();
-
-        assertThat(ended).isTrue();
-        assertThat(process.exitValue()).isZero();
+        LockScript.buildIfNeedBe();
     }
 
     @Test

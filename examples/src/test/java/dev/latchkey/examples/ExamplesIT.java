@@ -45,27 +45,46 @@ class ExamplesIT {
     @Test
     void givenALeader_whenItIsKilledFrozenOrEnded_thenAnotherLeadsWithAGreaterTerm() throws Exception {
         String dsn = server().dsn();
-        Program ann = start(LeaderElection.class, dsn, "ann");
+        Program ann = start(Dispatcher.class, dsn, "ann");
         assertThat(ann.line()).isEqualTo("ann stands");
         long first = number(ann.line(), "ann leads, term ");
-        Program bob = start(LeaderElection.class, dsn, "bob");
+        Program bob = start(Dispatcher.class, dsn, "bob");
         assertThat(bob.line()).isEqualTo("bob stands");
 
         ann.kill();
         long second = number(bob.line(), "bob leads, term ");
         assertThat(second).isGreaterThan(first);
 
-        Program cleo = start(LeaderElection.class, dsn, "cleo");
+        Program cleo = start(Dispatcher.class, dsn, "cleo");
         assertThat(cleo.line()).isEqualTo("cleo stands");
         bob.freeze();
         long third = number(cleo.line(), "cleo leads, term ");
         assertThat(third).isGreaterThan(second);
         bob.thaw();
         assertThat(bob.line()).isEqualTo("bob leads no more");
-        assertThat(bob.line()).isEqualTo("bob stands");
 
         cleo.terminate();
+        assertThat(cleo.line()).isEqualTo("cleo leads no more");
         assertThat(number(bob.line(), "bob leads, term ")).isGreaterThan(third);
+    }
+
+    @Test
+    void givenTwoPermits_whenThreeExport_thenTheThirdWaitsForARelease() throws Exception {
+        String dsn = server().dsn();
+        Program a = start(ExportLimit.class, dsn, "a");
+        assertThat(a.line()).isEqualTo("a exports with 1 permit");
+        Program b = start(ExportLimit.class, dsn, "b");
+        assertThat(b.line()).isEqualTo("b exports with 1 permit");
+        Program c = start(ExportLimit.class, dsn, "c");
+        assertThat(c.line()).isEqualTo("c waits, 0 of 2 are free");
+
+        a.tell("done");
+
+        assertThat(c.line()).isEqualTo("c exports with 1 permit");
+        Program d = start(ExportLimit.class, dsn, "d");
+        assertThat(d.line()).isEqualTo("d waits, 0 of 2 are free");
+        b.kill();
+        assertThat(d.line()).isEqualTo("d exports with 1 permit");
     }
 
     @Test

@@ -15,9 +15,11 @@ final class JavaSnippet {
     private static final List<String> IMPORTS = List.of(
             "dev.latchkey.*",
             "dev.latchkey.flock.*",
+            "dev.latchkey.leader.*",
             "dev.latchkey.micrometer.*",
             "dev.latchkey.redis.*",
             "dev.latchkey.reentrant.*",
+            "dev.latchkey.semaphore.*",
             "dev.latchkey.spi.*",
             "dev.latchkey.store.*",
             "dev.latchkey.testkit.*",
@@ -26,7 +28,8 @@ final class JavaSnippet {
             "io.micrometer.core.instrument.simple.*",
             "java.nio.file.*",
             "java.time.*",
-            "java.util.*");
+            "java.util.*",
+            "java.util.concurrent.CompletableFuture");
 
     private JavaSnippet() {}
 

@@ -9,10 +9,13 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * Where a document has {@code lock run} in a crontab, a systemd unit or a manifest of Kubernetes: as lines of shell that do
+ * Where a document has {@code lock run} or {@code lock lead} in a crontab, a systemd unit or a manifest of Kubernetes: as lines of shell that do
  * the same with a store in memory, for a second at the least, and without the command, so that they can be run anywhere.
  */
 final class LockLines {
+
+    /** Has {@code lock lead} end, and with 0: it would run its command again and again. */
+    private static final String ENDING = "sh -c 'trap \"exit 0\" TERM; kill $PPID; while :; do sleep 0.1; done'";
 
     private LockLines() {}
 
@@ -65,13 +68,14 @@ final class LockLines {
 
     private static String harmless(String line) {
         String[] parts = line.split("(?<=\\s)'?--'?(?=\\s)", 2);
-        if (parts.length < 2 || !parts[0].matches("'?/\\S*/lock'? '?run'? .*")) {
-            throw new AssertionError("not a line with lock run and --: " + line);
+        if (parts.length < 2 || !parts[0].matches("'?/\\S*/lock'? '?(run|lead)'? .*")) {
+            throw new AssertionError("not a line with lock run or lead, and --: " + line);
         }
         String asked = parts[0].replaceFirst("^\\S+", "lock")
                 .replaceAll("'?--store'? \\S+", "")
                 .replaceAll("(?<=--min-hold'? '?)\\d+[smh]", "1s");
-        return "LATCHKEY_STORE=in-memory " + asked + "-- true";
+        boolean leads = asked.matches("lock '?lead.*");
+        return "LATCHKEY_STORE=in-memory " + asked + "-- " + (leads ? ENDING : "true");
     }
 
     /** The blocks that have such lines; one that is a part of a file is not run. */

@@ -56,9 +56,9 @@ final class Program implements AutoCloseable {
         return process.waitFor();
     }
 
-    /** SIGTERM. */
-    void terminate() {
-        process.destroy();
+    /** SIGTERM. {@link Process#destroy} would close what its last lines are read from. */
+    void terminate() throws IOException, InterruptedException {
+        signal("TERM");
     }
 
     /** SIGKILL. */

@@ -27,14 +27,18 @@ final class Meters {
 
     private final MeterRegistry registry;
     private final Tags tags;
-    private final ConcurrentMap<Tags, Group> groups;
+    private final ConcurrentMap<Tags, Group> groupsOfRegistry;
+
+    /** The same by their names, and the timers by their tags: several are looked up in each cycle of a lock. */
+    private final ConcurrentMap<String, Group> groups = new ConcurrentHashMap<>();
+
     private final ConcurrentMap<TimerId, Timer> timers = new ConcurrentHashMap<>();
     private final Counter dropped;
 
     Meters(MeterRegistry registry, String store) {
         this.registry = registry;
         this.tags = Tags.of("store", store);
-        this.groups = GROUPS.computeIfAbsent(registry, any -> new ConcurrentHashMap<>());
+        this.groupsOfRegistry = GROUPS.computeIfAbsent(registry, any -> new ConcurrentHashMap<>());
         this.dropped = Counter.builder("latchkey.events.dropped")
                 .description("Events that were not counted, because a listener did not return")
                 .tags(tags)
@@ -52,11 +56,16 @@ final class Meters {
     /** What the locks of one group do now. */
     record Group(String name, AtomicInteger held, AtomicInteger waiting) {}
 
-    /** A timer: its name, and the tags beside the store. */
-    private record TimerId(String name, Tags tags) {}
+    /** A timer: its name, and the values of its tags beside the store. */
+    private record TimerId(String name, String first, String second, String third) {}
 
     Group group(String name) {
-        return groups.computeIfAbsent(tags.and("group", name), id -> registered(name));
+        Group known = groups.get(name);
+        return known != null ? known : groups.computeIfAbsent(name, this::ofRegistry);
+    }
+
+    private Group ofRegistry(String name) {
+        return groupsOfRegistry.computeIfAbsent(tags.and("group", name), id -> registered(name));
     }
 
     private Group registered(String name) {
@@ -80,29 +89,34 @@ final class Meters {
     }
 
     Timer acquire(String group, String mode, String outcome) {
-        Tags own = Tags.of("group", group, "mode", mode, "outcome", outcome);
-        return timer("latchkey.acquire", "How long calls that ask for a lock take", own);
+        TimerId id = new TimerId("latchkey.acquire", group, mode, outcome);
+        return timer(id, "How long calls that ask for a lock take", "group", group, "mode", mode, "outcome", outcome);
     }
 
     Timer hold(String group, String end) {
-        return timer("latchkey.hold", "How long locks are held", Tags.of("group", group, "end", end));
+        TimerId id = new TimerId("latchkey.hold", group, end, "");
+        return timer(id, "How long locks are held", "group", group, "end", end);
     }
 
     Timer slack(String group) {
-        return timer("latchkey.lease.slack", "What is left of a lease when it is renewed", Tags.of("group", group));
+        TimerId id = new TimerId("latchkey.lease.slack", group, "", "");
+        return timer(id, "What is left of a lease when it is renewed", "group", group);
     }
 
     Timer storeCall(String operation, String outcome) {
-        Tags own = Tags.of("operation", operation, "outcome", outcome);
-        return timer("latchkey.store.call", "How long calls to the store take", own);
+        TimerId id = new TimerId("latchkey.store.call", operation, outcome, "");
+        return timer(id, "How long calls to the store take", "operation", operation, "outcome", outcome);
     }
 
-    private Timer timer(String name, String description, Tags own) {
-        return timers.computeIfAbsent(
-                new TimerId(name, own),
-                id -> Timer.builder(name)
-                        .description(description)
-                        .tags(tags.and(own))
-                        .register(registry));
+    private Timer timer(TimerId id, String description, String... own) {
+        Timer known = timers.get(id);
+        return known != null
+                ? known
+                : timers.computeIfAbsent(
+                        id,
+                        absent -> Timer.builder(id.name())
+                                .description(description)
+                                .tags(tags.and(own))
+                                .register(registry));
     }
 }

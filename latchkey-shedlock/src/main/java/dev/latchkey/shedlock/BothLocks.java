@@ -1,37 +1,47 @@
 package dev.latchkey.shedlock;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
-/** Takes the lock of an old provider and that of a new one, always in this order. */
-record BothLocks(LockProvider first, LockProvider second) implements LockProvider {
+/**
+ * Takes the lock of a new provider and that of an old one, always in this order. The new one is kept for
+ * {@code lockAtLeastFor} only once both are held: what is given back because the other was refused is free at once, whichever
+ * it was.
+ */
+record BothLocks(ExtensibleLockProvider latest, LockProvider old) implements LockProvider {
 
     /** Both are held. */
-    private record Held(SimpleLock first, SimpleLock second) implements SimpleLock {
+    private record Held(SimpleLock latest, SimpleLock old) implements SimpleLock {
 
         @Override
         public void unlock() {
             try {
-                second.unlock();
+                old.unlock();
             } catch (RuntimeException | Error e) {
-                BothLocks.unlock(first, e);
+                BothLocks.unlock(latest, e);
                 throw e;
             }
-            first.unlock();
+            latest.unlock();
         }
     }
 
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        return first.lock(configuration).flatMap(held -> lockSecond(configuration, held));
+        Duration atMost = configuration.getLockAtMostFor();
+        Instant created = configuration.getLockAtMostUntil().minus(atMost);
+        LockConfiguration notKept = new LockConfiguration(created, configuration.getName(), atMost, Duration.ZERO);
+        return latest.lock(notKept).flatMap(held -> lockOld(configuration, held));
     }
 
-    private Optional<SimpleLock> lockSecond(LockConfiguration configuration, SimpleLock held) {
+    private Optional<SimpleLock> lockOld(LockConfiguration configuration, SimpleLock held) {
         Optional<SimpleLock> both;
         try {
-            both = second.lock(configuration).map(other -> new Held(held, other));
+            both = old.lock(configuration).flatMap(other -> both(configuration, held, other));
         } catch (RuntimeException | Error e) {
             unlock(held, e);
             throw e;
@@ -40,6 +50,23 @@ record BothLocks(LockProvider first, LockProvider second) implements LockProvide
             held.unlock();
         }
         return both;
+    }
+
+    private static Optional<SimpleLock> both(LockConfiguration configuration, SimpleLock held, SimpleLock other) {
+        if (configuration.getLockAtLeastFor().isZero()) {
+            return Optional.of(new Held(held, other));
+        }
+        Optional<SimpleLock> kept;
+        try {
+            kept = held.extend(configuration.getLockAtMostFor(), configuration.getLockAtLeastFor());
+        } catch (RuntimeException | Error e) {
+            unlock(other, e);
+            throw e;
+        }
+        if (kept.isEmpty()) {
+            other.unlock();
+        }
+        return kept.map(both -> new Held(both, other));
     }
 
     private static void unlock(SimpleLock held, Throwable failure) {

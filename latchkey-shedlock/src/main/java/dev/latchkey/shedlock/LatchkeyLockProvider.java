@@ -100,11 +100,14 @@ public final class LatchkeyLockProvider implements ExtensibleLockProvider, AutoC
      * <p>The new lock ends at {@code lockAtMostFor}, also if {@code old} is a {@code KeepAliveLockProvider}, which keeps its own
      * lock beyond that: set {@code lockAtMostFor} above the longest run before the rollout.
      *
+     * <p>Both locks are kept for {@code lockAtLeastFor} if both were acquired. If one of them is held by somebody else, the
+     * other is free again at once.
+     *
      * @param old the provider that is to be replaced
-     * @return a provider that takes the lock of {@code old} first, and unlocks it last
+     * @return a provider that takes the new lock first, and unlocks it last
      */
     public LockProvider rolloutFrom(LockProvider old) {
-        return new BothLocks(Objects.requireNonNull(old, "old"), this);
+        return new BothLocks(this, Objects.requireNonNull(old, "old"));
     }
 
     /**

@@ -67,6 +67,35 @@ class RolloutIT {
         oldLock.unlock();
     }
 
+    /** Nobody has run the job, so nothing is to be kept from running it. */
+    @Test
+    void givenOneLockIsHeld_whenBothAreRefused_thenTheOtherIsFreeWhateverItsLockAtLeastFor() {
+        LockProvider both = duringTheRollout(old, locks);
+        SimpleLock newLock = lock(newProvider(locks)).orElseThrow();
+        assertThat(lockForAtLeastAMinute(both)).isEmpty();
+        lock(old).orElseThrow().unlock();
+        newLock.unlock();
+
+        SimpleLock oldLock = lock(old).orElseThrow();
+        assertThat(lockForAtLeastAMinute(both)).isEmpty();
+        lock(newProvider(locks)).orElseThrow().unlock();
+        oldLock.unlock();
+    }
+
+    @Test
+    void givenBothWereHeld_whenUnlocked_thenBothAreKeptForTheirLockAtLeastFor() {
+        SimpleLock held = lockForAtLeastAMinute(duringTheRollout(old, locks)).orElseThrow();
+
+        held.unlock();
+
+        assertThat(lock(old)).isEmpty();
+        assertThat(lock(newProvider(locks))).isEmpty();
+    }
+
+    private Optional<SimpleLock> lockForAtLeastAMinute(LockProvider provider) {
+        return provider.lock(new LockConfiguration(Instant.now(), job, Duration.ofMinutes(2), Duration.ofMinutes(1)));
+    }
+
     private void assertExcluding(LockProvider one, LockProvider other) {
         assertRefusedWhileHeld(one, other);
         assertRefusedWhileHeld(other, one);

@@ -46,7 +46,7 @@ final class Acquirer {
      */
     @Nullable HeldLock acquire(String resource, LockSettings settings, OnLoss onLoss) throws InterruptedException {
         HeldLock.LossRecord loss = new HeldLock.LossRecord();
-        LockBuilder builder = settings.apply(factory.get().lock(resource)).onLost(loss::set);
+        LockBuilder builder = settings.builder(factory.get(), resource).onLost(loss::set);
         if (onLoss == OnLoss.INTERRUPTS) {
             builder.interruptOnLoss();
         }

@@ -1,5 +1,6 @@
 package dev.latchkey.spring;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
@@ -114,6 +115,12 @@ final class LatchkeyLifecycle implements SmartLifecycle {
     }
 
     private void checkDurations(LockedMethod locked, LockFactory factory) {
+        if (locked.settings().permits() > 0 && !factory.supports(Capability.SEMAPHORES)) {
+            throw LockedMethodParser.wrong(
+                    locked.method(),
+                    "its permits need a store with semaphores, and " + description() + " has none",
+                    "Use jdbc or redis, or leave out the permits.");
+        }
         try {
             Lock unused = locked.settings().apply(factory.lock(PROBE)).create();
         } catch (UnsupportedOperationException e) {

@@ -53,6 +53,15 @@ public @interface Locked {
     LockMode mode() default LockMode.EXCLUSIVE;
 
     /**
+     * Returns how many calls may run at the same time, in all processes together: each then holds one permit of a semaphore in
+     * place of a lock, and the mode has no meaning. A nested call needs a permit of its own, unless it has the same key and
+     * number. Needs a store with {@link dev.latchkey.Capability#SEMAPHORES}.
+     *
+     * @return the number of permits; 0 for a lock
+     */
+    int permits() default 0;
+
+    /**
      * Returns what a call does if another holder has the lock.
      *
      * @return by default, to wait

@@ -29,7 +29,7 @@ final class LockedInterceptor implements MethodInterceptor {
         if (locked == null) {
             return call.proceed();
         }
-        String resource = keys.get().resource(locked, call);
+        String resource = locked.settings().resource(keys.get().resource(locked, call));
         return switch (locked.result()) {
             case VALUE, OPTIONAL -> {
                 LockedWork<@Nullable Object, Throwable> work =

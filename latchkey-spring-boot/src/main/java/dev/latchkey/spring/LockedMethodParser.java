@@ -104,14 +104,22 @@ final class LockedMethodParser {
         if (maxHold.isPresent() && minHold.compareTo(maxHold.get()) > 0) {
             throw wrong(method, "its minHold is longer than its maxHold", "Make the one shorter, or the other longer.");
         }
-        LockMode mode = locked.mode();
+        if (locked.permits() < 0) {
+            throw wrong(
+                    method,
+                    "there cannot be " + locked.permits() + " permits",
+                    "Write how many calls may run at the same time, or 0 for a lock.");
+        }
+        // What is held is shared, as permits are.
+        LockMode mode = locked.permits() > 0 ? LockMode.SHARED : locked.mode();
         return new LockSettings(
                 mode,
                 locked.ifHeld(),
                 maxWait,
                 duration(method, "ttl", locked.ttl()).orElseGet(ttl),
                 minHold,
-                maxHold);
+                maxHold,
+                locked.permits());
     }
 
     private Optional<Duration> duration(Method method, String name, String text) {

@@ -74,6 +74,30 @@ class LockedTest {
     }
 
     @Test
+    void givenTwoPermits_whenThreeCallsRunAtOnce_thenTheThirdFails() {
+        Supplier<Integer> third =
+                () -> CompletableFuture.supplyAsync(() -> work.limited(() -> 3)).join();
+        Supplier<Integer> second = () -> CompletableFuture.supplyAsync(() -> work.limited(() -> {
+                    assertThatThrownBy(third::get).hasRootCauseInstanceOf(LockConflictedException.class);
+                    return locks.semaphore("app:api", 2).create().available();
+                }))
+                .join();
+
+        assertThat(work.limited(second)).isZero();
+
+        assertThat(locks.semaphore("app:api", 2).create().available()).isEqualTo(2);
+        assertThat(holders("app:api")).isZero();
+    }
+
+    @Test
+    void givenAPermit_whenACallInItHasTheSameKey_thenItNeedsNoOther() {
+        Supplier<Integer> available =
+                () -> locks.semaphore("app:api", 2).create().available();
+
+        assertThat(work.limited(() -> work.limited(available))).isEqualTo(1);
+    }
+
+    @Test
     void givenAnArgument_thenItIsInTheKey_andTheLockIsHeldMeanwhile() {
         assertThat(work.order(7, () -> holders("app:order:7"))).isEqualTo(1);
         assertThat(holders("app:order:7")).isZero();
@@ -445,6 +469,11 @@ class LockedTest {
 
         @Locked(value = "'rw'", mode = LockMode.SHARED)
         int read(Supplier<Integer> inner) {
+            return inner.get();
+        }
+
+        @Locked(value = "'api'", permits = 2, ifHeld = IfHeld.FAIL)
+        int limited(Supplier<Integer> inner) {
             return inner.get();
         }
 

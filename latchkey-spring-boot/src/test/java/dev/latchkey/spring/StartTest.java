@@ -190,6 +190,16 @@ class StartTest {
     }
 
     @Test
+    void givenPermitsOnAStoreThatCannotCountThem_thenSaysSo(CapturedOutput output) {
+        assertFails(output, Limited.class, "its permits need a store with semaphores", NO_CLIENT);
+    }
+
+    @Test
+    void givenFewerPermitsThanNone_thenSaysSo(CapturedOutput output) {
+        assertFails(output, LessThanNothing.class, "there cannot be -1 permits", NO_CLIENT);
+    }
+
+    @Test
     void givenAStoreOfTheApplicationThatCannotBeReached_thenSaysSo(CapturedOutput output) {
         assertFails(output, OwnUnreachableStore.class, "Latchkey cannot reach the store of its locks", NO_CLIENT);
     }
@@ -412,6 +422,24 @@ class StartTest {
     static class MinHeld {
         static class Work {
             @Locked(value = "'a'", minHold = "1s")
+            void work() {}
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Empty.class, Limited.Work.class})
+    static class Limited {
+        static class Work {
+            @Locked(value = "'a'", permits = 2)
+            void work() {}
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Empty.class, LessThanNothing.Work.class})
+    static class LessThanNothing {
+        static class Work {
+            @Locked(value = "'a'", permits = -1)
             void work() {}
         }
     }

@@ -38,6 +38,11 @@ record Contender(String title, Role role, Mode mode, String without, Opener open
         return new Contender("Latchkey", Role.LATCHKEY, Mode.EXCLUSIVE, "", opener);
     }
 
+    /** Another way to use Latchkey, compared with the first one. */
+    static Contender latchkey(String variant, Opener opener) {
+        return new Contender("Latchkey, " + variant, Role.LATCHKEY, Mode.EXCLUSIVE, "", opener);
+    }
+
     static Contender latchkeyShared(Opener opener) {
         return new Contender("Latchkey, shared", Role.LATCHKEY, Mode.SHARED, "", opener);
     }

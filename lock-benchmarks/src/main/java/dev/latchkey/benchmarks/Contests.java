@@ -10,6 +10,7 @@ final class Contests {
             new InMemory(),
             new Flock(),
             new Redis(),
+            new RedisSemaphores(),
             new Combined(),
             new Jdbc(),
             new PostgresAdvisory(),

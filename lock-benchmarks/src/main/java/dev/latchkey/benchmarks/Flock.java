@@ -29,12 +29,7 @@ final class Flock implements Contest {
 
     private static final List<Contender> ALL = List.of(
             LATCHKEY,
-            new Contender(
-                    "Latchkey, a new Lock for each cycle",
-                    Contender.Role.LATCHKEY,
-                    Contender.Mode.EXCLUSIVE,
-                    "",
-                    directory -> Ours.newEachTime(locks(directory))),
+            Contender.latchkey("a new Lock for each cycle", directory -> Ours.newEachTime(locks(directory))),
             Contender.latchkeyShared(directory -> Ours.shared(locks(directory))),
             BARE,
             Contender.floor(

@@ -23,12 +23,7 @@ final class InMemory implements Contest {
 
     private static final List<Contender> ALL = List.of(
             LATCHKEY,
-            new Contender(
-                    "Latchkey, a new Lock for each cycle",
-                    Contender.Role.LATCHKEY,
-                    Contender.Mode.EXCLUSIVE,
-                    "",
-                    nowhere -> Ours.newEachTime(locks())),
+            Contender.latchkey("a new Lock for each cycle", nowhere -> Ours.newEachTime(locks())),
             Contender.latchkeyShared(nowhere -> Ours.shared(locks())),
             JDK,
             JDK_FAIR,

@@ -1,7 +1,11 @@
 package dev.latchkey.benchmarks;
 
 import dev.latchkey.LockFactory;
+import dev.latchkey.micrometer.LatchkeyMetrics;
 import dev.latchkey.servers.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.function.Function;
 import org.redisson.api.RLock;
@@ -35,6 +39,7 @@ final class Redis implements Contest {
 
     private static final List<Contender> ALL = List.of(
             LATCHKEY,
+            Contender.latchkey("with metrics", address -> Ours.exclusive(withMetrics(address))),
             Contender.latchkeyShared(address -> Ours.shared(LockFactory.connect(address))),
             FLOOR,
             REDISSON,
@@ -54,6 +59,13 @@ final class Redis implements Contest {
     /** One of each kind: four JVMs each of all variants would keep the processor busy by being there. */
     private static final List<Contender> KINDS =
             List.of(LATCHKEY, FLOOR, REDISSON, REDISSON_FAIR, SPRING_SPIN, SPRING_PUB_SUB, SHED_LOCK);
+
+    private static LockFactory withMetrics(String address) {
+        MeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        return LockFactory.builder(address)
+                .listener(LatchkeyMetrics.builder(registry).build())
+                .build();
+    }
 
     private static Function<String, RLock> writeLock(RedissonClient redisson) {
         return name -> redisson.getReadWriteLock(name).writeLock();

@@ -105,7 +105,7 @@ final class RedisPeers {
         return ShedLock.cycles(new RedisLockProvider(connections(address), "benchmark"));
     }
 
-    private static RedissonClient redisson(String address) {
+    static RedissonClient redisson(String address) {
         Config config = new Config();
         config.useSingleServer().setAddress(address);
         return Redisson.create(config);

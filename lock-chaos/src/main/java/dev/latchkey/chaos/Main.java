@@ -1,5 +1,6 @@
 package dev.latchkey.chaos;
 
+import dev.latchkey.chaos.election.Elections;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ public final class Main {
     private static final String SEED = "--seed";
     private static final String PLANTED = "planted";
     private static final String STRESS = "stress";
+    private static final String ELECTION = "election";
 
     /** What was asked for. */
     record Arguments(List<String> stores, Duration length, long seed) {}
@@ -36,13 +38,17 @@ public final class Main {
      * Runs the trials one after the other. Ends with 0 if all promises were proven, 1 if one was refuted, 64 for arguments that
      * are wrong, and 69 if nothing was refuted and a store could not be tried.
      *
-     * @param args names of stores, all unless given; minutes for each, one unless given; a seed; or {@code stress} and what it takes
+     * @param args names of stores, all unless given; minutes for each, one unless given; a seed; or {@code stress} or
+     *     {@code election} and what they take
      * @throws IOException if a log of {@code stress} cannot be written or read
      * @throws InterruptedException if interrupted
      */
     public static void main(String[] args) throws IOException, InterruptedException {
         if (args.length > 0 && args[0].equals(STRESS)) {
             System.exit(Stress.run(List.of(args).subList(1, args.length)));
+        }
+        if (args.length > 0 && args[0].equals(ELECTION)) {
+            System.exit(Elections.run(List.of(args).subList(1, args.length)));
         }
         Optional<Arguments> parsed = parse(List.of(args));
         if (parsed.isEmpty()) {

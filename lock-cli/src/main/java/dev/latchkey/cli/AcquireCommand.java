@@ -72,7 +72,7 @@ final class AcquireCommand implements Callable<Integer> {
         LockTarget want = waiting.want(
                 store.dsn(), name, holding ? LockTarget.Keeping.REFRESHED : LockTarget.Keeping.HANDED_OVER);
         Console console = store.console();
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);
         console.explain("acquiring " + Text.quoted(name));
         AcquireAnswer answer = AcquireTask.acquire(want, inbox);
@@ -95,7 +95,7 @@ final class AcquireCommand implements Callable<Integer> {
         return waiting.explain(answer, want, console);
     }
 
-    private int print(AcquireAnswer.Acquired held, EventQueue inbox, Console console) throws InterruptedException {
+    private int print(AcquireAnswer.Acquired held, Inbox inbox, Console console) throws InterruptedException {
         try {
             String key = held.lock().key().serialize();
             console.answer(json ? description(held.lock()).put("key", key).toString() : key, inbox);
@@ -113,7 +113,7 @@ final class AcquireCommand implements Callable<Integer> {
     }
 
     /** Returns the signal that came before the key was written; empty if it was written. */
-    private static Optional<UnixSignal> awaitPrinted(EventQueue inbox) throws InterruptedException {
+    private static Optional<UnixSignal> awaitPrinted(Inbox inbox) throws InterruptedException {
         while (true) {
             Event event = inbox.next();
             if (event instanceof Event.Signalled signalled) {

@@ -1,5 +1,6 @@
 package dev.latchkey.cli;
 
+import dev.latchkey.Capability;
 import dev.latchkey.Lock;
 import dev.latchkey.LockBuilder;
 import dev.latchkey.LockFactory;
@@ -18,16 +19,23 @@ final class AcquireTask {
     private static final Duration WITHDRAWAL = Duration.ofSeconds(1);
 
     private final LockTarget want;
-    private final EventQueue inbox;
+    private final Duration stopTime;
+    private final Inbox inbox;
 
-    private AcquireTask(LockTarget want, EventQueue inbox) {
+    private AcquireTask(LockTarget want, Duration stopTime, Inbox inbox) {
         this.want = want;
+        this.stopTime = stopTime;
         this.inbox = inbox;
     }
 
     /** Waits for the lock, the end of the max wait, or a signal. */
-    static AcquireAnswer acquire(LockTarget want, EventQueue inbox) throws InterruptedException {
-        AcquireTask acquiring = new AcquireTask(want, inbox);
+    static AcquireAnswer acquire(LockTarget want, Inbox inbox) throws InterruptedException {
+        return acquire(want, Duration.ZERO, inbox);
+    }
+
+    /** As above; the end of a lease that is not renewed is announced the stop time before, unless that is zero. */
+    static AcquireAnswer acquire(LockTarget want, Duration stopTime, Inbox inbox) throws InterruptedException {
+        AcquireTask acquiring = new AcquireTask(want, stopTime, inbox);
         Thread asking = Threads.startDaemon("lock-acquire", () -> inbox.add(new Event.Answered(acquiring.ask())));
         Optional<Event> lost = Optional.empty();
         while (true) {
@@ -86,7 +94,7 @@ final class AcquireTask {
             Lock lock = create(locks);
             return take(lock)
                     ? new AcquireAnswer.Acquired(locks, lock, Duration.ofNanos(System.nanoTime() - start))
-                    : new AcquireAnswer.Conflicted(HolderReport.describe(locks, want.resource()));
+                    : new AcquireAnswer.Conflicted(HolderReport.describe(locks, want));
         } catch (InterruptedException e) {
             // Only a signal interrupts this thread, and its receiver knows which one.
             return new AcquireAnswer.Aborted(UnixSignal.TERM);
@@ -96,9 +104,12 @@ final class AcquireTask {
     }
 
     private Lock create(LockFactory locks) {
-        LockBuilder builder = locks.lock(want.resource()).ttl(want.ttl());
+        LockBuilder builder = builder(locks).ttl(want.ttl());
         if (want.keeping() == LockTarget.Keeping.REFRESHED) {
             builder.autoRefresh();
+        }
+        if (!stopTime.isZero()) {
+            builder.warnBefore(stopTime, left -> inbox.add(new Event.LeaseEnding(left)));
         }
         if (want.keeping() != LockTarget.Keeping.HANDED_OVER) {
             builder.onLost(reason -> inbox.add(new Event.Lost(reason)));
@@ -107,6 +118,20 @@ final class AcquireTask {
         Lock lock = builder.create();
         requireTravelling(lock);
         return lock;
+    }
+
+    private LockBuilder builder(LockFactory locks) {
+        if (want.permits() == 0) {
+            return locks.lock(want.resource());
+        }
+        if (!locks.supports(Capability.SEMAPHORES)) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "this store cannot count permits: --permits needs Redis, an SQL database, or another store with"
+                            + " semaphores",
+                    null);
+        }
+        return locks.permits(want.resource(), want.permits(), 1);
     }
 
     /** Checks this before anything is held. */

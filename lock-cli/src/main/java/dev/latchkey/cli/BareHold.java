@@ -9,10 +9,10 @@ import java.io.InputStream;
 final class BareHold {
 
     private final AcquireAnswer.Acquired held;
-    private final EventQueue inbox;
+    private final Inbox inbox;
     private final Console console;
 
-    BareHold(AcquireAnswer.Acquired held, EventQueue inbox, Console console) {
+    BareHold(AcquireAnswer.Acquired held, Inbox inbox, Console console) {
         this.held = held;
         this.inbox = inbox;
         this.console = console;
@@ -65,7 +65,7 @@ final class BareHold {
         return ExitCode.LOST.number();
     }
 
-    private static void awaitEndOfInput(EventQueue inbox) {
+    private static void awaitEndOfInput(Inbox inbox) {
         byte[] ignored = new byte[1024];
         InputStream input = System.in;
         try {

@@ -18,11 +18,11 @@ final class ChildRun {
     private final Lock lock;
     private final String name;
     private final RunRules rules;
-    private final EventQueue inbox;
+    private final Inbox inbox;
     private final Console console;
     private final long heldSince = System.nanoTime();
 
-    ChildRun(AcquireAnswer.Acquired held, RunRules rules, EventQueue inbox, Console console) {
+    ChildRun(AcquireAnswer.Acquired held, RunRules rules, Inbox inbox, Console console) {
         this.held = held;
         this.lock = held.lock();
         this.name = lock.key().resource();

@@ -30,7 +30,7 @@ final class ChildSupervisor {
 
     private final String name;
     private final RunRules rules;
-    private final EventQueue inbox;
+    private final Inbox inbox;
     private final Console console;
     private final Process child;
     private final ProcessTree tree;
@@ -48,7 +48,7 @@ final class ChildSupervisor {
     private ChildSupervisor(
             String name,
             RunRules rules,
-            EventQueue inbox,
+            Inbox inbox,
             Console console,
             Process child,
             ProcessTree tree,
@@ -70,7 +70,7 @@ final class ChildSupervisor {
      * <p>A child that was started after the end of the lock is killed, whatever the policy for a loss is, because it should never
      * have run. The clock decides this, because a process that was frozen may not know of its loss yet.
      */
-    static OptionalInt untilGone(Lock lock, RunRules rules, EventQueue inbox, Console console, Supplier<Process> start)
+    static OptionalInt untilGone(Lock lock, RunRules rules, Inbox inbox, Console console, Supplier<Process> start)
             throws InterruptedException {
         CompletableFuture<Optional<Process>> started = new CompletableFuture<>();
         // The probe is started first: an earlier signal to the group would look like one to this process only.
@@ -149,6 +149,8 @@ final class ChildSupervisor {
             onSignal(signalled);
         } else if (event instanceof Event.Lost loss) {
             onLost(loss.reason());
+        } else if (event instanceof Event.LeaseEnding ending) {
+            onLeaseEnding(ending.left());
         } else if (event instanceof Event.ChildEnded ended) {
             childCode = ended.exitCode();
             awaitSignalToAll(childCode);
@@ -169,7 +171,7 @@ final class ChildSupervisor {
         UnixSignal signal = signalled.signal();
         tree.look();
         if (signal == UnixSignal.TERM && firstTerm != null) {
-            if (signalled.nanoTime() - firstTerm > EventQueue.SAME_TERM_NANOS) {
+            if (signalled.nanoTime() - firstTerm > Inbox.SAME_TERM_NANOS) {
                 console.say("second TERM: killing " + Text.quoted(name) + "'s command and what it started");
                 kill();
             }
@@ -208,6 +210,15 @@ final class ChildSupervisor {
                 console.say(said + "killing the command");
                 kill();
             }
+        }
+    }
+
+    /** Whatever the policy for a loss is: whoever wants to hear of this wants the command to end before the lease. */
+    private void onLeaseEnding(Duration left) {
+        lost = true;
+        if (!terminating) {
+            terminate("the lock " + Text.quoted(name) + " could not be renewed, and is lost in "
+                    + DurationText.format(left) + "; ending the command with TERM");
         }
     }
 

@@ -26,7 +26,7 @@ final class Console {
      * As {@link #answer}, on a separate thread: the reader may be stuck, and signals and losses must be handled nevertheless.
      * The result arrives as {@link Event.Printed}.
      */
-    void answer(String line, EventQueue inbox) {
+    void answer(String line, Inbox inbox) {
         Threads.startDaemon("lock-answer", () -> inbox.add(new Event.Printed(print(line))));
     }
 

@@ -1,8 +1,11 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.LossReason;
+import dev.latchkey.cli.top.Keystroke;
+import dev.latchkey.cli.top.Reading;
+import java.time.Duration;
 
-/** The events of the main thread. All arrive in one {@link EventQueue}, so they do not race. */
+/** The events of the main thread. All arrive in one {@link Inbox}, so they do not race. */
 sealed interface Event {
 
     /**
@@ -18,6 +21,13 @@ sealed interface Event {
     /** The lock was lost. */
     record Lost(LossReason reason) implements Event {}
 
+    /**
+     * The lease of the lock was not renewed, and ends soon.
+     *
+     * @param left how soon
+     */
+    record LeaseEnding(Duration left) implements Event {}
+
     /** The child process ended, with the code a shell would report. */
     record ChildEnded(int exitCode) implements Event {}
 
@@ -27,6 +37,21 @@ sealed interface Event {
      * @param isWritten false if it could not be written
      */
     record Printed(boolean isWritten) implements Event {}
+
+    /** A key was pressed. */
+    record Pressed(Keystroke key) implements Event {}
+
+    /** The terminal has another size. */
+    record Resized() implements Event {}
+
+    /** The store was read. */
+    record StoreRead(Reading reading) implements Event {}
+
+    /** The store could not be read. */
+    record StoreFailed(String message) implements Event {}
+
+    /** There is something to say. */
+    record Noted(String line) implements Event {}
 
     /** Standard input has ended. */
     record InputEnded() implements Event {}

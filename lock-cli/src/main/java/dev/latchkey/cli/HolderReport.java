@@ -7,10 +7,12 @@ import dev.latchkey.cli.text.Json;
 import dev.latchkey.cli.text.Text;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.ListedResource;
+import dev.latchkey.spi.PermitHolder;
 import dev.latchkey.spi.QueuedWaiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Describes who holds a lock, and who waits for it. */
@@ -21,15 +23,15 @@ final class HolderReport {
     private HolderReport() {}
 
     /** Returns the end of a message: who holds the lock, as far as the store can tell. Never fails. */
-    static String describe(LockFactory locks, String resource) {
+    static String describe(LockFactory locks, LockTarget want) {
         try {
-            List<Holder> holders = locks.holders(resource);
+            List<Optional<String>> holders = holders(locks, want);
             if (holders.isEmpty()) {
                 return "somebody else";
             }
             String named = holders.stream()
                     .limit(MOST_NAMED)
-                    .map(holder -> holder.description().orElse("somebody else"))
+                    .map(description -> description.orElse("somebody else"))
                     .distinct()
                     .collect(Collectors.joining(", "));
             int more = holders.size() - MOST_NAMED;
@@ -37,6 +39,16 @@ final class HolderReport {
         } catch (UnsupportedOperationException | LockException e) {
             return "somebody else";
         }
+    }
+
+    private static List<Optional<String>> holders(LockFactory locks, LockTarget want) {
+        return want.permits() == 0
+                ? locks.holders(want.resource()).stream()
+                        .map(Holder::description)
+                        .toList()
+                : locks.semaphore(want.resource(), want.permits()).create().holders().stream()
+                        .map(PermitHolder::description)
+                        .toList();
     }
 
     /** Returns one line for one holder. */

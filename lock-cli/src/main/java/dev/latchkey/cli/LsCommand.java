@@ -61,16 +61,16 @@ final class LsCommand implements Callable<Integer> {
                 after = page.next();
             } while (after.isPresent());
         } catch (UnsupportedOperationException e) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "this store cannot list what is held; " + StoreOptions.LISTING
-                            + "; lock status NAME tells of one lock",
-                    e);
+            throw StoreOptions.cannotList(e);
         }
         if (listed == 0) {
-            console.say("nothing is held" + (prefix.isEmpty() ? "" : " whose name begins with " + Text.quoted(prefix)));
+            console.say(nothing(prefix));
         }
         return ExitCode.OK.number();
+    }
+
+    static String nothing(String prefix) {
+        return "nothing is held" + (prefix.isEmpty() ? "" : " whose name begins with " + Text.quoted(prefix));
     }
 
     private void print(ResourcePage page, boolean isFirst, Console console) {

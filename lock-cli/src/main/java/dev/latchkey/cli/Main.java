@@ -1,5 +1,7 @@
 package dev.latchkey.cli;
 
+import static java.util.Map.entry;
+
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintStream;
@@ -12,16 +14,18 @@ import picocli.CommandLine;
 /** The {@code lock} command. */
 public final class Main {
 
-    private static final Map<String, Supplier<Object>> VERBS = Map.of(
-            "run", RunCommand::new,
-            "acquire", AcquireCommand::new,
-            "release", ReleaseCommand::new,
-            "refresh", RefreshCommand::new,
-            "status", StatusCommand::new,
-            "ls", LsCommand::new,
-            "who", WhoCommand::new,
-            "break", BreakCommand::new,
-            "serve", ServeCommand::new);
+    private static final Map<String, Supplier<Object>> VERBS = Map.ofEntries(
+            entry("run", RunCommand::new),
+            entry("lead", LeadCommand::new),
+            entry("acquire", AcquireCommand::new),
+            entry("release", ReleaseCommand::new),
+            entry("refresh", RefreshCommand::new),
+            entry("status", StatusCommand::new),
+            entry("ls", LsCommand::new),
+            entry("who", WhoCommand::new),
+            entry("break", BreakCommand::new),
+            entry("top", TopCommand::new),
+            entry("serve", ServeCommand::new));
 
     /** How long to wait for the reader of stderr at the end, when nothing is held any more. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(5);

@@ -1,18 +1,12 @@
 package dev.latchkey.cli;
 
-import dev.latchkey.Key;
 import dev.latchkey.cli.text.Text;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code lock run}: runs a command under a lock. */
 @Command(
@@ -35,6 +29,7 @@ import picocli.CommandLine.Spec;
             "  lock run -x nightly -- ./backup          for cron: skip silently if it runs",
             "  lock run -w 30s db -c 'dump | gzip >x'   wait 30 s; through the shell",
             "  lock run -s data -- ./read               many readers, or one without -s",
+            "  lock run --permits 5 api -- ./call       up to five at a time",
             "",
             "Exit codes:",
             "  the command's",
@@ -56,23 +51,14 @@ import picocli.CommandLine.Spec;
         })
 final class RunCommand implements Callable<Integer> {
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The resource to protect: any text.")
-    private String name = "";
-
-    @Parameters(index = "1..*", paramLabel = "COMMAND", description = "What to run, and its arguments.")
-    private List<String> words = List.of();
+    @Mixin
+    private CommandArguments arguments = new CommandArguments();
 
     @Mixin
     private WaitOptions waiting = new WaitOptions();
 
     @Mixin
     private StoreOptions store = new StoreOptions();
-
-    @Option(
-            names = {"-c", "--command"},
-            paramLabel = "SHELL COMMAND",
-            description = "Run this through /bin/sh; words after it are its $0, $1, ...")
-    private @Nullable String script;
 
     @Option(
             names = "--kill-after",
@@ -108,22 +94,29 @@ final class RunCommand implements Callable<Integer> {
     private @Nullable Duration maxHold;
 
     @Option(
+            names = "--permits",
+            paramLabel = "N",
+            description = "Let up to N run at the same time, instead of one: with Redis and SQL databases.")
+    private @Nullable Integer permits;
+
+    @Option(
             names = "--no-auto-refresh",
             description = "Let the lease end after --ttl instead of refreshing it while the command runs.")
     private boolean noAutoRefresh;
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
     @Override
     public Integer call() throws InterruptedException {
-        ChildCommand command = command();
+        ChildCommand command = arguments.command();
+        String name = arguments.name();
         ProcessList.check();
         LockTarget want = waiting.want(
                 store.dsn(), name, noAutoRefresh ? LockTarget.Keeping.NOT_REFRESHED : LockTarget.Keeping.REFRESHED);
+        if (permits != null) {
+            want = want.ofPermits(checked(permits));
+        }
         RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? LockTarget.NO_LIMIT : maxHold);
         Console console = store.console();
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);
         console.explain("acquiring " + Text.quoted(name));
         AcquireAnswer answer = AcquireTask.acquire(want, inbox);
@@ -133,30 +126,10 @@ final class RunCommand implements Callable<Integer> {
         return waiting.explain(answer, want, console);
     }
 
-    private ChildCommand command() {
-        Key.of(name);
-        if (script != null) {
-            return ChildCommand.throughShell(script, words);
+    private int checked(int number) {
+        if (number < 1) {
+            throw new CommandException(ExitCode.USAGE, "--permits " + number + ": at least one has to run", null);
         }
-        if (words.isEmpty()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "no command to run under " + Text.quoted(name) + ": lock run " + Text.oneLine(name)
-                            + " -- COMMAND");
-        }
-        if (wordsBehindDashes() < words.size()) {
-            // Otherwise an option of the command, such as -s, would count as one of lock run.
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "put -- before the command: lock run " + Text.oneLine(name) + " -- " + Text.oneLine(words.get(0)));
-        }
-        return ChildCommand.of(words);
-    }
-
-    /** After the first {@code --}. A second one, or one within the command, belongs to the command. */
-    private int wordsBehindDashes() {
-        List<String> arguments = spec.commandLine().getParseResult().originalArgs();
-        int dashes = arguments.indexOf("--");
-        return dashes < 0 ? 0 : arguments.size() - dashes - 1;
+        return number;
     }
 }

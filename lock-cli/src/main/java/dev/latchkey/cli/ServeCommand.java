@@ -94,11 +94,11 @@ final class ServeCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         Console console = store.console();
         ServerSettings settings = settings();
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);
         try (LockFactory locks = LockFactory.connect(store.dsn())) {
             if (!locks.supports(Capability.LISTING)) {
-                throw wrong("this store cannot list what is held; " + StoreOptions.LISTING);
+                throw StoreOptions.cannotList(null);
             }
             try (LockServer server = LockServer.start(locks, settings)) {
                 console.answer(server.url());

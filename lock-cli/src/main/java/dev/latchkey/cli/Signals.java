@@ -28,7 +28,7 @@ final class Signals {
 
     private Signals() {}
 
-    static void deliverTo(EventQueue inbox) {
+    static void deliverTo(Inbox inbox) {
         for (UnixSignal signal : UnixSignal.values()) {
             if (signal != UnixSignal.QUIT) {
                 handle(signal, inbox);
@@ -40,7 +40,7 @@ final class Signals {
         }
     }
 
-    private static void handle(UnixSignal signal, EventQueue inbox) {
+    private static void handle(UnixSignal signal, Inbox inbox) {
         try {
             Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
             Class<?> signalType = Class.forName("sun.misc.Signal");
@@ -62,7 +62,7 @@ final class Signals {
         }
     }
 
-    private static void followQuitLog(String quitLog, EventQueue inbox) {
+    private static void followQuitLog(String quitLog, Inbox inbox) {
         try (BufferedReader log =
                 new BufferedReader(new InputStreamReader(new FileInputStream(quitLog), StandardCharsets.US_ASCII))) {
             for (String line = log.readLine(); line != null; line = log.readLine()) {
@@ -76,7 +76,7 @@ final class Signals {
         }
     }
 
-    private static void send(UnixSignal signal, EventQueue inbox) {
+    private static void send(UnixSignal signal, Inbox inbox) {
         inbox.add(new Event.Signalled(signal, System.nanoTime()));
     }
 }

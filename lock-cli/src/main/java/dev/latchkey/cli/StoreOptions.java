@@ -9,9 +9,8 @@ final class StoreOptions {
     static final String VERBOSE = "--verbose";
 
     /** For whoever has named no store, or one that cannot list. */
-    static final String LISTING =
-            "Redis, etcd, ZooKeeper, MongoDB, DynamoDB and SQL databases can: name one with --store or in"
-                    + " LATCHKEY_STORE";
+    private static final String LISTING =
+            "Redis, etcd, ZooKeeper, MongoDB, DynamoDB and SQL databases can: name one with --store or in LATCHKEY_STORE";
 
     private static final String STORE_VARIABLE = "LATCHKEY_STORE";
     private static final String DEFAULT_STORE = "flock";
@@ -32,6 +31,13 @@ final class StoreOptions {
         }
         String fromEnvironment = System.getenv(STORE_VARIABLE);
         return fromEnvironment == null || fromEnvironment.isBlank() ? DEFAULT_STORE : fromEnvironment;
+    }
+
+    static CommandException cannotList(@Nullable Throwable cause) {
+        return new CommandException(
+                ExitCode.USAGE,
+                "this store cannot list what is held; " + LISTING + "; lock status NAME tells of one lock",
+                cause);
     }
 
     Console console() {

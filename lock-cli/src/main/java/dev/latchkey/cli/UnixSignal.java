@@ -1,5 +1,8 @@
 package dev.latchkey.cli;
 
+import java.util.Arrays;
+import java.util.Optional;
+
 /**
  * The signals that are handled, with their numbers on Linux. Those of the first four, TERM and ALRM are the same on
  * every Unix.
@@ -22,6 +25,13 @@ enum UnixSignal {
 
     UnixSignal(int number) {
         this.number = number;
+    }
+
+    /** Returns the signal that killed a process, by what a shell reports. */
+    static Optional<UnixSignal> of(int exitCode) {
+        return Arrays.stream(values())
+                .filter(signal -> signal.exitCode() == exitCode)
+                .findFirst();
     }
 
     /** Returns what a shell reports for a process that was killed by this signal. */

@@ -15,7 +15,7 @@ class AcquireTaskTest {
     /** The notifier may be faster than the thread that asked; whoever holds the lock then would never hear of it. */
     @Test
     void givenTheLossIsToldBeforeTheGrant_whenAcquired_thenTheLossIsStillToBeHeard() throws Exception {
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         inbox.add(new Event.Lost(LossReason.EXPIRED));
         LockTarget want = new LockTarget(
                 "null",
@@ -42,7 +42,7 @@ class AcquireTaskTest {
                 Duration.ZERO,
                 LockTarget.Keeping.REFRESHED);
 
-        AcquireAnswer answer = AcquireTask.acquire(want, new EventQueue());
+        AcquireAnswer answer = AcquireTask.acquire(want, new Inbox());
 
         assertThat(answer).isInstanceOf(AcquireAnswer.Failed.class);
         RuntimeException failure = ((AcquireAnswer.Failed) answer).failure();

@@ -25,7 +25,7 @@ class BareHoldTest {
         assertThat(lock.tryAcquire()).isTrue();
         await().atMost(Cli.PATIENCE)
                 .until(() -> lock.remainingLifetime().orElseThrow().isZero());
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         // Whoever goes on to hold it ends of this.
         inbox.add(new Event.InputEnded());
 

@@ -75,7 +75,7 @@ class ChildRunTest {
         LockFactory locks = new LockFactory(store);
         Lock lock = locks.createLock("x");
         assertThat(lock.tryAcquire()).isTrue();
-        EventQueue inbox = new EventQueue();
+        Inbox inbox = new Inbox();
         FutureTask<Integer> run = new FutureTask<>(
                 () -> childRun(locks, lock, Duration.ofDays(31), inbox).of(ChildCommand.of(List.of("true"))));
         Thread runner = new Thread(run, "runner");
@@ -130,10 +130,10 @@ class ChildRunTest {
     }
 
     private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold) {
-        return childRun(locks, lock, minHold, new EventQueue());
+        return childRun(locks, lock, minHold, new Inbox());
     }
 
-    private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold, EventQueue inbox) {
+    private static ChildRun childRun(LockFactory locks, Lock lock, Duration minHold, Inbox inbox) {
         RunRules rules = new RunRules(Duration.ofSeconds(5), OnLost.TERM, minHold, LockTarget.NO_LIMIT);
         return new ChildRun(
                 new AcquireAnswer.Acquired(locks, lock, Duration.ZERO), rules, inbox, new StoreOptions().console());

@@ -39,7 +39,7 @@ class ChildSupervisorTest {
     private static final Lock HELD = new LockFactory(new NullStore()).createLock("x");
 
     private final CompletableFuture<ProcessHandle> command = new CompletableFuture<>();
-    private final EventQueue inbox = new EventQueue();
+    private final Inbox inbox = new Inbox();
 
     private static Console console() {
         return new StoreOptions().console();

@@ -27,7 +27,7 @@ final class Cli implements AutoCloseable {
     private static final String START = "dist=$1; shift; . \"$dist/../src/main/launcher/start.sh\"";
 
     /** A build in the background, or under nohup, ignores signals, and what it starts would go on ignoring them. */
-    private static final List<String> NO_SIGNAL_IGNORED =
+    static final List<String> NO_SIGNAL_IGNORED =
             OS.LINUX.isCurrentOs() ? List.of("env", "--default-signal=HUP,INT,QUIT,TERM") : List.of();
 
     private static final Path TARGET = Path.of("target").toAbsolutePath();

@@ -101,7 +101,9 @@ class LauncherIT extends CliFixture {
         assertThat(jarsOpenedBy("run", "nightly"))
                 .anyMatch(jar -> jar.startsWith("lock-"))
                 .noneMatch(this::isOfAnother);
-        assertThat(jarsOpenedBy("run", "--store", cli.database(), "nightly")).anyMatch(this::isOfAnother);
+        assertThat(jarsOpenedBy("run", "--store", cli.database(), "nightly"))
+                .anyMatch(this::isOfAnother)
+                .noneMatch(jar -> jar.startsWith("jline"));
     }
 
     private boolean isOfAnother(String jar) {

@@ -152,6 +152,31 @@ class LockRunIT extends CliFixture {
     }
 
     @Test
+    void givenThreePermits_whenFiveStartAtOnceWithoutWaiting_thenThreeRun() {
+        String script = "echo \"$LOCK_NAME|$LOCK_TOKEN\" >>$T/log; while [ ! -e $T/go ]; do sleep 0.05; done";
+        var runs = IntStream.range(0, 5)
+                .mapToObj(i -> cli.start("run", "--store", cli.database(), "-n", "--permits", "3", "x", "-c", script))
+                .toList();
+        await().atMost(Cli.PATIENCE)
+                .until(() ->
+                        runs.stream().filter(run -> run.process().isAlive()).count() == 3
+                                && cli.read("log").lines().count() == 3);
+        cli.touch("go");
+
+        assertThat(runs.stream().map(Cli.Running::exitCode).sorted()).containsExactly(0, 0, 0, 75, 75);
+        assertThat(cli.read("log").lines()).containsOnly("x (1 of 3 permits)|");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3, this store cannot count permits", "0, at least one has to run"})
+    void givenPermitsThatCannotBe_whenRun_then64(String permits, String problem) {
+        var run = cli.run("run", "--permits", permits, "x", "--", "true");
+
+        assertThat(run.exitCode()).isEqualTo(64);
+        assertThat(run.err()).contains(problem);
+    }
+
+    @Test
     void givenRunnerKilled_whenChildLives_thenLockIsFree() {
         var run = cli.start("run", "x", "-c", "echo $$ >$T/pid; exec sleep 60");
         await().atMost(Cli.PATIENCE).until(() -> cli.read("pid").endsWith("\n"));

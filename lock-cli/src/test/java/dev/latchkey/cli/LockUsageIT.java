@@ -27,6 +27,9 @@ class LockUsageIT extends CliFixture {
                 "run x psql -s; put -- before the command",
                 "run x git checkout -- f; put -- before the command",
                 "run; NAME",
+                "lead x; no command to run under \"x\": lock lead x -- COMMAND",
+                "lead --ttl 9s x -- true; --kill-after of 5 s needs more than 9 s",
+                "lead -n x -- true; -n",
                 "status; NAME",
                 "frobnicate; frobnicate",
                 "run --store nosuch://me:secret@host x -- true; nosuch",
@@ -151,6 +154,7 @@ class LockUsageIT extends CliFixture {
     @CsvSource({
         "--help",
         "run --help",
+        "lead --help",
         "acquire --help",
         "refresh --help",
         "release --help",
@@ -170,7 +174,7 @@ class LockUsageIT extends CliFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "acquire"})
+    @ValueSource(strings = {"run", "lead", "acquire"})
     void givenHelp_whenRun_thenTheTableOfExitCodesStandsStraight(String verb) {
         var help = cli.run(verb, "--help");
 

@@ -14,6 +14,8 @@ import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.StoreProvider;
 import dev.latchkey.spi.WaiterListingStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store in which any number of made-up resources are held, and which is as slow, or as broken, as a test wants: what no real
- * server can be made to be within a test. {@code plenty:10000} holds so many, {@code plenty:odd} those with odd names.
+ * server can be made to be within a test. {@code plenty:10000} holds so many, {@code plenty:odd} those with odd names; {@code
+ * plenty:3@/some/file} fails while there is such a file.
  */
 public final class PlentyStore
         implements PersistingStore, ListingStore, WaiterListingStore, ForceReleaseStore, StoreProvider {
@@ -55,6 +58,7 @@ public final class PlentyStore
     private volatile Duration delay = Duration.ZERO;
     private volatile @Nullable String failure;
     private volatile boolean isDefective;
+    private volatile @Nullable Path failsWhile;
 
     /** For the service loader. */
     public PlentyStore() {}
@@ -165,7 +169,13 @@ public final class PlentyStore
     @Override
     public PersistingStore open(String dsn) {
         String what = dsn.substring(DSN.length());
-        return what.equals("odd") ? odd() : of(Integer.parseInt(what));
+        if (what.equals("odd")) {
+            return odd();
+        }
+        int end = what.indexOf('@');
+        PlentyStore store = of(Integer.parseInt(end < 0 ? what : what.substring(0, end)));
+        store.failsWhile = end < 0 ? null : Path.of(what.substring(end + 1));
+        return store;
     }
 
     @Override
@@ -191,7 +201,8 @@ public final class PlentyStore
 
     private void answer() {
         LockSupport.parkNanos(delay.toNanos());
-        String message = failure;
+        Path file = failsWhile;
+        String message = file != null && Files.exists(file) ? "away: redis://me:hidden-word@host" : failure;
         if (message != null) {
             throw new LockStorageException("", message, null);
         }

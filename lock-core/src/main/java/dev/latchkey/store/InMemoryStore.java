@@ -12,12 +12,14 @@ import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.ListedResource;
 import dev.latchkey.spi.ListingStore;
+import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -55,6 +57,7 @@ public final class InMemoryStore
                 WaiterListingStore,
                 ForceReleaseStore,
                 IndexedBatchStore,
+                SemaphoreStore,
                 ProcessBound {
 
     private static final int STRIPES = 64;
@@ -64,6 +67,7 @@ public final class InMemoryStore
 
     private final Stripe[] stripes;
     private final Map<String, StateIndex> indexes = new ConcurrentHashMap<>();
+    private final SemaphoreTable semaphores = new SemaphoreTable();
 
     /** Creates an empty store. */
     public InMemoryStore() {
@@ -183,6 +187,12 @@ public final class InMemoryStore
         raised.forEach((resource, index) -> indexes.merge(resource, index, StateIndex::raisedTo));
     }
 
+    /** {@inheritDoc} Those who wait for permits are served in FIFO order. */
+    @Override
+    public PermitStore permits() {
+        return semaphores;
+    }
+
     @Override
     public String reason() {
         return "the in-memory store keeps it in this process alone";
@@ -197,6 +207,7 @@ public final class InMemoryStore
         for (Stripe stripe : stripes) {
             stripe.close();
         }
+        semaphores.close();
         indexes.clear();
     }
 

@@ -17,11 +17,14 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process whose clock is another: neither leases nor tokens depend on it. */
 @Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
 class ClientClockIT {
 
     private static final Duration LONG = Duration.ofMinutes(5);

@@ -10,6 +10,7 @@ import dev.latchkey.LockStorageException.Failure;
 import dev.latchkey.servers.DynamoDbServer;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.ServerAddress;
+import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -299,7 +300,8 @@ class FaultsIT {
                             failure -> assertThat(failure.failure()).isEqualTo(Failure.IN_DOUBT));
 
             // The request, and one that gives back what it may have acquired, each with a second of grace.
-            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(6));
+            assertThat(Duration.ofNanos(System.nanoTime() - before))
+                    .isLessThan(TimeLimits.scaled(Duration.ofSeconds(6)));
             frozen.thaw();
         }
     }

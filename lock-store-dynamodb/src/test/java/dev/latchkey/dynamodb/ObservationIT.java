@@ -15,8 +15,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Who is dead, as seen by stores that know nothing of one another. */
+@Execution(ExecutionMode.CONCURRENT)
 class ObservationIT {
 
     private static final Duration LEASE = TimeLimits.ttl(Duration.ofSeconds(2));

@@ -28,7 +28,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * its TTL is over, by the clock of the cluster's leader.
  *
  * <p>Acquiring a free resource takes one round trip, if this store has asked for a lease within the last tenth of the TTL, and
- * two otherwise. Releasing it takes one. Waiters stand in a line across all processes; each watches the one before it.
+ * two otherwise. Releasing it takes one. Waiters stand in a line across all processes; each is woken by the one before
+ * it.
  *
  * <p>A fencing token is the revision of the cluster at which the hold began, and grows as long as the cluster keeps its data.
  *

@@ -50,7 +50,7 @@ final class PromotionWait {
             if (end.isOver()) {
                 return response;
             }
-            services.awaitDeletion(resource(), keys.readers(), end, begun -> hasOthers());
+            services.awaitDeletion(resource(), keys.all(), keys.readers(), end, this::hasOthers);
             // It may have been lost, and another's may be there.
             if (!mark()) {
                 return new Response.Refused();

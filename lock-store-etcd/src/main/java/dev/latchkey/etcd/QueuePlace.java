@@ -34,7 +34,11 @@ final class QueuePlace {
     }
 
     /** What a transaction has found: the end, or whose end to wait for and since when, or that the place is lost. */
-    record Look(Optional<Holds.Outcome> outcome, boolean isPlaceLost, Optional<KeyRange> obstacle, long revision) {
+    record Look(
+            Optional<Holds.Outcome> outcome,
+            boolean isPlaceLost,
+            Optional<QueueRules.Obstacle> obstacle,
+            long revision) {
 
         private static Look ended(Holds.Outcome outcome) {
             return new Look(Optional.of(outcome), false, Optional.empty(), 0);
@@ -44,7 +48,7 @@ final class QueuePlace {
             return ended(new Holds.Outcome(response, true));
         }
 
-        private static Look behind(Optional<KeyRange> obstacle, long revision) {
+        private static Look behind(Optional<QueueRules.Obstacle> obstacle, long revision) {
             return new Look(Optional.empty(), false, obstacle, revision);
         }
     }
@@ -116,6 +120,33 @@ final class QueuePlace {
         return Look.behind(answer.flatMap(reads -> rules.obstacle(reads, 0)), place.created() + 1);
     }
 
+    /** Looks who is before it, which writes nothing. What is more than that, another look finds out. */
+    Look see() {
+        place.keep();
+        TxnResponse answer;
+        try {
+            answer = services.transactions()
+                    .read(
+                            resource(),
+                            TxnRequest.newBuilder()
+                                    .addAllSuccess(Transactions.holds(keys))
+                                    .addSuccess(Ops.get(place.name()))
+                                    .addAllSuccess(rules.obstacles(place.created())));
+        } catch (LockStorageException e) {
+            return Look.behind(Optional.empty(), 0);
+        }
+        boolean waits = isInLine(answer) && Transactions.found(keys, answer).isEmpty();
+        return Look.behind(
+                waits ? rules.obstacle(answer, 3) : Optional.empty(),
+                answer.getHeader().getRevision() + 1);
+    }
+
+    private boolean isInLine(TxnResponse answer) {
+        return Transactions.first(answer, 2)
+                .filter(found -> found.getCreateRevision() == place.created())
+                .isPresent();
+    }
+
     /** Takes the lock if it is its turn. A grant whose answer is lost is found by the next look: the place is then gone. */
     Look look() {
         place.keep();
@@ -151,10 +182,8 @@ final class QueuePlace {
         if (Transactions.found(keys, answer).isPresent()) {
             return Look.granted(services.holds().save(request));
         }
-        boolean isInLine = Transactions.first(answer, 2)
-                .filter(found -> found.getCreateRevision() == place.created())
-                .isPresent();
-        Optional<KeyRange> obstacle = rules.obstacle(answer, 3);
+        boolean isInLine = isInLine(answer);
+        Optional<QueueRules.Obstacle> obstacle = rules.obstacle(answer, 3);
         if (isInLine && obstacle.isEmpty()) {
             rules.nobodyWasBefore();
         }

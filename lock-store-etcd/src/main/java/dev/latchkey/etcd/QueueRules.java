@@ -11,6 +11,13 @@ import java.util.Optional;
 /** Who goes before an owner in the line of a resource: readers let each other pass. No I/O. */
 final class QueueRules {
 
+    /**
+     * Whose end to wait for.
+     *
+     * @param holds whether that is a holder; otherwise one in the line, who becomes a holder or leaves
+     */
+    record Obstacle(KeyRange keys, boolean holds) {}
+
     private final LockKeys keys;
     private final LockMode mode;
 
@@ -52,14 +59,15 @@ final class QueueRules {
     }
 
     /** The one before in the line, or whatever of holders there is; nothing if all have gone meanwhile. */
-    Optional<KeyRange> obstacle(TxnResponse answer, int firstRead) {
+    Optional<Obstacle> obstacle(TxnResponse answer, int firstRead) {
         Optional<KeyValue> predecessor = Transactions.first(answer, firstRead);
         if (predecessor.isPresent()) {
-            return predecessor.map(found -> KeyRange.only(found.getKey()));
+            return predecessor.map(found -> new Obstacle(KeyRange.only(found.getKey()), false));
         }
         if (Transactions.first(answer, firstRead + 1).isPresent()) {
-            return Optional.of(keys.writers());
+            return Optional.of(new Obstacle(keys.writers(), true));
         }
-        return Transactions.first(answer, firstRead + 2).map(found -> writes() ? keys.readers() : keys.promoters());
+        return Transactions.first(answer, firstRead + 2)
+                .map(found -> new Obstacle(writes() ? keys.readers() : keys.promoters(), true));
     }
 }

@@ -7,7 +7,7 @@ import dev.latchkey.spi.Response;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One owner in the line of a resource. It watches the one before it, or the holder if it is the first, and acquires by a
+ * One owner in the line of a resource. It waits for the end of the one before it, or of the holder if it is the first, and acquires by a
  * transaction of its own, with a lease that was not there while it waited: nobody else grants it anything.
  */
 final class QueueWait {
@@ -21,11 +21,13 @@ final class QueueWait {
     private final String resource;
     private final Services services;
     private final QueuePlace place;
+    private final KeyRange all;
 
     QueueWait(Request request, LockKeys keys, Services services) {
         this.resource = request.key().resource();
         this.services = services;
         this.place = new QueuePlace(request, keys, services);
+        this.all = keys.all();
     }
 
     /** Tries, and waits if others are before. An owner that reads already, or does so meanwhile, does not wait here. */
@@ -76,11 +78,18 @@ final class QueueWait {
             if (end.isOver()) {
                 return new Holds.Outcome(Response.Conflicted.NO_HINT, false);
             }
-            if (look.obstacle().isPresent()) {
-                services.awaitEnd(resource, look.obstacle().get(), look.revision(), end);
-            }
-            look = look.isPlaceLost() ? place.join() : place.look();
+            look = look.isPlaceLost() ? place.join() : next(look, end);
         }
         return look.outcome().get();
+    }
+
+    /** Only when a holder has gone may it be the turn of this one: looking writes, and waits for the disks of the servers. */
+    private Look next(Look look, WaitEnd end) throws InterruptedException {
+        if (look.obstacle().isEmpty()) {
+            return place.look();
+        }
+        QueueRules.Obstacle obstacle = look.obstacle().get();
+        boolean isGone = services.awaitEnd(resource, all, obstacle.keys(), look.revision(), end);
+        return isGone && obstacle.holds() ? place.look() : place.see();
     }
 }

@@ -1,8 +1,9 @@
 package dev.latchkey.etcd;
 
 import dev.latchkey.LockStorageException;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.LongPredicate;
+import java.util.function.BooleanSupplier;
 
 /** What those who wait need of the store. */
 record Services(
@@ -29,41 +30,49 @@ record Services(
         calls.checkOpen(resource);
     }
 
-    /** Waits until one of the keys that were there before a revision may have been deleted, or until none of them is left. */
-    void awaitEnd(String resource, KeyRange range, long revision, WaitEnd end) throws InterruptedException {
-        awaitDeletion(
-                resource,
-                range,
+    /**
+     * Waits until one of the keys that were there before a revision may have been deleted, or until none of them is left.
+     *
+     * @return whether one was deleted
+     */
+    boolean awaitEnd(String resource, KeyRange all, KeyRange range, long revision, WaitEnd end)
+            throws InterruptedException {
+        return await(
+                watches.start(resource, all, range, OptionalLong.of(revision)),
                 end,
-                begun -> begun < revision || transactions.hasAnyBefore(resource, range, revision));
+                () -> transactions.hasAnyBefore(resource, range, revision));
     }
 
     /**
-     * Waits until one of several keys may have been deleted. What was deleted before the watch began is never told.
+     * Waits until one of several keys may have been deleted.
      *
-     * @param isToCome whether the deletion is still to come, when the watch has begun at a revision
+     * @param isToCome whether the deletion is still to come, when whatever is deleted from then on is told
      */
-    void awaitDeletion(String resource, KeyRange range, WaitEnd end, LongPredicate isToCome)
+    void awaitDeletion(String resource, KeyRange all, KeyRange range, WaitEnd end, BooleanSupplier isToCome)
             throws InterruptedException {
-        Watches.Watch watch = watches.start(resource, range);
+        boolean unused = await(watches.start(resource, all, range, OptionalLong.empty()), end, isToCome);
+    }
+
+    private static boolean await(DeletionWatch.Waiter waiter, WaitEnd end, BooleanSupplier isToCome)
+            throws InterruptedException {
         try {
-            end.await(CompletableFuture.anyOf(watch.begun(), watch.done()), QueueWait.LOOK_NANOS);
-            boolean isTold = watch.begun().isDone()
-                    ? isToCome.test(watch.begun().join())
-                    : watch.done().isDone();
-            if (isTold) {
-                awaitEvent(watch, end);
+            end.await(CompletableFuture.anyOf(waiter.begun(), waiter.done()), QueueWait.LOOK_NANOS);
+            if (waiter.begun().isDone() && !waiter.missesNothing() && !isToCome.getAsBoolean()) {
+                return true;
             }
+            return (waiter.begun().isDone() || waiter.done().isDone()) && isDeleted(waiter, end);
         } finally {
-            watches.stop(watch);
+            waiter.stop();
         }
     }
 
-    private static void awaitEvent(Watches.Watch watch, WaitEnd end) throws InterruptedException {
-        end.await(watch.done(), QueueWait.LOOK_NANOS);
-        if (watch.done().isDone() && !watch.done().join()) {
+    private static boolean isDeleted(DeletionWatch.Waiter waiter, WaitEnd end) throws InterruptedException {
+        end.await(waiter.done(), QueueWait.LOOK_NANOS);
+        boolean isDeleted = waiter.done().getNow(false);
+        if (waiter.done().isDone() && !isDeleted) {
             // Not to ask again and again while the server refuses to tell.
             end.pause(QueueWait.PAUSE_NANOS);
         }
+        return isDeleted;
     }
 }

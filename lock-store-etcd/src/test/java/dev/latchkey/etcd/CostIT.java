@@ -96,7 +96,7 @@ class CostIT {
         assertThat(requests(() -> assertThat(lock.isAcquired()).isTrue())).isEqualTo(1);
     }
 
-    /** Each is woken by the one before it alone. */
+    /** Each is woken by the one before it alone: a look when that one becomes the holder, a grant, a release. */
     @Test
     void givenManyWait_whenEachReleases_thenTheirRequestsGrowWithTheirNumberAndNotWithItsSquare() throws Exception {
         int waiters = 20;
@@ -106,7 +106,9 @@ class CostIT {
         for (int i = 0; i < waiters; i++) {
             waiting.add(BackgroundCall.start(() -> lock("queue").acquire().release()));
         }
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> server.watchers() == waiters);
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> locks.waiters("queue").size() == waiters && server.watchers() == 1);
 
         long requests = requests(() -> {
             assertThat(holder.release()).isTrue();
@@ -118,9 +120,8 @@ class CostIT {
         for (BackgroundCall<Boolean> one : waiting) {
             assertThat(one.result()).isTrue();
         }
-        // At least a grant and a release each. At most the end of a watch, the look in vain while the one before
-        // holds, another watch for that, and the looks of those who wait for longer than two seconds on a busy machine.
-        assertThat(requests).isBetween(2L * waiters, 12L * waiters);
+        // The rest is left to the looks of those who wait for longer than two seconds on a busy machine.
+        assertThat(requests).isBetween(2L * waiters, 5L * waiters);
     }
 
     private static long requests(Runnable work) {

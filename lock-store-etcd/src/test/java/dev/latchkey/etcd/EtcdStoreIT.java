@@ -6,7 +6,6 @@ import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.FairStoreContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
@@ -15,6 +14,7 @@ import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.WaiterListingStoreContract;
@@ -39,7 +39,7 @@ class EtcdStoreIT
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract,
+                SharedForceReleaseContract,
                 HandoverContract,
                 LeaseCrashContract,
                 CutOffContract,

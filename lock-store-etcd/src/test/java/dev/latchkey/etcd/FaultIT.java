@@ -13,13 +13,14 @@ import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import io.etcd.jetcd.api.KVGrpc;
 import io.etcd.jetcd.api.TxnResponse;
+import io.etcd.jetcd.api.WatchGrpc;
+import io.etcd.jetcd.api.WatchResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -252,24 +253,29 @@ class FaultIT {
         assertThatCode(locks::close).doesNotThrowAnyException();
     }
 
-    /** What a waiter is told that begins to watch after that: to look again. */
+    /** What a server says to a watch that has not caught up before. */
     @Test
-    void givenTheHistoryIsCompacted_whenWatchedFromBefore_thenItEndsWithoutAnEvent() throws Exception {
-        try (LockFactory locks = direct()) {
-            Lock lock = locks.createLock("report", LONG_TTL);
-            assertThat(lock.tryAcquire()).isTrue();
-            assertThat(lock.release()).isTrue();
-            compact();
-        }
-        Calls calls = new Calls(Dsn.parse(server.dsn()).endpoints(), Duration.ofSeconds(5));
-        try {
-            Watches watches = new Watches(calls);
+    void givenWaiting_whenTheServerEndsItsWatchSinceTheHistoryIsCompacted_thenItGetsItAtTheRelease() throws Exception {
+        try (AnswerProxy answers = AnswerProxy.to(server.address());
+                LockFactory locks = LockFactory.connect(answers.dsn());
+                LockFactory holders = direct()) {
+            Lock holder = holders.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            AtomicBoolean isEnded = new AtomicBoolean();
+            answers.<WatchResponse>change(
+                    WatchGrpc.getWatchMethod(),
+                    answer -> isEnded.compareAndSet(false, true)
+                            ? answer.toBuilder()
+                                    .setCanceled(true)
+                                    .setCompactRevision(revision())
+                                    .build()
+                            : answer);
+            BackgroundCall<Lock> waiting = BackgroundCall.start(locks.createLock("report", LONG_TTL)::acquire);
+            Awaitility.await("another watch").atMost(LIMIT).until(() -> server.watchers() == 2);
 
-            Watches.Watch watch = watches.start("report", KeyRange.below("latchkey/report/"), 1);
+            assertThat(holder.release()).isTrue();
 
-            assertThat(watch.done().get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isFalse();
-        } finally {
-            calls.close();
+            assertThat(waiting.result().isAcquired()).isTrue();
         }
     }
 

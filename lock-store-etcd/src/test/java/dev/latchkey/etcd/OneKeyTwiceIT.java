@@ -32,9 +32,9 @@ class OneKeyTwiceIT {
             Key key = Key.of("report");
             granted(store.save(shared(other)));
             CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-            BackgroundCall<Response> before = waiting(server, store, exclusive(Key.of("report")), withdrawn, 1);
-            BackgroundCall<Response> reading = waiting(server, store, shared(key), new CompletableFuture<>(), 2);
-            BackgroundCall<Response> writing = waiting(server, store, exclusive(key), new CompletableFuture<>(), 3);
+            BackgroundCall<Response> before = waiting(store, exclusive(Key.of("report")), withdrawn, 1);
+            BackgroundCall<Response> reading = waiting(store, shared(key), new CompletableFuture<>(), 2);
+            BackgroundCall<Response> writing = waiting(store, exclusive(key), new CompletableFuture<>(), 3);
 
             withdrawn.complete(null);
 
@@ -46,9 +46,11 @@ class OneKeyTwiceIT {
     }
 
     private static BackgroundCall<Response> waiting(
-            EtcdServer server, EtcdStore store, Request request, CompletableFuture<?> withdrawn, int watchers) {
+            EtcdStore store, Request request, CompletableFuture<?> withdrawn, int waiters) {
         BackgroundCall<Response> call = BackgroundCall.start(() -> store.waitAndSave(request, LONG_WAIT, withdrawn));
-        Awaitility.await().atMost(TimeLimits.LIMIT).until(() -> server.watchers() == watchers);
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> store.waiters(request.key().resource()).size() == waiters);
         return call;
     }
 }

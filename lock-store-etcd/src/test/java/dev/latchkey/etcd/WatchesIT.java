@@ -9,9 +9,12 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,15 +55,15 @@ class WatchesIT {
     /** Each stream numbers its watches from zero on. */
     @Test
     void givenAnotherStream_whenAWatchOfTheFirstIsStopped_thenTheOthersGoOn() throws Exception {
-        Watches.Watch first = watches.start("one", ONE, 0);
+        DeletionWatch.Waiter first = watches.start("one", ONE, ONE, OptionalLong.empty());
         awaitWatchers(1);
         calls.moveOn(calls.server());
-        Watches.Watch second = watches.start("other", OTHER, 0);
+        DeletionWatch.Waiter second = watches.start("other", OTHER, OTHER, OptionalLong.empty());
         Awaitility.await().atMost(LIMIT).until(() -> second.begun().isDone());
 
-        watches.stop(first);
+        first.stop();
         // Served after whatever the stop has sent.
-        Watches.Watch third = watches.start("one", ONE, 0);
+        DeletionWatch.Waiter third = watches.start("one", ONE, ONE, OptionalLong.empty());
         Awaitility.await().atMost(LIMIT).until(() -> third.begun().isDone());
         acquireAndRelease("other");
 
@@ -83,7 +86,8 @@ class WatchesIT {
             Calls silent = new Calls(
                     Dsn.parse("etcd://orders:secret@" + network.address()).endpoints(), Duration.ofHours(1));
             Watches slow = new Watches(silent);
-            BackgroundCall<Watches.Watch> first = BackgroundCall.start(() -> slow.start("one", ONE, 0));
+            BackgroundCall<DeletionWatch.Waiter> first =
+                    BackgroundCall.start(() -> slow.start("one", ONE, ONE, OptionalLong.empty()));
             first.awaitWaiting();
 
             BackgroundCall<Boolean> closing = BackgroundCall.start(() -> {
@@ -100,12 +104,12 @@ class WatchesIT {
     @Test
     void givenMovedOnAgainAndAgain_whenWatched_thenTheServerKeepsTheLastWatchAlone() {
         for (int i = 0; i < 10; i++) {
-            Watches.Watch watch = watches.start("one", ONE, 0);
+            DeletionWatch.Waiter watch = watches.start("one", ONE, ONE, OptionalLong.empty());
             Awaitility.await().atMost(LIMIT).until(() -> watch.begun().isDone());
             calls.moveOn(calls.server());
         }
 
-        Watches.Watch last = watches.start("one", ONE, 0);
+        DeletionWatch.Waiter last = watches.start("one", ONE, ONE, OptionalLong.empty());
 
         Awaitility.await().atMost(LIMIT).until(() -> last.begun().isDone());
         awaitWatchers(1);
@@ -118,57 +122,83 @@ class WatchesIT {
         Lock held = locks.createLock("one", Duration.ofMinutes(5));
         assertThat(held.tryAcquire()).isTrue();
         long looked = held.fencingToken().orElseThrow();
-        for (int i = 0; i < 10; i++) {
-            acquireAndRelease("other");
-            WaitEnd end = end();
-            BackgroundCall<Boolean> waiting = BackgroundCall.start(() -> {
-                services.awaitEnd("one", ONE, looked + 1, end);
-                return true;
-            });
-            Awaitility.await("watchers")
-                    .pollInterval(Duration.ofMillis(1))
-                    .atMost(LIMIT)
-                    .until(() -> server.watchers() == 1);
+        acquireAndRelease("other");
+        WaitEnd end = end();
 
-            assertThat(server.lateWatchers()).as("turn %d", i).isZero();
+        BackgroundCall<Boolean> waiting =
+                BackgroundCall.start(() -> services.awaitEnd("one", ONE, ONE, looked + 1, end));
+        awaitWatchers(1);
 
-            end.stop();
-            assertThat(waiting.result()).isTrue();
-            awaitWatchers(0);
+        assertThat(server.lateWatchers()).isZero();
+        end.stop();
+        assertThat(waiting.result()).isFalse();
+    }
+
+    /** A watch that begins at the very moment of a write is told nothing for up to a tenth of a second. */
+    @Test
+    void givenTheClusterWritesAllTheTime_whenTwoTakeTurns_thenNoWaitBeginsAWatch() throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        try (LockFactory rivals = LockFactory.connect(server.dsn())) {
+            List<BackgroundCall<Boolean>> takingTurns = Stream.of(locks, rivals)
+                    .map(factory -> BackgroundCall.start(() -> {
+                        while (!isOver.get()) {
+                            Lock lock = factory.createLock("one", Duration.ofMinutes(5))
+                                    .acquire();
+                            acquireAndRelease("other-" + lock.key().token());
+                            lock.release();
+                        }
+                        return true;
+                    }))
+                    .toList();
+            awaitWatchers(2);
+            long before = server.watchRequests();
+
+            Lock lock = locks.createLock("one", Duration.ofMinutes(5));
+            for (int i = 0; i < 20; i++) {
+                assertThat(lock.acquire().release()).isTrue();
+            }
+
+            assertThat(server.watchRequests()).isEqualTo(before);
+            isOver.set(true);
+            for (BackgroundCall<Boolean> one : takingTurns) {
+                assertThat(one.result()).isTrue();
+            }
         }
     }
 
-    /** A write at the very moment in which a watch begins makes it a late one, too: not in most turns. */
     @Test
-    void givenTheClusterWritesAllTheTime_whenAPromotionIsAwaited_thenTheServerNeedNotCatchUp() throws Exception {
-        AtomicBoolean isOver = new AtomicBoolean();
-        BackgroundCall<Boolean> writing = BackgroundCall.start(() -> {
-            while (!isOver.get()) {
-                acquireAndRelease("other");
-            }
-            return true;
-        });
-        int lateTurns = 0;
-        for (int i = 0; i < 10; i++) {
-            Lock reader = locks.createLock("one", Duration.ofMinutes(5));
-            assertThat(reader.tryAcquireShared()).isTrue();
-            Lock promoter = locks.createLock("one", Duration.ofMinutes(5));
-            assertThat(promoter.tryAcquireShared()).isTrue();
-            BackgroundCall<Lock> promoting = BackgroundCall.start(promoter::acquire);
-            Awaitility.await("watchers")
-                    .pollInterval(Duration.ofMillis(1))
-                    .atMost(LIMIT)
-                    .until(() -> server.watchers() == 1);
+    void givenADeletionWasTold_whenWhoLookedBeforeWaitsForIt_thenItIsTold() throws Exception {
+        DeletionWatch.Waiter first = watches.start("one", ONE, ONE, OptionalLong.empty());
+        awaitWatchers(1);
+        Lock lock = locks.createLock("one", Duration.ofMinutes(5));
+        assertThat(lock.tryAcquire()).isTrue();
+        long created = lock.fencingToken().orElseThrow();
+        assertThat(lock.release()).isTrue();
+        assertThat(first.done().get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
-            lateTurns += server.lateWatchers() == 0 ? 0 : 1;
+        DeletionWatch.Waiter before = watches.start("one", ONE, ONE, OptionalLong.of(created + 1));
+        DeletionWatch.Waiter after = watches.start("one", ONE, ONE, OptionalLong.of(created + 2));
+        DeletionWatch.Waiter elsewhere =
+                watches.start("one", ONE, KeyRange.below("latchkey/one/q/"), OptionalLong.of(created + 1));
 
-            assertThat(reader.release()).isTrue();
-            assertThat(promoting.result().release()).isTrue();
-            awaitWatchers(0);
-        }
-        isOver.set(true);
-        assertThat(writing.result()).isTrue();
-        assertThat(lateTurns).isLessThan(4);
+        assertThat(before.done()).isCompletedWithValue(true);
+        assertThat(after.done()).isNotDone();
+        assertThat(after.missesNothing()).isTrue();
+        assertThat(elsewhere.done()).isNotDone();
+    }
+
+    @Test
+    void givenNobodyWaitsAnyMore_whenAWhileHasPassed_thenTheServerWatchesNothing() {
+        DeletionWatch.Waiter first = watches.start("one", ONE, ONE, OptionalLong.empty());
+        awaitWatchers(1);
+        DeletionWatch.Waiter second = watches.start("one", ONE, ONE, OptionalLong.empty());
+
+        first.stop();
+        second.stop();
+
+        awaitWatchers(0);
+        DeletionWatch.Waiter third = watches.start("one", ONE, ONE, OptionalLong.empty());
+        Awaitility.await().atMost(LIMIT).until(() -> third.begun().isDone());
     }
 
     /** In several turns, for one alone may be slow. */
@@ -185,7 +215,7 @@ class WatchesIT {
             assertThat(next.tryAcquire()).isTrue();
 
             long startNanos = System.nanoTime();
-            services.awaitEnd("one", ONE, looked + 1, end());
+            assertThat(services.awaitEnd("one", ONE, ONE, looked + 1, end())).isTrue();
 
             fastestNanos = Math.min(fastestNanos, System.nanoTime() - startNanos);
             assertThat(next.release()).isTrue();

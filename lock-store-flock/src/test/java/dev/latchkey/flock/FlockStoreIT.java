@@ -4,6 +4,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
 import dev.latchkey.testkit.ProcessContentionContract;
@@ -24,6 +25,7 @@ class FlockStoreIT
                 SharedFencingContract,
                 FairStoreContract,
                 InspectableStoreContract,
+                MultiLockContract,
                 ProcessBoundContract,
                 CrashContract,
                 ServerlessContract,

@@ -81,6 +81,11 @@ interface Dialect {
                 WHERE resource = :resource AND version = :version""";
     }
 
+    /** What names are compared and sorted by when rows are listed. */
+    default String ordered(String name) {
+        return name;
+    }
+
     /**
      * Gives up the exclusive hold, live or not. The row stays, for its fencing token. A server that crashes may forget this if
      * it is sure to remember it with any later hold.

@@ -20,10 +20,15 @@ final class HolderText {
     private HolderText() {}
 
     static String of(Request request) {
-        String owner = request.owner().isEmpty() ? LocalProcess.description() : request.owner();
         String resource = request.key().resource();
-        String shown = escaped(owner, LONGEST_OWNER);
+        String shown = owned(request);
         return ResourceName.of(resource).equals(resource) ? shown : shown + BAR + escaped(resource, LONGEST_RESOURCE);
+    }
+
+    /** The owner name alone. */
+    static String owned(Request request) {
+        String owner = request.owner().isEmpty() ? LocalProcess.description() : request.owner();
+        return escaped(owner, LONGEST_OWNER);
     }
 
     static String owner(String text) {

@@ -12,6 +12,7 @@ import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.NotifyingStore;
+import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.ReleaseSubscription;
@@ -19,6 +20,7 @@ import dev.latchkey.spi.ReleaseSubscriptions;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -59,6 +61,7 @@ public final class JdbcStore
                 ForceReleaseStore,
                 NotifyingStore,
                 HandoffStore,
+                SemaphoreStore,
                 IndexedBatchStore {
 
     private final DataSource dataSource;
@@ -68,6 +71,7 @@ public final class JdbcStore
     private final StateIndexes indexes;
     private final NotificationListener listener;
     private final ReleaseSubscriptions wakeups;
+    private final JdbcPermits permits;
     private final Runnable end;
 
     /**
@@ -91,6 +95,7 @@ public final class JdbcStore
         this.batches = new Batches(database, indexes, pruning);
         this.listener = new NotificationListener(database.connections(), builder.table);
         this.wakeups = new ReleaseSubscriptions("latchkey-jdbc-listener", listener);
+        this.permits = new JdbcPermits(database, pruning, wakeups);
         this.end = builder.end;
     }
 
@@ -218,6 +223,15 @@ public final class JdbcStore
     @Override
     public ReleaseSubscription watch(String resource) {
         return database.announces() ? wakeups.watch(ResourceName.of(resource)) : ReleaseSubscription.never();
+    }
+
+    /**
+     * {@inheritDoc} Each semaphore is a row of the table of the locks. There is no queue: those who wait for permits poll, and are
+     * notified on PostgreSQL.
+     */
+    @Override
+    public PermitStore permits() {
+        return permits;
     }
 
     /**

@@ -27,9 +27,6 @@ final class Listing implements Database.Work<ResourcePage> {
             FROM latchkey_lock
             WHERE (expires_at > :now OR readers_until > :now)""";
 
-    private static final String FIRST = HELD + " ORDER BY resource";
-    private static final String NEXT = HELD + " AND resource > :after ORDER BY resource";
-
     private final String prefix;
     private final Optional<String> after;
     private final int limit;
@@ -65,7 +62,7 @@ final class Listing implements Database.Work<ResourcePage> {
             throws SQLException {
         Map<String, Object> values = new HashMap<>(Map.of("now", now));
         last.ifPresent(key -> values.put("after", key));
-        Sql select = Sql.of(last.isPresent() ? NEXT : FIRST, statements.dialect(), statements.table());
+        Sql select = Sql.of(rowsAfter(last, statements.dialect()), statements.dialect(), statements.table());
         try (PreparedStatement prepared = select.prepare(connection, values)) {
             prepared.setMaxRows(most);
             prepared.setFetchSize(most);
@@ -79,9 +76,20 @@ final class Listing implements Database.Work<ResourcePage> {
         }
     }
 
+    /** In an order of the dialect, for comparing and sorting alike: else a page could begin before the last one has ended. */
+    static String rowsAfter(Optional<String> last, Dialect dialect) {
+        String order = " ORDER BY " + dialect.ordered("resource");
+        return last.isPresent()
+                ? HELD + " AND " + dialect.ordered("resource") + " > " + dialect.ordered(":after") + order
+                : HELD + order;
+    }
+
     private record Entry(String key, Row row) {
 
         Optional<ListedResource> listed(String prefix) {
+            if (PermitHold.isRowName(key)) {
+                return Optional.empty();
+            }
             List<Holder> holders = row.holders();
             String name = row.resource().orElse(key);
             return holders.isEmpty() || !name.startsWith(prefix)

@@ -118,6 +118,12 @@ final class OracleDialect implements Dialect {
                                FROM dual))""";
     }
 
+    /** {@inheritDoc} A session may sort by the rules of a language, and compare by bytes. */
+    @Override
+    public String ordered(String name) {
+        return "NLSSORT(" + name + ", 'NLS_SORT=BINARY')";
+    }
+
     @Override
     public boolean isTransient(SQLException e) {
         return e.getErrorCode() == DEADLOCK

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What stands in the database for a resource: the name itself where every database keeps it apart from all others, else
  * what can be read of it, {@code #}, and its SHA-256. No collation, padding, length limit or normal form can make two of
- * them equal.
+ * them equal: also not that of a table that the application has created. A name with capitals is therefore hashed.
  */
 final class ResourceName {
 
@@ -48,7 +48,7 @@ final class ResourceName {
 
     /** From {@code -} to {@code :} are also the digits, {@code .} and {@code /}. */
     private static boolean isPlain(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') || c == '_';
+        return (c >= 'a' && c <= 'z') || (c >= '-' && c <= ':') || c == '_';
     }
 
     private static String hashed(String resource) {

@@ -88,6 +88,12 @@ final class SqlServerDialect implements Dialect {
                   AND expires_at > DATEDIFF_BIG(MICROSECOND, '1970-01-01', SYSUTCDATETIME())""";
     }
 
+    /** {@inheritDoc} Not its snapshot isolation, 4096: rivals would fail instead of wait, with an update conflict. */
+    @Override
+    public boolean suits(int isolation) {
+        return isolation <= Connection.TRANSACTION_REPEATABLE_READ;
+    }
+
     @Override
     public boolean isTransient(SQLException e) {
         return e.getErrorCode() == DEADLOCK || e.getErrorCode() == DUPLICATE_KEY;

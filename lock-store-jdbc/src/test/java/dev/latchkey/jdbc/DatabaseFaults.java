@@ -78,6 +78,37 @@ interface DatabaseFaults {
         }
     }
 
+    /** Of a request for several, which reads, decides and then writes in one transaction. */
+    @Test
+    default void givenAReplyToABatchIsLost_whenTheConnectionIsCut_thenAllAreHeldOrNone() throws Exception {
+        try (FaultyDatabase database = start();
+                FaultProxy proxy = FaultProxy.to(database.address());
+                JdbcStore store = Stores.open(database.dsn(proxy.address()));
+                LockFactory locks = new LockFactory(store)) {
+            List<String> resources = List.of("lost-batch-a", "lost-batch-b", "lost-batch-c");
+            Lock rival = locks.all(resources).ttl(LONG).create();
+            assertThat(rival.tryAcquire() && rival.release()).isTrue();
+            Lock lock = locks.all(resources).ttl(LONG).create();
+            CompletableFuture<Void> lost = proxy.loseReplyTo("lost-batch-b");
+
+            boolean isAcquired = isAcquired(lock);
+
+            assertThat(lost).isDone();
+            assertThat(lock.isAcquired()).isEqualTo(isAcquired);
+            assertThat(lock.fencingTokens()).hasSize(isAcquired ? 3 : 0);
+            assertThat(lock.release()).isEqualTo(isAcquired);
+            assertThat(rival.tryAcquire()).isTrue();
+        }
+    }
+
+    private static boolean isAcquired(Lock lock) {
+        try {
+            return lock.tryAcquire();
+        } catch (LockStorageException e) {
+            return false;
+        }
+    }
+
     /** Done a second time, a release would say that the lock was not held. */
     @Test
     default void givenTheReplyToAReleaseIsLost_whenTheConnectionIsCut_thenAFailureAndItIsFree() throws Exception {

@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The statements of all dialects, also of those for which there is no server here. */
@@ -101,6 +102,31 @@ class DialectTest {
         assertThat(definition).startsWith("CREATE TABLE").contains(" latchkey_lock (");
         assertThat(ROW).allSatisfy(column -> assertThat(definition).containsPattern("(?i)\n    \"?" + column + "\"? "));
         assertThat(definition).containsPattern("\n    version ");
+    }
+
+    /** A page begins after the last name of the one before: what is smaller for one of them must not be greater for the other. */
+    @ParameterizedTest
+    @MethodSource("dialects")
+    void givenAPage_thenItIsSortedByWhatItIsComparedBy(Dialect dialect) {
+        String text = Sql.of(Listing.rowsAfter(Optional.of("a"), dialect), dialect, OTHER)
+                .text()
+                .replace("?", dialect.adapt("resource"));
+        String order = text.substring(text.indexOf(" ORDER BY ") + " ORDER BY ".length());
+
+        assertThat(text).contains(" AND " + order + " > " + order + " ORDER BY ");
+        assertThat(Listing.rowsAfter(Optional.empty(), dialect)).endsWith(" ORDER BY " + dialect.ordered("resource"));
+    }
+
+    @Test
+    void givenOracle_thenTheOrderIsTheSameInEverySession() {
+        assertThat(new OracleDialect().ordered("x")).isEqualTo("NLSSORT(x, 'NLS_SORT=BINARY')");
+    }
+
+    /** 4096 is the driver's number of the snapshot isolation. */
+    @ParameterizedTest
+    @CsvSource({"1,true", "2,true", "4,true", "8,false", "4096,false"})
+    void givenSqlServer_thenStatementsRunAtIsolationsInWhichRivalsWait(int isolation, boolean suits) {
+        assertThat(new SqlServerDialect().suits(isolation)).isEqualTo(suits);
     }
 
     /** Identifiers are written in small letters, and what belongs to the language in capitals. */

@@ -1,40 +1,16 @@
 package dev.latchkey.jdbc;
 
-import dev.latchkey.testkit.ExpiringFencingContract;
-import dev.latchkey.testkit.ExpiringStoreContract;
-import dev.latchkey.testkit.FencingContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
-import dev.latchkey.testkit.IndexedBatchContract;
-import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
-import dev.latchkey.testkit.ListingStoreContract;
-import dev.latchkey.testkit.PersistingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.ProcessContentionContract;
-import dev.latchkey.testkit.SharedFencingContract;
-import dev.latchkey.testkit.SharedLeaseContract;
-import dev.latchkey.testkit.SharedStoreContract;
-import dev.latchkey.testkit.TreeLeaseContract;
-import dev.latchkey.testkit.TreeSavepointContract;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import dev.latchkey.testkit.SemaphoreCrashContract;
 
 /** What the store promises on every database. */
-@Execution(ExecutionMode.CONCURRENT)
 interface JdbcContracts
-        extends PersistingStoreContract,
-                ExpiringStoreContract,
-                SharedStoreContract,
-                SharedLeaseContract,
-                FencingContract,
-                ExpiringFencingContract,
-                SharedFencingContract,
-                InspectableStoreContract,
-                ListingStoreContract,
-                ForceReleaseStoreContract,
+        extends OneProcessContracts,
                 HandoverContract,
-                IndexedBatchContract,
-                TreeLeaseContract,
-                TreeSavepointContract,
+                MultiLockContentionContract,
                 LeaseCrashContract,
+                SemaphoreCrashContract,
                 ProcessContentionContract {}

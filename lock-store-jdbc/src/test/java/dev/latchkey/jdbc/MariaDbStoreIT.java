@@ -4,6 +4,7 @@ import dev.latchkey.servers.MariaDbServer;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
+import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.TreeCrashContract;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -12,7 +13,8 @@ import org.junit.jupiter.api.Tag;
 
 /** All contracts on a MariaDB server. */
 @Tag("slow")
-class MariaDbStoreIT implements JdbcContracts, CutOffContract, DurableServerContract, TreeCrashContract {
+class MariaDbStoreIT
+        implements JdbcContracts, CutOffContract, DurableServerContract, TreeCrashContract, LeaderElectionContract {
 
     private static JdbcStore store;
 

@@ -5,8 +5,11 @@ import dev.latchkey.spi.PersistingStore;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** All contracts with MySQL's driver and dialect, on a MariaDB server: what of MySQL can be had without one. */
-class MySqlDialectIT implements JdbcContracts {
+/**
+ * MySQL's driver and dialect, on a MariaDB server: what of MySQL can be had without one. How that server treats processes that die
+ * shows {@link MariaDbStoreIT}.
+ */
+class MySqlDialectIT implements OneProcessContracts {
 
     private static final String MARIADB = MariaDbServer.sharedDsn()
             .replaceFirst("^mariadb:", "mysql:")
@@ -32,10 +35,5 @@ class MySqlDialectIT implements JdbcContracts {
     @Override
     public PersistingStore separateStore() {
         return Stores.openOthers(MARIADB);
-    }
-
-    @Override
-    public String dsn() {
-        return MARIADB;
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Names that become part of statements, rows and addresses. */
@@ -24,12 +25,18 @@ class NamesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a b", "é", "a#b", "-'\"", "line\nbreak"})
+    @ValueSource(strings = {"", " ", "a b", "é", "a#b", "-'\"", "line\nbreak", "Job", "JOB"})
     void givenAnyOtherResource_thenItIsReadableAndHashedAndFits(String resource) {
         assertThat(ResourceName.of(resource))
                 .matches("[A-Za-z0-9_.:/-]*#[0-9a-f]{64}")
                 .hasSizeLessThanOrEqualTo(128);
         assertThat(ResourceName.of(resource.repeat(2_000) + "x")).hasSizeLessThanOrEqualTo(128);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"job,JOB", "job,Job", "a.b.NightlyReport,a.b.nightlyreport", "JOB,Job", "'JOB ',JOB"})
+    void givenNamesThatDifferInCase_thenADatabaseThatIgnoresCaseKeepsThemApart(String one, String other) {
+        assertThat(ResourceName.of(one)).isNotEqualToIgnoringCase(ResourceName.of(other));
     }
 
     @Test

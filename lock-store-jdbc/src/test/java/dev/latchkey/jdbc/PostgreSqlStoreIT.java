@@ -5,6 +5,8 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.HandoffStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.SharedNotifyingContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
@@ -22,6 +24,8 @@ class PostgreSqlStoreIT
                 HandoffStoreContract,
                 CutOffContract,
                 DurableServerContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract,
                 TreeCrashContract {
 
     private static JdbcStore store;
@@ -49,6 +53,11 @@ class PostgreSqlStoreIT
     @Override
     public String dsn() {
         return PostgresServer.sharedDsn();
+    }
+
+    @Override
+    public int multiLockProcesses() {
+        return 8;
     }
 
     @Override

@@ -2,28 +2,25 @@ package dev.latchkey.jdbc;
 
 import dev.latchkey.spi.PersistingStore;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** All contracts on a SQLite file: one after the other, for it has one writer at a time, and whoever waits for it too long fails. */
-@Execution(ExecutionMode.SAME_THREAD)
+/** All contracts on SQLite. Each test has a file of its own, for one has one writer at a time, and whoever waits for it too long fails. */
 class SqliteStoreIT implements JdbcContracts {
 
     @TempDir
-    static Path directory;
+    Path directory;
 
-    private static JdbcStore store;
+    private JdbcStore store;
 
-    @BeforeAll
-    static void open() {
-        store = Stores.open("jdbc:sqlite:" + directory.resolve("locks.db"));
+    @BeforeEach
+    void open() {
+        store = Stores.open(dsn());
     }
 
-    @AfterAll
-    static void close() {
+    @AfterEach
+    void close() {
         store.close();
     }
 
@@ -34,7 +31,7 @@ class SqliteStoreIT implements JdbcContracts {
 
     @Override
     public PersistingStore separateStore() {
-        return Stores.openOthers("jdbc:sqlite:" + directory.resolve("locks.db"));
+        return Stores.openOthers(dsn());
     }
 
     @Override

@@ -16,7 +16,6 @@ import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
 import dev.latchkey.testkit.ExpiringStoreContract;
 import dev.latchkey.testkit.FencingContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
@@ -26,6 +25,7 @@ import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.ServerFaultContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.SharedStoreContract;
 import dev.latchkey.testkit.StoreRules;
@@ -54,7 +54,7 @@ class MongoDbStoreIT
                 SharedFencingContract,
                 InspectableStoreContract,
                 ListingStoreContract,
-                ForceReleaseStoreContract,
+                SharedForceReleaseContract,
                 IndexStoreContract,
                 TreeCrashContract,
                 TreeLeaseContract,
@@ -101,7 +101,7 @@ class MongoDbStoreIT
 
     @Override
     public int forceReleaseRaces() {
-        return 10_000;
+        return 2_000;
     }
 
     /** The name of the process is all that is kept. */

@@ -34,8 +34,17 @@ final class ForcedReleases {
         private final long sinceNanos = System.nanoTime();
         private volatile long endNanos;
 
-        Watched(Key key) {
+        Watched(Key key, long endNanos) {
             this.key = key;
+            this.endNanos = endNanos;
+        }
+
+        /** Another Lock of the key may renew with a shorter TTL, which ends no lease sooner. */
+        Watched lastingUntil(long nanos) {
+            if (nanos - endNanos > 0) {
+                endNanos = nanos;
+            }
+            return this;
         }
 
         boolean isOver(long now) {
@@ -69,9 +78,11 @@ final class ForcedReleases {
             released(key);
             return granted;
         }
-        Watched hold = watched.computeIfAbsent(new Id(key.resource(), fence.getAsLong()), id -> new Watched(key));
         Lease lease = granted.lease();
-        hold.endNanos = lease.since().orElse(System.nanoTime()) + lease.ttl().toNanos();
+        long end = lease.since().orElse(System.nanoTime()) + lease.ttl().toNanos();
+        Watched hold = watched.compute(
+                new Id(key.resource(), fence.getAsLong()),
+                (id, known) -> known == null ? new Watched(key, end) : known.lastingUntil(end));
         sweepIfGrown();
         return new Response.Granted(
                 granted.mode(), fence, new Lease(lease.since(), lease.ttl(), Optional.of(hold.lost), lease.isLive()));
@@ -117,7 +128,8 @@ final class ForcedReleases {
     /** Whether anything is held; forgets what is over. */
     boolean isAnyHeld() {
         long now = System.nanoTime();
-        watched.values().removeIf(hold -> hold.isOver(now));
+        // One after the other: what is renewed at this moment stays.
+        watched.keySet().forEach(id -> watched.computeIfPresent(id, (same, hold) -> hold.isOver(now) ? null : hold));
         return !watched.isEmpty();
     }
 

@@ -38,12 +38,23 @@ final class Keyspace {
 
     /**
      * Returns the first names of resources, in the order of {@link String#compareTo}, also of those that nobody holds any more.
-     * SCAN finds every key that is there all the time.
+     * SCAN finds every key that is there all the time, if it is one server that is asked all the time: a cursor means nothing
+     * to the server after a restart, or to another one.
      *
      * @param after which names come before the first one
      * @param most how many to return at most
      */
     SortedSet<String> resources(String prefix, Optional<String> after, int most) {
+        while (true) {
+            int before = server.link().generation();
+            SortedSet<String> found = scan(prefix, after, most);
+            if (server.link().generation() == before) {
+                return found;
+            }
+        }
+    }
+
+    private SortedSet<String> scan(String prefix, Optional<String> after, int most) {
         ScanArgs args = ScanArgs.Builder.matches(names.pattern(prefix)).limit(KEYS_AT_ONCE);
         TreeSet<String> found = new TreeSet<>();
         KeyScanCursor<byte[]> cursor = await(prefix, () -> commands().scan(args));

@@ -1,8 +1,5 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.LockMode;
-import dev.latchkey.spi.LeaseChange;
-import dev.latchkey.spi.Request;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -11,7 +8,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -26,9 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueues {
 
-    /** How long a waiter is at home at most. After that the server knows of it, and so does everybody who looks. */
-    private static final long AT_HOME_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** How long a waiter of a store is at home at most. After that the server knows of it, and so does everybody who looks. */
+    static final Duration AT_HOME = Duration.ofMillis(20);
 
+    private final long atHomeNanos;
     private final ReentrantLock guard = new ReentrantLock();
     private final Map<String, Queue> queues = new HashMap<>();
 
@@ -47,19 +44,20 @@ final class LocalQueues {
         }
     }
 
+    /** @param atHome how long a waiter is at home at most */
+    LocalQueues(Duration atHome) {
+        atHomeNanos = atHome.toNanos();
+    }
+
     private enum State {
         AT_HOME,
         TAKEN_ALONG,
         ASKS
     }
 
-    /**
-     * Returns the place of a new waiter, which is in no queue yet.
-     *
-     * @param wakeUp called from any thread when the waiter has to ask, unless it has got an answer
-     */
-    Place place(Request request, Runnable wakeUp) {
-        return new Place(request, wakeUp);
+    /** Returns the place of a new waiter, which is in no queue yet. */
+    Place place(AttemptRequests requests) {
+        return new Place(requests);
     }
 
     /**
@@ -90,38 +88,35 @@ final class LocalQueues {
     /** One waiter's place. What may change is guarded by the queues. */
     final class Place {
 
-        private final String resource;
-        private final boolean canBeTakenAlong;
-        private final Runnable wakeUp;
+        private final AttemptRequests requests;
         private final CompletableFuture<Void> answered = new CompletableFuture<>();
 
         private State state = State.ASKS;
+        private @Nullable Waiter waiter;
         private boolean wasAtHome;
         private long arrivedNanos;
-        private String member = "";
+        private NotificationChannel.Push push = NotificationChannel.Push.NONE;
 
-        private Place(Request request, Runnable wakeUp) {
-            this.resource = request.key().resource();
-            this.canBeTakenAlong = request.mode() == LockMode.EXCLUSIVE
-                    && request.key().held().isEmpty()
-                    && request.leaseChange() == LeaseChange.EXTEND;
-            this.wakeUp = wakeUp;
+        private Place(AttemptRequests requests) {
+            this.requests = requests;
         }
 
         /**
          * Joins the end of the queue. A request that no release can take along does not.
          *
-         * @param member what stands for it in the queue on the server
+         * @param newcomer is told when it has to ask
+         * @param how the server can notify it
          * @param generation of the connection
          * @return whether it is at home: others are before it, and the time of its arrival on the server's clock is known
          */
-        boolean join(String member, int generation) {
-            if (!canBeTakenAlong) {
+        boolean join(Waiter newcomer, NotificationChannel.Push how, int generation) {
+            if (!requests.canBeTakenAlong()) {
                 return false;
             }
             return guarded(() -> {
-                this.member = member;
-                Queue queue = queues.computeIfAbsent(resource, name -> new Queue());
+                waiter = newcomer;
+                push = how;
+                Queue queue = queues.computeIfAbsent(requests.resource(), name -> new Queue());
                 arrivedNanos = System.nanoTime();
                 wasAtHome = !queue.places.isEmpty() && queue.arrival(this, generation) > 0;
                 state = wasAtHome ? State.AT_HOME : State.ASKS;
@@ -130,12 +125,13 @@ final class LocalQueues {
             });
         }
 
+        /** Returns what stands for the waiter in the queue on the server. */
         String member() {
-            return member;
+            return requests.member(push);
         }
 
         long homeUntilNanos() {
-            return arrivedNanos + AT_HOME_NANOS;
+            return arrivedNanos + atHomeNanos;
         }
 
         /** Leaves home. Returns whether the waiter may ask; false while a release takes it along. */
@@ -154,31 +150,35 @@ final class LocalQueues {
          */
         long ticket(int generation) {
             return guarded(() -> {
-                Queue queue = queues.get(resource);
+                Queue queue = queues.get(requests.resource());
                 return queue == null || !wasAtHome ? 0L : queue.arrival(this, generation);
             });
         }
 
         /** Notes what time it was on the server. */
         void noteTime(QueuePosition time) {
-            guarded(() -> {
-                Queue queue = queues.get(resource);
+            guard.lock();
+            try {
+                Queue queue = queues.get(requests.resource());
                 if (queue != null) {
                     queue.clock = time;
                 }
-                return queue;
-            });
+            } finally {
+                guard.unlock();
+            }
         }
 
         /** The server has answered the release that took this along, or will not. */
         void answered() {
-            guarded(() -> state = State.ASKS);
+            var unused = guarded(() -> state = State.ASKS);
             answered.complete(null);
         }
 
         /** Has the waiter ask, if it has got no answer. */
-        void wakeUp() {
-            wakeUp.run();
+        void leaveHome() {
+            if (waiter != null) {
+                waiter.leaveHome();
+            }
         }
 
         /** Leaves home, after the answer to a release that takes this along. Returns whether there was such a release. */
@@ -196,19 +196,19 @@ final class LocalQueues {
         /** Leaves the queue. If nothing was granted, no release by this waiter takes the next along. */
         void leave(boolean isGranted) {
             Optional<Place> next = guarded(() -> {
-                Queue queue = queues.get(resource);
+                Queue queue = queues.get(requests.resource());
                 if (queue == null) {
                     return Optional.empty();
                 }
                 boolean wasFirst = queue.first() == this;
                 queue.places.remove(this);
                 if (queue.places.isEmpty()) {
-                    queues.remove(resource);
+                    queues.remove(requests.resource());
                 }
                 return Optional.ofNullable(wasFirst ? queue.first() : null);
             });
             if (!isGranted) {
-                next.ifPresent(Place::wakeUp);
+                next.ifPresent(Place::leaveHome);
             }
         }
     }

@@ -1,7 +1,7 @@
 package dev.latchkey.redis;
 
 import dev.latchkey.LockStorageException;
-import dev.latchkey.spi.Request;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -10,20 +10,18 @@ import java.util.concurrent.TimeUnit;
 final class QueueExit {
 
     private final ScriptRunner server;
-    private final Requests requests;
-    private final Request request;
-    private final String attempt;
+    private final AttemptRequests requests;
+    private final Duration ttl;
 
-    QueueExit(ScriptRunner server, Requests requests, Request request, String attempt) {
+    QueueExit(ScriptRunner server, AttemptRequests requests, Duration ttl) {
         this.server = server;
         this.requests = requests;
-        this.request = request;
-        this.attempt = attempt;
+        this.ttl = ttl;
     }
 
     /** Waits for the answer, uninterruptibly, but not for longer than the command timeout. */
     void leave() {
-        List<Long> unused = server.ask(requests.cancel(request, attempt));
+        List<Long> unused = server.ask(requests.cancel());
     }
 
     /**
@@ -31,7 +29,7 @@ final class QueueExit {
      * the lease that may have been granted is over.
      */
     void giveBack() {
-        giveBack(System.nanoTime() + request.ttl().toNanos());
+        giveBack(System.nanoTime() + ttl.toNanos());
     }
 
     private void giveBack(long endNanos) {
@@ -48,7 +46,7 @@ final class QueueExit {
 
     private CompletableFuture<List<Long>> send() {
         try {
-            return server.send(requests.cancel(request, attempt)).answer();
+            return server.send(requests.cancel()).answer();
         } catch (LockStorageException e) {
             return CompletableFuture.failedFuture(e);
         }

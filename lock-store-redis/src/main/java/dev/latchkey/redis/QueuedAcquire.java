@@ -1,38 +1,19 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquire that may wait, on the thread of its caller. The first request acquires the lock or joins the queue. The thread
- * then handles events: the answer, a grant, the hint to ask again, the end of the wait. When it is time, or after a hint, it
- * asks again with its ticket.
- *
- * <ol>
- *   <li>A waiter that cannot be notified yet asks first, because most locks are free. Once queued, it subscribes, polls until
- *       the subscription is confirmed, and then tells the queue so without losing its place.
- *   <li>A hold that a reply grants counts from before the request was sent.
- *   <li>A hold that a message grants counts from a time after the last request: as much later as the server says that the grant
- *       came after its answer. If the process was frozen in between, the lease is therefore over already. A grant that the
- *       reply to a release of this store tells counts from before that release was sent.
- *   <li>A message that overtakes a reply waits for it. After a lost connection, or a request that failed, a message is only a
- *       hint, because its time may be that of another server.
- *   <li>A waiter behind others of this store asks later: see {@link LocalQueues}.
- *   <li>Asking again finds what a lost message would have told, shows that the waiter lives, and restores its place if the
- *       server has forgotten it.
- * </ol>
+ * One acquire that may wait, on the thread of its caller, or step by step. The first request acquires the lock or joins the queue. Then come
+ * events: the answer, a grant, the hint to ask again, the end of the wait. {@link WaitProgress} says what follows from each. When it is
+ * time, or after a hint, the waiter asks again with its ticket. A waiter behind others of this store asks later: see {@link LocalQueues}.
  */
-final class QueuedAcquire {
-
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+final class QueuedAcquire implements Waiter {
 
     /** Something that happened; handled by the thread that waits. */
     private interface Event {
@@ -42,305 +23,185 @@ final class QueuedAcquire {
     }
 
     private final ScriptRunner server;
-    private final Requests requests;
-    private final Request request;
-    private final String attempt;
+    private final AttemptRequests requests;
     private final WaiterSubscription subscription;
     private final QueueExit exit;
     private final LocalQueues.Place home;
-    private final long endNanos;
+    private final WaitProgress progress;
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
 
-    /** The request in flight; and how the queue is to notify this waiter, as that request says. */
-    private ScriptRunner.@Nullable Sent sent;
+    /** Nobody has to be told while a thread waits for events. */
+    private volatile Runnable onEvent = () -> {};
 
-    private NotificationChannel.Push sentPush = NotificationChannel.Push.NONE;
-    private long answerByNanos;
-
-    private boolean askAgain;
-    private long nextNanos;
-
-    /** When the first of the requests that failed in a row was sent. */
-    private @Nullable Long failingSinceNanos;
-
-    /** How the queue notifies this waiter, as of the last answer. */
-    private NotificationChannel.Push push = NotificationChannel.Push.NONE;
-
-    private long ticket;
-    private @Nullable QueuePosition place;
-    private @Nullable Grant early;
     private boolean mayHaveTrace;
     private boolean isGranted;
-    private boolean isGrantedInTurn;
 
+    /** @param home its place among the waiters of this store */
     QueuedAcquire(
             ScriptRunner server,
-            Requests requests,
+            AttemptRequests requests,
             LazyNotificationChannel inbox,
-            LocalQueues local,
-            Request request,
-            String attempt,
+            LocalQueues.Place home,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
-        this.home = local.place(request, this::wakeUp);
-        this.request = request;
-        this.attempt = attempt;
-        this.subscription = new WaiterSubscription(inbox, request.key().resource());
-        this.exit = new QueueExit(server, requests, request, attempt);
-        this.endNanos = System.nanoTime() + maxWait.toNanos();
+        this.home = home;
+        this.subscription = new WaiterSubscription(inbox, requests.resource());
+        this.exit = new QueueExit(server, requests, requests.request().ttl());
+        this.progress = new WaitProgress(server, requests, subscription, home, maxWait);
     }
 
-    String attempt() {
-        return attempt;
+    @Override
+    public String attempt() {
+        return requests.attempt();
     }
 
-    String resource() {
-        return request.key().resource();
+    @Override
+    public String resource() {
+        return requests.resource();
     }
 
-    String token() {
-        return request.key().token();
+    @Override
+    public String token() {
+        return requests.request().key().token();
     }
 
-    boolean isGranted() {
+    @Override
+    public boolean isGranted() {
         return isGranted;
     }
 
-    /** Whether it was granted from the queue. Others may then wait behind it. */
-    boolean isGrantedInTurn() {
-        return isGrantedInTurn;
+    @Override
+    public boolean isGrantedInTurn() {
+        return progress.isGrantedInTurn();
     }
 
-    /** Called from any thread, as the three methods below it: the server has granted the lock to this waiter. */
-    void granted(Grant grant) {
-        events.add(() -> onGrant(grant));
+    /** Has somebody called whenever something happens, from any thread, who then has a step made. */
+    void whenSomethingHappens(Runnable listener) {
+        onEvent = listener;
     }
 
-    /** Something may have changed, or a message may have been missed. */
-    void askAgain() {
-        events.add(this::onHint);
+    private void happened(Event event) {
+        events.add(event);
+        onEvent.run();
     }
 
-    /** The same from the reply to a release, and what place it had then, if it had none before. */
-    void granted(Grant grant, QueuePosition position) {
-        events.add(() -> {
-            home.noteTime(position);
-            place = place == null && sent == null ? position : place;
-            return onGrant(grant);
+    @Override
+    public void granted(Grant grant) {
+        happened(() -> progress.onGrant(grant));
+    }
+
+    @Override
+    public void granted(Grant grant, QueuePosition position) {
+        happened(() -> progress.onGrant(grant, position));
+    }
+
+    @Override
+    public void queued(QueuePosition position, long millisToLeaseEnd) {
+        happened(() -> {
+            progress.onQueuedByRelease(position, millisToLeaseEnd);
+            return subscribed();
         });
     }
 
-    /** A release has put this waiter into the queue. */
-    void queued(QueuePosition position, long millisToLeaseEnd) {
-        events.add(() -> onQueuedByRelease(position, millisToLeaseEnd));
+    @Override
+    public void askAgain() {
+        happened(progress::onHint);
     }
 
-    /** It has to ask now, unless it has an answer. */
-    private void wakeUp() {
-        events.add(() -> place == null && sent == null ? onHint() : null);
+    @Override
+    public void leaveHome() {
+        happened(progress::onLeaveHome);
     }
 
-    /** The caller no longer wants the lock. */
-    private void withdraw() {
-        events.add(() -> Response.Conflicted.NO_HINT);
+    /** The caller no longer wants the lock. Called from any thread. */
+    void withdraw() {
+        happened(() -> Response.Conflicted.NO_HINT);
     }
 
-    /** The store is closed. */
-    void fail() {
-        events.add(() -> {
+    @Override
+    public void fail() {
+        happened(() -> {
             throw server.failures().closed(resource());
         });
     }
 
-    /**
-     * Joins the waiters of this store.
-     *
-     * @return whether the first request is to be sent now
-     * @throws InterruptedException if the thread was interrupted before
-     */
-    boolean join(CompletionStage<?> withdrawn) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        withdrawn.thenRun(this::withdraw);
+    /** Joins the waiters of this store. Returns whether the first request is to be sent now: nobody is before this one. */
+    boolean join() {
         subscription.openNow();
-        push = subscription.push();
-        sentPush = push;
-        boolean isAtHome =
-                home.join(Requests.member(request, attempt, push), server.link().generation());
-        nextNanos = endNanos - home.homeUntilNanos() > 0 ? home.homeUntilNanos() : endNanos;
+        boolean isAtHome = home.join(this, subscription.push(), server.link().generation());
+        progress.join();
         return !isAtHome;
     }
 
     ScriptRequest nextRequest() {
-        NotificationChannel.Push now = subscription.push();
-        ticket = ticket == 0 ? home.ticket(server.link().generation()) : ticket;
-        askAgain = false;
         mayHaveTrace = true;
-        sentPush = now;
-        return push == now
-                ? requests.acquire(request, attempt, ticket, now)
-                : requests.acquireListening(request, attempt, ticket, now);
+        return progress.nextRequest();
     }
 
     /** Notes that a request was sent. */
     void sent(ScriptRunner.Sent now) {
-        sent = now;
-        answerByNanos = now.sinceNanos() + server.limit().toNanos();
-        var unused = now.answer().whenComplete((reply, failure) -> events.add(() -> onAnswer(now, reply, failure)));
-    }
-
-    /** Waits until an event ends the wait. Anything but a grant may leave a trace on the server. */
-    Response await() throws InterruptedException {
-        while (true) {
-            Event event = events.poll(nanosToNextStep(), TimeUnit.NANOSECONDS);
-            Response response = event == null ? onTime() : event.handle();
-            if (response != null) {
-                isGranted = response instanceof Response.Granted;
-                mayHaveTrace &= !isGranted;
-                return response;
-            }
-            if (askAgain && sent == null && mayAsk()) {
-                sent(server.send(nextRequest()));
-            }
-        }
-    }
-
-    private boolean mayAsk() {
-        boolean isTakenAlong = !home.mayAsk();
-        if (isTakenAlong) {
-            // Whoever releases wakes this waiter.
-            nextNanos = System.nanoTime() + server.limit().toNanos();
-        }
-        return !isTakenAlong;
-    }
-
-    private long nanosToNextStep() {
-        long now = System.nanoTime();
-        long step = sent == null ? nextNanos : answerByNanos;
-        // The first answer is waited for in any case: the lock may be free, and no answer is no conflict.
-        return Math.max(0, place == null ? step - now : Math.min(step - now, endNanos - now));
-    }
-
-    private @Nullable Response onTime() {
-        long now = System.nanoTime();
-        ScriptRunner.Sent late = sent;
-        if (late != null && now - answerByNanos >= 0) {
-            onSilence(late, now);
-        }
-        if (endNanos - now <= 0 && place != null) {
-            return Response.Conflicted.NO_HINT;
-        }
-        askAgain |= sent == null && nextNanos - now <= 0;
-        return null;
-    }
-
-    /** If this process slept as well, the answer may be here, and nobody has read it yet. */
-    private void onSilence(ScriptRunner.Sent late, long now) {
-        if (now - answerByNanos > OVERSLEPT_NANOS) {
-            answerByNanos = now + server.limit().toNanos();
-        } else {
-            sent = null;
-            late.answer().cancel(false);
-            throw server.noAnswer(resource());
-        }
-    }
-
-    private @Nullable Response onHint() {
-        askAgain = true;
-        return null;
-    }
-
-    /** The subscription is confirmed, or has failed. */
-    private @Nullable Response onSubscribed(NotificationChannel.Push now) {
-        subscription.opened(now);
-        askAgain |= push != subscription.push();
-        return null;
+        progress.sent(now);
+        var unused = now.answer().whenComplete((reply, failure) -> happened(() -> onAnswer(now, reply, failure)));
     }
 
     private @Nullable Response onAnswer(
             ScriptRunner.Sent answered, @Nullable List<Long> reply, @Nullable Throwable failure) {
-        if (!answered.equals(sent)) {
-            return null;
-        }
-        sent = null;
-        if (reply == null) {
-            onFailure(answered, failure == null ? new IllegalStateException("no answer") : failure);
-            return null;
-        }
-        failingSinceNanos = null;
-        if (ReplyParser.isQueued(reply)) {
-            return onQueued(answered, reply);
-        }
-        isGrantedInTurn = place != null;
-        return ReplyParser.response(reply, request, answered.sinceNanos());
+        Response response = progress.onAnswer(answered, reply, failure);
+        return response == null ? subscribed() : response;
     }
 
-    private @Nullable Response onQueued(ScriptRunner.Sent answered, List<Long> reply) {
-        ticket = reply.get(1);
-        var position = new QueuePosition(answered.sinceNanos(), reply.get(2), answered.generation());
-        return onQueued(position, reply.get(3), reply.get(4));
+    /** Subscribes once it has a place in the queue, and always goes on waiting. */
+    private @Nullable Response subscribed() {
+        if (progress.isQueued()) {
+            subscription.open(how -> happened(() -> progress.onSubscribed(how)));
+        }
+        return null;
     }
 
-    private @Nullable Response onQueuedByRelease(QueuePosition position, long millisToLeaseEnd) {
-        if (sent != null || place != null) {
-            // It has asked since.
-            return null;
+    /** Waits until an event ends the wait. Anything but a grant may leave a trace on the server. */
+    Response await() throws InterruptedException {
+        Response response = null;
+        while (response == null) {
+            response = handled(events.poll(nanosToNextStep(), TimeUnit.NANOSECONDS));
+            if (response == null && progress.isToAsk()) {
+                sent(server.send(nextRequest()));
+            }
         }
-        long arrival = home.ticket(position.generation());
-        ticket = arrival == 0 ? position.serverMicros() : Math.min(arrival, position.serverMicros());
-        return onQueued(position, Requests.UNKNOWN_RANK, millisToLeaseEnd);
+        return response;
     }
 
-    private @Nullable Response onQueued(QueuePosition position, long rank, long millisToLeaseEnd) {
-        place = position;
-        home.noteTime(position);
-        push = sentPush;
-        subscription.open(now -> events.add(() -> onSubscribed(now)));
-        nextNanos = System.nanoTime()
-                + TimeUnit.MILLISECONDS.toNanos(Requests.pauseMillis(request, push, rank, millisToLeaseEnd));
-        Grant waiting = early;
-        early = null;
-        return waiting == null ? null : onGrant(waiting);
+    /** Handles all that has happened, without waiting for more; null if the wait goes on. As {@link #await} otherwise. */
+    @Nullable Response step() {
+        Event event;
+        Response response;
+        do {
+            event = events.poll();
+            response = handled(event);
+            if (response == null && progress.isToAsk()) {
+                sent(server.send(nextRequest()));
+            }
+        } while (response == null && event != null);
+        return response;
     }
 
-    private void onFailure(ScriptRunner.Sent failed, Throwable cause) {
-        boolean passing = Failures.isConnection(cause) || Failures.isPassing(cause);
-        // Not since the last answer: requests are seconds apart, and one that fails is no reason to give up.
-        long since = failingSinceNanos == null ? failed.sinceNanos() : failingSinceNanos;
-        failingSinceNanos = since;
-        if (!passing || System.nanoTime() - since > server.limit().toNanos()) {
-            throw server.failures().of(resource(), cause);
+    private @Nullable Response handled(@Nullable Event event) {
+        Response response = event == null ? progress.onTime() : event.handle();
+        if (response != null) {
+            isGranted = response instanceof Response.Granted;
+            mayHaveTrace &= !isGranted;
         }
-        place = place == null ? null : place.outdated();
-        early = null;
-        askAgain = false;
-        nextNanos = System.nanoTime() + RETRY_NANOS;
+        return response;
     }
 
-    private @Nullable Response onGrant(Grant grant) {
-        if (sent != null) {
-            early = grant;
-            return null;
-        }
-        QueuePosition last = place;
-        if (last == null || !last.canDate(grant, server.link().generation())) {
-            askAgain = true;
-            return null;
-        }
-        isGrantedInTurn = true;
-        return ReplyParser.granted(
-                request.mode(), grant.fence(), last.since(grant), Duration.ofMillis(grant.ttlMillis()));
+    long nanosToNextStep() {
+        return progress.nanosToNextStep();
     }
 
-    /** Leaves nothing on the server: uninterruptibly, but not for longer than the command timeout. */
-    void leave() {
-        ScriptRunner.Sent last = sent;
-        if (last != null) {
-            // First: a server that does not know the script must not be sent its text after the cancel.
-            last.answer().cancel(false);
-        }
+    @Override
+    public void leave() {
+        // First: a server that does not know the script must not be sent its text after the cancel.
+        progress.giveUpRequest();
         mayHaveTrace |= !isGranted && home.awaitAnswer(server.limit());
         home.leave(isGranted);
         try {
@@ -356,8 +217,8 @@ final class QueuedAcquire {
         }
     }
 
-    /** Gives back what was granted after the wait had ended. */
-    void giveBack() {
+    @Override
+    public void giveBack() {
         exit.giveBack();
     }
 }

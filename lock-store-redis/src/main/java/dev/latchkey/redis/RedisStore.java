@@ -2,9 +2,9 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BatchAttempt;
-import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
 import dev.latchkey.spi.ExpiringStore;
 import dev.latchkey.spi.FencingStore;
@@ -12,12 +12,14 @@ import dev.latchkey.spi.ForceReleaseStore;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.IndexedBatchStore;
 import dev.latchkey.spi.ListingStore;
+import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.QueuedWaiter;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.spi.Response;
+import dev.latchkey.spi.SemaphoreStore;
 import dev.latchkey.spi.SharedStore;
 import dev.latchkey.spi.StateCheck;
 import dev.latchkey.spi.StateIndex;
@@ -35,6 +37,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
  * A lock store on a Redis or Valkey server, version 6.2 or later, or on a cluster. An acquire takes one round trip, and
@@ -60,29 +63,29 @@ import java.util.concurrent.CompletionStage;
 public final class RedisStore
         implements ExpiringStore,
                 SharedStore,
-                BlockingStore,
+                AsyncBlockingStore,
                 FencingStore,
                 AsyncStore,
                 ListingStore,
                 WaiterListingStore,
                 ForceReleaseStore,
+                SemaphoreStore,
                 IndexedBatchStore {
-
-    /** Scripts calculate with doubles, and can still add one to it. */
-    private static final long LARGEST_FENCE = (1L << 53) - 2;
 
     private final Requests requests;
     private final ScriptRunner server;
     private final WaiterRegistry waiters;
-    private final LazyNotificationChannel inbox;
+    private final QueuedAcquires acquires;
     private final Replicas replicas;
     private final Releases releases;
+    private final FencingTokens fencingTokens;
     private final AsyncRequests async;
     private final Refreshes refreshes;
     private final Batches batches;
     private final ForcedReleaseWatch watch;
     private final OwnerNames owners;
     private final Inspection inspection;
+    private final RedisPermits permits;
 
     /**
      * Creates a store over a client, with the default options.
@@ -100,20 +103,27 @@ public final class RedisStore
         String inboxName = WaiterRegistry.newId();
         requests = new Requests(names, options.retention(), inboxName);
         owners = new OwnerNames(server, requests, inboxName);
-        inspection = new Inspection(server, requests, new Keyspace(server, names));
+        Keyspace keyspace = new Keyspace(server, names);
+        inspection = new Inspection(server, requests, keyspace);
         BatchRequests batchRequests = new BatchRequests(names, options.retention(), connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
         waiters = new WaiterRegistry(server, inboxName, forced);
-        inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
+        var inbox =
+                new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
+        LocalQueues local = new LocalQueues(LocalQueues.AT_HOME);
+        acquires = new QueuedAcquires(server, inbox, waiters, local, owners);
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
         }
         replicas = options.replicas(server);
         watch = new ForcedReleaseWatch(server, requests, inbox, forced);
-        releases = new Releases(server, requests, waiters, forced);
+        releases = new Releases(server, requests, waiters, local, forced);
         async = new AsyncRequests(server, requests, releases);
-        refreshes = new Refreshes(server, requests, replicas);
+        fencingTokens = new FencingTokens(server, requests, replicas);
+        refreshes = new Refreshes(server, requests::refresh, replicas);
         batches = new Batches(batchRequests, server, replicas);
+        PermitRequests permitRequests = new PermitRequests(names, inboxName);
+        permits = new RedisPermits(server, permitRequests, waiters, acquires, replicas, owners, keyspace);
     }
 
     /**
@@ -180,37 +190,37 @@ public final class RedisStore
     }
 
     /**
-     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore}, because the acknowledgement of
+     * {@inheritDoc} With {@link Builder#replicas}, the store is no {@link AsyncStore} or {@link AsyncBlockingStore}, because the acknowledgement of
      * replicas has to be waited for.
      */
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        return type == AsyncStore.class && replicas.areWanted()
-                ? Optional.empty()
-                : IndexedBatchStore.super.capability(type);
+        boolean isAsync = type == AsyncStore.class || type == AsyncBlockingStore.class;
+        return isAsync && replicas.areWanted() ? Optional.empty() : IndexedBatchStore.super.capability(type);
     }
 
     @Override
     public Response waitAndSave(Request request, Duration maxWait, CompletionStage<?> withdrawn)
             throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
         Response response;
-        String attempt = waiters.newAttempt();
-        var acquire = new QueuedAcquire(server, requests, inbox, waiters.local(), request, attempt, maxWait);
-        try (WaiterRegistry.Entry entry = waiters.add(acquire)) {
-            if (entry.waiter().join(withdrawn)) {
-                try {
-                    server.link().connectInOrder(request.key().resource());
-                    acquire.sent(server.send(acquire.nextRequest()));
-                } finally {
-                    server.link().letNextSend();
-                }
-            }
-            owners.use(request);
-            response = acquire.await();
+        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+        try (QueuedAcquires.Begun begun = acquires.begin(attempt, maxWait, withdrawn)) {
+            response = begun.acquire().await();
         }
         return replicas.areWanted() && response instanceof Response.Granted
                 ? written(request)
                 : watch.watched(request, response);
+    }
+
+    @Override
+    public CompletionStage<Response> waitAndSaveAsync(
+            Request request, Duration maxWait, CompletionStage<?> withdrawn, Executor steps) {
+        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+        return acquires.start(attempt, maxWait, withdrawn, steps)
+                .thenApply(response -> watch.watched(request, response));
     }
 
     /**
@@ -262,15 +272,7 @@ public final class RedisStore
     /** {@inheritDoc} Also returns false if the number is more than ten years ahead of the server's clock. */
     @Override
     public boolean raiseFence(Key key, long fence) {
-        if (fence < 0 || fence > LARGEST_FENCE) {
-            return false;
-        }
-        ScriptRunner.Sent sent = server.send(requests.raiseFence(key, fence));
-        boolean isRaised = server.answer(sent).get(0) == 1;
-        if (isRaised) {
-            replicas.acknowledge(sent);
-        }
-        return isRaised;
+        return fencingTokens.raise(key, fence);
     }
 
     /** {@inheritDoc} After a loss of data, the server continues by its clock. */
@@ -284,6 +286,7 @@ public final class RedisStore
         return inspection.holders(resource);
     }
 
+    /** {@inheritDoc} A waiter behind others of its own store may be listed as late as 20 ms after it came, at its place. */
     @Override
     public List<QueuedWaiter> waiters(String resource) {
         return inspection.waiters(resource);
@@ -304,9 +307,7 @@ public final class RedisStore
      */
     @Override
     public boolean forceRelease(String resource, long fencingToken) {
-        return fencingToken > 0
-                && fencingToken <= LARGEST_FENCE + 1
-                && server.ask(requests.forceRelease(resource, fencingToken)).get(0) == 1;
+        return fencingTokens.forceRelease(resource, fencingToken);
     }
 
     /**
@@ -341,13 +342,21 @@ public final class RedisStore
     }
 
     /**
+     * {@inheritDoc} An acquire of permits takes one round trip, and so does a release. The server keeps the queue of those who
+     * wait, in FIFO order, and notifies them as it does for a lock.
+     */
+    @Override
+    public PermitStore permits() {
+        return permits;
+    }
+
+    /**
      * Fails all waits of this store and removes them from the queues, then closes the connections it has opened. Holds
      * stay until their TTL is over. Every later call throws a {@link LockStorageException}.
      */
     @Override
     public void close() {
-        waiters.close();
-        inbox.close(server.limit());
+        acquires.close();
         server.close();
     }
 

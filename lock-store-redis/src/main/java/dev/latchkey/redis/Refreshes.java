@@ -6,15 +6,17 @@ import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /** Refreshes many holds in one round trip: one script for each, all sent before the first answer is waited for. */
 final class Refreshes {
 
     private final ScriptRunner server;
-    private final Requests requests;
+    private final Function<Request, ScriptRequest> requests;
     private final Replicas replicas;
 
-    Refreshes(ScriptRunner server, Requests requests, Replicas replicas) {
+    /** @param requests the script request for each refresh */
+    Refreshes(ScriptRunner server, Function<Request, ScriptRequest> requests, Replicas replicas) {
         this.server = server;
         this.requests = requests;
         this.replicas = replicas;
@@ -25,7 +27,7 @@ final class Refreshes {
             return List.of();
         }
         List<ScriptRunner.Sent> sent =
-                all.stream().map(requests::refresh).map(server::send).toList();
+                all.stream().map(requests).map(server::send).toList();
         ScriptRunner.Sent first = sent.get(0);
         List<RefreshResult> results = new ArrayList<>();
         for (int i = 0; i < sent.size(); i++) {

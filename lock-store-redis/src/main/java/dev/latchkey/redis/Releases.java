@@ -8,25 +8,32 @@ import java.util.Optional;
 /** Releases holds. The script grants the lock to the next waiters in the same step. */
 final class Releases {
 
-    private final ScriptRunner server;
-    private final Requests requests;
     private static final int FORCED = -1;
 
+    private final ScriptRunner server;
+    private final Requests requests;
     private final WaiterRegistry waiters;
+    private final LocalQueues local;
     private final ForcedReleases forced;
 
-    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters, ForcedReleases forced) {
-        this.forced = forced;
+    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters, LocalQueues local, ForcedReleases forced) {
         this.server = server;
         this.requests = requests;
         this.waiters = waiters;
+        this.local = local;
+        this.forced = forced;
     }
 
     /** Returns whether the key held the lock. */
     boolean release(Key key) {
         boolean isContended = waiters.wasGrantedInTurn(key.token());
-        Optional<LocalQueues.Place> next = waiters.local().takeAlong(key.resource());
-        return (isContended || next.isPresent()) ? handOff(key, next) : wasOurs(key, server.ask(requests.release(key)));
+        Optional<LocalQueues.Place> next = local.takeAlong(key.resource());
+        if (next.isPresent()) {
+            return handOff(key, next.get());
+        }
+        return isContended
+                ? handOff(key, requests.handOff(key, waiters.id()))
+                : wasOurs(key, server.ask(requests.release(key)));
     }
 
     /** Reads the reply to a release. */
@@ -40,17 +47,23 @@ final class Releases {
         return code == 1;
     }
 
-    /**
-     * Releases what others probably wait for. The reply says which waiters of this store were granted it.
-     *
-     * @param next a waiter that is taken along
-     */
-    private boolean handOff(Key key, Optional<LocalQueues.Place> next) {
+    /** Takes the next waiter of this store along. In the end it is answered in any case, and asks if it has heard of nothing. */
+    private boolean handOff(Key key, LocalQueues.Place next) {
         try {
-            ScriptRunner.Sent sent = server.send(request(key, next));
+            long ticket = next.ticket(server.link().generation());
+            return handOff(key, requests.handOff(key, waiters.id(), next.member(), ticket));
+        } finally {
+            next.answered();
+            next.leaveHome();
+        }
+    }
+
+    /** Releases what others probably wait for. The reply says which waiters of this store were granted it. */
+    private boolean handOff(Key key, ScriptRequest release) {
+        try {
+            ScriptRunner.Sent sent = server.send(release);
             List<Long> reply = server.answer(sent);
-            next.ifPresent(LocalQueues.Place::answered);
-            waiters.handedOver(reply, sent);
+            waiters.handedOver(reply, sent.sinceNanos(), sent.generation());
             boolean wasOurs = wasOurs(key, reply);
             if (!wasOurs) {
                 // The driver may have repeated the command. Then the reply that said who was granted it is lost.
@@ -61,18 +74,6 @@ final class Releases {
             // A waiter may have been granted it without being told.
             waiters.askAgain();
             throw e;
-        } finally {
-            next.ifPresent(LocalQueues.Place::answered);
-            next.ifPresent(LocalQueues.Place::wakeUp);
         }
-    }
-
-    private ScriptRequest request(Key key, Optional<LocalQueues.Place> next) {
-        return next.map(place -> requests.handOff(
-                        key,
-                        waiters.id(),
-                        place.member(),
-                        place.ticket(server.link().generation())))
-                .orElseGet(() -> requests.handOff(key, waiters.id()));
     }
 }

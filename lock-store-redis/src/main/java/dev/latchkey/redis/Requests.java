@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 final class Requests {
 
     /** The attempt of a call that does not wait: nobody cancels it. What follows names the store. */
-    private static final String NO_ATTEMPT = "0:";
+    static final String NO_ATTEMPT = "0:";
 
     private static final long MAX_POLL_MILLIS = 5_000;
     private static final long MIN_POLL_MILLIS = 100;
@@ -100,7 +100,7 @@ final class Requests {
                 " ", key.token(), attempt, want, Long.toString(ttlMillis(request)), pollAndPush(request, push));
     }
 
-    private static String pollAndPush(Request request, NotificationChannel.Push push) {
+    static String pollAndPush(Request request, NotificationChannel.Push push) {
         return pollMillis(request, push) + " " + push.code();
     }
 
@@ -223,7 +223,7 @@ final class Requests {
         return request.leaseChange() == LeaseChange.SET;
     }
 
-    private static String change(Request request) {
+    static String change(Request request) {
         return setsLease(request) ? "s" : "e";
     }
 

@@ -18,20 +18,29 @@ import java.util.stream.Collectors;
  */
 final class Script {
 
-    static final Script ACQUIRE = new Script("clock", "acquire_free", "state", "queue", "acquire");
+    static final Script ACQUIRE = new Script("clock", "acquire_free", "state", "messages", "queue", "acquire");
     static final Script RELEASE =
-            new Script("clock", "release_alone", "release_along", "state", "queue", "release").once();
-    static final Script REFRESH = new Script("clock", "state", "queue", "refresh");
+            new Script("clock", "release_alone", "release_along", "state", "messages", "queue", "release").once();
+    static final Script REFRESH = new Script("clock", "state", "messages", "queue", "refresh");
     static final Script RAISE_FENCE = new Script("clock", "state", "raise_fence");
-    static final Script CANCEL = new Script("clock", "state", "queue", "cancel");
+    static final Script CANCEL = new Script("clock", "state", "messages", "queue", "cancel");
     static final Script FIND = new Script("clock", "state", "find");
-    static final Script INSPECT = new Script("clock", "state", "queue", "inspect");
-    static final Script FORCE_RELEASE = new Script("clock", "state", "queue", "force_release").once();
+    static final Script INSPECT = new Script("clock", "state", "messages", "queue", "inspect");
+    static final Script FORCE_RELEASE = new Script("clock", "state", "messages", "queue", "force_release").once();
     static final Script WHO = new Script("who");
-    static final Script SAVE_ALL = new Script("clock", "state", "queue", "save_all");
-    static final Script RELEASE_ALL = new Script("clock", "state", "queue", "release_all").once();
+    static final Script SAVE_ALL = new Script("clock", "state", "messages", "queue", "save_all");
+    static final Script RELEASE_ALL = new Script("clock", "state", "messages", "queue", "release_all").once();
     static final Script RAISE_INDEXES = new Script("clock", "state", "raise_indexes");
     static final Script INDEXES = new Script("indexes");
+
+    static final Script PERMIT_ACQUIRE =
+            new Script("clock", "permit_free", "permits", "messages", "permit_queue", "permit_acquire");
+    static final Script PERMIT_RELEASE =
+            new Script("permit_release_alone", "clock", "permits", "messages", "permit_queue", "permit_release").once();
+    static final Script PERMIT_REFRESH = new Script("clock", "permits", "messages", "permit_queue", "permit_refresh");
+    static final Script PERMIT_CANCEL = new Script("clock", "permits", "messages", "permit_queue", "permit_cancel");
+    static final Script PERMIT_FIND = new Script("clock", "permits", "permit_find");
+    static final Script PERMIT_INSPECT = new Script("clock", "permits", "permit_inspect");
 
     private final List<String> files;
     private final byte[] source;

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All waiters of one store, which passes messages on to them. Messages name the attempt, not the token, because the same key may
@@ -30,10 +31,9 @@ final class WaiterRegistry {
     private final ScriptRunner server;
     private final String id;
     private final ForcedReleases forced;
-    private final LocalQueues local = new LocalQueues();
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
-    private final Map<String, QueuedAcquire> ended = Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_ENDED));
+    private final Map<String, Waiter> ended = Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_ENDED));
     private final Map<String, Boolean> contended =
             Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
@@ -50,11 +50,6 @@ final class WaiterRegistry {
         return id;
     }
 
-    /** The same waiters, by resource. */
-    LocalQueues local() {
-        return local;
-    }
-
     /** Scripts return numbers, of which a double holds 15 digits. */
     static String newId() {
         return Long.toString(new SecureRandom().nextLong(100_000_000_000_000L, 1_000_000_000_000_000L));
@@ -69,13 +64,13 @@ final class WaiterRegistry {
      *
      * @throws LockStorageException if the store is closed
      */
-    Entry add(QueuedAcquire wait) {
-        Entry entry = new Entry(wait);
-        waiting.put(wait.attempt(), entry);
+    Entry add(Waiter waiter) {
+        Entry entry = new Entry(waiter);
+        waiting.put(waiter.attempt(), entry);
         if (closed) {
             // Checked only now that close() would find this waiter.
             remove(entry);
-            throw server.failures().closed(wait.resource());
+            throw server.failures().closed(waiter.resource());
         }
         return entry;
     }
@@ -83,22 +78,22 @@ final class WaiterRegistry {
     /** A waiter that messages are passed on to. */
     final class Entry implements AutoCloseable {
 
-        private final QueuedAcquire wait;
+        private final Waiter waiter;
         private final CountDownLatch left = new CountDownLatch(1);
 
-        private Entry(QueuedAcquire wait) {
-            this.wait = wait;
-        }
+        /** Set before it leaves: what is granted from then on may come too late for that to undo it. */
+        private volatile boolean isLeaving;
 
-        QueuedAcquire waiter() {
-            return wait;
+        private Entry(Waiter waiter) {
+            this.waiter = waiter;
         }
 
         /** Leaves the queue. What the waiter is granted after that is given back. */
         @Override
         public void close() {
+            isLeaving = !waiter.isGranted();
             try {
-                wait.leave();
+                waiter.leave();
             } finally {
                 remove(this);
             }
@@ -106,13 +101,13 @@ final class WaiterRegistry {
     }
 
     private void remove(Entry entry) {
-        QueuedAcquire wait = entry.wait;
-        if (!wait.isGranted()) {
-            ended.put(wait.attempt(), wait);
-        } else if (wait.isGrantedInTurn()) {
-            contended.put(wait.token(), true);
+        Waiter waiter = entry.waiter;
+        if (!waiter.isGranted()) {
+            ended.put(waiter.attempt(), waiter);
+        } else if (waiter.isGrantedInTurn()) {
+            contended.put(waiter.token(), true);
         }
-        waiting.remove(wait.attempt());
+        waiting.remove(waiter.attempt());
         entry.left.countDown();
     }
 
@@ -134,40 +129,49 @@ final class WaiterRegistry {
         String[] parts = text.split(" ", -1);
         Entry entry = waiting.get(parts[0]);
         if (entry != null && parts.length == 2 && parts[1].equals("?")) {
-            entry.wait.askAgain();
+            entry.waiter.askAgain();
         }
         Grant grant = Grant.read(parts);
         if (grant != null) {
-            passOn(parts[0], wait -> wait.granted(grant));
+            passOn(parts[0], waiter -> waiter.granted(grant));
         }
     }
 
     /**
-     * Reads from the reply to a release which waiters of this store were granted the lock, and which one has a place in the
-     * queue. On a cluster, the server that released may not be the one that gave the others a place, and its clock may differ.
+     * Reads from the reply to a release which waiters of this store were granted what they wait for, and which one has a place in
+     * the queue. On a cluster, the server that released may not be the one that gave the others a place, and its clock may differ.
+     *
+     * @param sinceNanos a time before the release was sent
+     * @param generation of the connection before it was sent
      */
-    void handedOver(List<Long> reply, ScriptRunner.Sent release) {
-        OptionalLong since = OptionalLong.of(release.sinceNanos());
+    void handedOver(List<Long> reply, long sinceNanos, int generation) {
+        OptionalLong since = OptionalLong.of(sinceNanos);
         for (int i = 1; i < reply.size(); i += 4) {
             long now = reply.get(i + 1);
             long millis = reply.get(i + 2);
             long fence = reply.get(i + 3);
-            QueuePosition position = new QueuePosition(release.sinceNanos(), now, release.generation());
-            Consumer<QueuedAcquire> news = fence > 0
-                    ? wait -> wait.granted(new Grant(now, millis, fence, since), position)
-                    : wait -> wait.queued(position, millis);
+            QueuePosition position = new QueuePosition(sinceNanos, now, generation);
+            Consumer<Waiter> news = fence > 0
+                    ? waiter -> waiter.granted(new Grant(now, millis, fence, since), position)
+                    : waiter -> waiter.queued(position, millis);
             passOn(id + '.' + reply.get(i), news);
         }
     }
 
-    /** Passes on what a waiter has got; or gives it back, if its wait is over. */
-    private void passOn(String attempt, Consumer<QueuedAcquire> news) {
+    /** Passes on what a waiter has got; gives it back if its wait is over, or may be before it hears of it. */
+    private void passOn(String attempt, Consumer<Waiter> news) {
         Entry entry = waiting.get(attempt);
-        if (entry != null) {
-            news.accept(entry.wait);
+        if (entry == null) {
+            giveBack(ended.get(attempt));
             return;
         }
-        QueuedAcquire over = ended.get(attempt);
+        news.accept(entry.waiter);
+        if (entry.isLeaving) {
+            giveBack(entry.waiter);
+        }
+    }
+
+    private static void giveBack(@Nullable Waiter over) {
         if (over != null) {
             over.giveBack();
         }
@@ -175,7 +179,7 @@ final class WaiterRegistry {
 
     /** Has all waiters ask again: messages may have been missed. */
     void askAgain() {
-        waiting.values().forEach(entry -> entry.wait.askAgain());
+        waiting.values().forEach(entry -> entry.waiter.askAgain());
     }
 
     /** The messages may come from another server from now on, with another clock. */
@@ -187,7 +191,7 @@ final class WaiterRegistry {
     void close() {
         closed = true;
         Collection<Entry> leaving = List.copyOf(waiting.values());
-        leaving.forEach(entry -> entry.wait.fail());
+        leaving.forEach(entry -> entry.waiter.fail());
         long end = System.nanoTime() + server.limit().toNanos();
         leaving.forEach(entry -> awaitQuietly(entry.left, end));
     }

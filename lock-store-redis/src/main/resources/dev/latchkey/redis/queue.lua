@@ -1,76 +1,12 @@
--- The queue of a resource, and the messages to its waiters.
---@ takes STATE, QUEUE, QUEUE_TTL, BEATS, digits, seek, patience, fence, is_used_up, grant
---@ gives tell, award, waiter, line_up, fresh, deaf, wake, look_up_the_queue, leave_out, hasten, serve
+-- The queue of a resource.
+--@ takes QUEUE, QUEUE_TTL, BEATS, digits, seek, patience, fence, is_used_up, grant, tell, look, deaf, award, fresh
+--@ gives waiter, line_up, wake, look_up_the_queue, leave_out, hasten, serve
 
 -- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
 -- the next pass.
 local MOST_AT_ONCE = 500
 -- The longest interval in which a waiter that is notified polls.
 local LONGEST_POLL = 5000
--- Whether a waiter was told something. That has to be written as well, so nothing may fail before.
-local TOLD = false
-
--- The channel for messages to a waiter.
-local function channel(attempt, push)
-  local inbox = 'in:' .. string.match(attempt, '^[^.]+')
-  return push == '1' and string.match(STATE, '^[^{]*') .. inbox or STATE .. ':' .. inbox
-end
-
--- Sends a message to a waiter and returns how many received it; false if that is not known.
-local function tell(attempt, push, message)
-  local heard = false
-  if push ~= '0' then
-    heard = redis.pcall(push == '1' and 'PUBLISH' or 'SPUBLISH', channel(attempt, push), attempt .. ' ' .. message)
-  end
-  TOLD = TOLD or heard ~= 0
-  return type(heard) == 'number' and heard
-end
-
--- Runs a command that may fail on a cluster while the slot moves away, because its key is not there any more.
-local function look(...)
-  return (TOLD and redis.pcall or redis.call)(...)
-end
-
--- How many subscribers a waiter has at this server; false if that is not known. Without permission to ask, an empty message has to
--- do, which also counts subscribers to patterns.
-local function reach(attempt, push)
-  local found = push == '1' and redis.pcall('PUBSUB', 'NUMSUB', channel(attempt, push))
-  return found and found[2] or tell(attempt, push, '.')
-end
-
--- Whether a waiter must be left out because it does not listen at this server. It may listen at a replica, which may have been the
--- master; then the message tells it to ask.
-local function deaf(attempt, push)
-  local gone = reach(attempt, push) == 0
-  if gone then
-    tell(attempt, push, '?')
-  end
-  return gone
-end
-
--- Tells a waiter what it is granted; returns what tell does. A published message also reaches a waiter that listens at a replica,
--- without counting it, and that waiter must not read of a grant.
-local function award(state, attempt, push, want, ttl, number)
-  local inbox, its_number = string.match(attempt, '^([^.]+)%.(%d+)$')
-  if inbox ~= state.inbox then
-    if deaf(attempt, push) then
-      return 0
-    end
-    return tell(attempt, push, want .. ' ' .. state.at .. ' ' .. ttl .. ' ' .. number)
-  end
-  for _, value in ipairs({ its_number, state.at, ttl, number }) do
-    table.insert(state.reply, tonumber(value))
-  end
-  return 1
-end
-
--- Whether a waiter was heard of recently, and its heartbeat if it has one.
-local function fresh(state, attempt, ticket, poll)
-  local beat = state.flag == '2' and look('HGET', BEATS, attempt)
-  beat = type(beat) == 'string' and beat
-  local heard = beat or ticket
-  return tonumber(heard) == 1 or state.at - heard <= 3000 * poll + 1000000, beat
-end
 
 -- A member of the queue as a table; nil if no waiter has added it.
 local function waiter(member)

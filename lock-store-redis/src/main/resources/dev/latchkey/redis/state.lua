@@ -174,6 +174,11 @@ local function is_used_up(state, own, want)
   return want ~= 's' and state.fence and state.fence >= LAST_FENCE and not (own and state.mode == 'X')
 end
 
+-- Whether the hold of a token was ended by force, as far as that is remembered.
+local function is_forced(state, token)
+  return state.forced and state.forced.token == '!' .. token
+end
+
 local function grant(state, own, token, attempt, want, ms)
   local shared = own and state.mode == 'S' and want ~= 's' and attempt ~= '0' and own.attempt
   state.fence = fence(state, own, want)
@@ -181,6 +186,8 @@ local function grant(state, own, token, attempt, want, ms)
     own = { token = token, attempt = attempt, since = state.at }
     own.who = string.match(attempt, '^(%d+)%.') or state.who or ''
     state.live[#state.live + 1], state.by[token] = own, own
+    -- What ends this hold is another matter.
+    state.forced = not is_forced(state, token) and state.forced or nil
   end
   lease(state, own, ms, true)
   rely(own, attempt)
@@ -194,11 +201,6 @@ end
 -- For scripts about many resources: selects the one that the functions work on.
 local function turn_to(key)
   STATE, QUEUE, BEATS = key, key .. ':q', key .. ':h'
-end
-
--- Whether the hold of a token was ended by force, as far as that is remembered.
-local function is_forced(state, token)
-  return state.forced and state.forced.token == '!' .. token
 end
 
 -- Why a claimed hold is not there: 1 expired, 2 taken over, 3 released elsewhere, 4 ended by force.

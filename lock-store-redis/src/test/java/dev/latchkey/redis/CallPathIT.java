@@ -9,6 +9,7 @@ import dev.latchkey.Key;
 import dev.latchkey.servers.RedisServer;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -67,10 +68,10 @@ class CallPathIT {
     }
 
     @Test
-    void givenAFreeLock_whenWaitedFor_thenTwoCalls() throws Exception {
+    void givenAFreeLock_whenWaitedFor_thenThreeCalls() throws Exception {
         granted(store.waitAndSave(exclusive(key), LONG_TTL, new CompletableFuture<>()));
 
-        assertThat(paths).containsExactly(List.of("RedisStore.waitAndSave", SENDS));
+        assertThat(paths).containsExactly(List.of("RedisStore.waitAndSave", "QueuedAcquires.begin", SENDS));
     }
 
     @Test
@@ -82,8 +83,9 @@ class CallPathIT {
         BackgroundCall<Response> waiting =
                 BackgroundCall.start(() -> store.waitAndSave(exclusive(next), LONG_TTL, new CompletableFuture<>()));
 
-        assertThat(paths.poll(30, TimeUnit.SECONDS)).containsExactly("RedisStore.waitAndSave", SENDS);
-        assertThat(paths.poll(30, TimeUnit.SECONDS))
+        assertThat(paths.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .containsExactly("RedisStore.waitAndSave", "QueuedAcquires.begin", SENDS);
+        assertThat(paths.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
                 .containsExactly("RedisStore.waitAndSave", "QueuedAcquire.await", SENDS);
         assertThat(store.delete(key)).isTrue();
         granted(waiting.result());

@@ -47,7 +47,7 @@ class ConnectionLimitsIT extends OnOneServer {
     /** The failure named the command timeout, and two of them, half a command timeout apart, had the store connect again. */
     @Test
     void givenLessTimeThanTheCommandTimeout_whenNothingIsAnsweredIn_thenTheFailureSaysSoAndTheConnectionIsKept() {
-        Refreshes refreshes = new Refreshes(runner, REQUESTS, new Replicas(runner, 0, Duration.ZERO));
+        Refreshes refreshes = new Refreshes(runner, REQUESTS::refresh, new Replicas(runner, 0, Duration.ZERO));
         List<dev.latchkey.spi.Request> request = List.of(dev.latchkey.testkit.Requests.exclusive(Key.of("r")));
         assertThat(refreshes.all(request, LIMIT)).hasSize(1);
         server.freeze();

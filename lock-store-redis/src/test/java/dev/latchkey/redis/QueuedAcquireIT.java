@@ -34,15 +34,11 @@ class QueuedAcquireIT extends WithAStore {
         LazyNotificationChannel inbox =
                 new LazyNotificationChannel(connections, names, waiters, "server", TimeLimits.LIMIT);
         try {
-            QueuedAcquire wait = new QueuedAcquire(
-                    runner,
-                    new Requests(names, Duration.ofMinutes(1), "1"),
-                    inbox,
-                    new LocalQueues(),
-                    exclusive(Key.of(RESOURCE)),
-                    waiters.newAttempt(),
-                    MAX_WAIT);
-            assertThat(wait.join(new CompletableFuture<>())).as("to ask now").isTrue();
+            Requests requests = new Requests(names, Duration.ofMinutes(1), "1");
+            LockAttempt attempt = new LockAttempt(requests, exclusive(Key.of(RESOURCE)), waiters.newAttempt());
+            LocalQueues.Place alone = new LocalQueues(LocalQueues.AT_HOME).place(attempt);
+            QueuedAcquire wait = new QueuedAcquire(runner, attempt, inbox, alone, MAX_WAIT);
+            assertThat(wait.join()).as("to ask now").isTrue();
             CompletableFuture<List<Long>> answer = new CompletableFuture<>();
             SharedConnection link = runner.link();
             wait.sent(new ScriptRunner.Sent(

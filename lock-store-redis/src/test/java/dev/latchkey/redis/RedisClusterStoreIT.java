@@ -2,13 +2,16 @@ package dev.latchkey.redis;
 
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairSemaphoreContract;
 import dev.latchkey.testkit.FairStoreContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
+import dev.latchkey.testkit.ImmediateForceReleaseContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.WaiterListingStoreContract;
 import java.util.UUID;
@@ -28,10 +31,13 @@ class RedisClusterStoreIT extends OnACluster
                 SharedFencingContract,
                 ExpiringFencingContract,
                 FairStoreContract,
+                FairSemaphoreContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract {
+                ImmediateForceReleaseContract,
+                SharedForceReleaseContract,
+                MultiLockContract {
 
     private PersistingStore store;
 
@@ -53,10 +59,5 @@ class RedisClusterStoreIT extends OnACluster
     @Override
     public PersistingStore separateStore() {
         return new RedisStore.Provider().open(cluster.dsn() + "?prefix=" + UUID.randomUUID() + ":");
-    }
-
-    @Override
-    public boolean tellsAtOnce() {
-        return true;
     }
 }

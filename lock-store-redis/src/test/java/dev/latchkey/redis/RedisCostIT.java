@@ -1,10 +1,13 @@
 package dev.latchkey.redis;
 
 import static dev.latchkey.testkit.Fixture.LONG_TTL;
+import static dev.latchkey.testkit.Requests.exclusive;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.ResourcePage;
 import dev.latchkey.testkit.TimeLimits;
 import java.time.Duration;
@@ -19,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -77,10 +81,10 @@ class RedisCostIT extends WithAStore {
         int held = 10_000;
         assertThat(locks.createLock("one of many 0", LONG_TTL).tryAcquire()).isTrue();
         keys.awaitSubscribed();
-        for (int i = 1; i < held; i++) {
-            assertThat(locks.createLock("one of many " + i, LONG_TTL).tryAcquire())
-                    .isTrue();
-        }
+        assertThat(store.saveAll(IntStream.range(1, held)
+                        .mapToObj(i -> exclusive(Key.of("one of many " + i)))
+                        .toList()))
+                .isInstanceOf(BatchAttempt.Granted.class);
         server.call("CONFIG", "RESETSTAT");
 
         int listed = 0;

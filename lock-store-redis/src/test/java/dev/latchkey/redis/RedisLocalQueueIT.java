@@ -11,7 +11,6 @@ import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +25,6 @@ class RedisLocalQueueIT extends WithAStore {
 
     private static final String RESOURCE = "report";
     private static final String STATE = "lock:{report}";
-    private static final Duration LONG_WAIT = Duration.ofMinutes(10);
 
     private RedisStore elsewhere;
 
@@ -40,40 +38,20 @@ class RedisLocalQueueIT extends WithAStore {
         elsewhere.close();
     }
 
-    /** One wait, and what it was granted. */
-    private record Wait(Key key, CompletableFuture<Void> withdrawn, BackgroundCall<Response> call) {
-
-        static Wait in(RedisStore store, Request request) {
-            return in(store, request, LONG_WAIT);
-        }
-
-        /** Returns once it waits, be it at home or in the queue on the server. */
-        static Wait in(RedisStore store, Request request, Duration maxWait) {
-            CompletableFuture<Void> withdrawn = new CompletableFuture<>();
-            BackgroundCall<Response> call = BackgroundCall.start(() -> store.waitAndSave(request, maxWait, withdrawn));
-            call.awaitWaiting();
-            return new Wait(request.key(), withdrawn, call);
-        }
-
-        Response.Granted grant() throws Exception {
-            return granted(call.result());
-        }
-    }
-
     private static Request request() {
         return exclusive(Key.of(RESOURCE), LONG_TTL);
     }
 
     /** Returns the first waiter of a store, in the queue on the server and listening. */
-    private Wait first(RedisStore of) {
-        return queued(Wait.in(of, request()));
+    private BackgroundWait first(RedisStore of) {
+        return queued(BackgroundWait.in(of, request()));
     }
 
     /**
      * Returns once it is in the queue on the server. Before whoever waits elsewhere next, that takes longer than the round trip that
      * its time of arrival may be wrong by.
      */
-    private Wait queued(Wait wait) {
+    private BackgroundWait queued(BackgroundWait wait) {
         Awaitility.await()
                 .until(() -> keys.listening().stream()
                         .anyMatch(waiter -> waiter.contains(wait.key().token())));
@@ -89,13 +67,13 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenWaitersOfTwoStores_whenReleasedOneByOne_thenTheOrderOfArrival() throws Exception {
         Key holder = held();
-        List<Wait> inOrder = List.of(
+        List<BackgroundWait> inOrder = List.of(
                 first(store),
-                queued(Wait.in(store, request())),
+                queued(BackgroundWait.in(store, request())),
                 first(elsewhere),
-                queued(Wait.in(store, request())),
-                queued(Wait.in(elsewhere, request())),
-                Wait.in(store, request()));
+                queued(BackgroundWait.in(store, request())),
+                queued(BackgroundWait.in(elsewhere, request())),
+                BackgroundWait.in(store, request()));
         assertThat(store.delete(holder)).isTrue();
 
         List<RedisStore> owners = List.of(store, store, elsewhere, store, elsewhere, store);
@@ -116,9 +94,9 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenAReaderElsewhereCameLater_whenReleased_thenTheReaderIsLater() throws Exception {
         Key holder = held();
-        Wait first = first(store);
-        Wait second = queued(Wait.in(store, request()));
-        Wait reader = Wait.in(elsewhere, shared(Key.of(RESOURCE), LONG_TTL));
+        BackgroundWait first = first(store);
+        BackgroundWait second = queued(BackgroundWait.in(store, request()));
+        BackgroundWait reader = BackgroundWait.in(elsewhere, shared(Key.of(RESOURCE), LONG_TTL));
         Awaitility.await().until(() -> keys.waiting().stream().anyMatch(waiter -> waiter.contains(" s ")));
         assertThat(store.delete(holder)).isTrue();
         first.grant();
@@ -135,8 +113,8 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenSomebodyAtHome_whenNobodyReleases_thenItIsInTheQueueAtItsTime() {
         Key holder = held();
-        Wait first = first(store);
-        Wait second = Wait.in(store, request());
+        BackgroundWait first = first(store);
+        BackgroundWait second = BackgroundWait.in(store, request());
 
         Awaitility.await().until(() -> keys.waiting().size() == 2);
 
@@ -148,8 +126,8 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenSomebodyAtHome_whenTheFirstGivesUp_thenItTakesThatPlace() throws Exception {
         Key holder = held();
-        Wait first = first(store);
-        Wait second = Wait.in(store, request());
+        BackgroundWait first = first(store);
+        BackgroundWait second = BackgroundWait.in(store, request());
 
         first.withdrawn().complete(null);
 
@@ -164,9 +142,9 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenAtHome_whenWithdrawnOrInterrupted_thenItLeavesNothing() throws Exception {
         Key holder = held();
-        Wait first = first(store);
-        Wait withdrawn = Wait.in(store, request());
-        Wait interrupted = Wait.in(store, request());
+        BackgroundWait first = first(store);
+        BackgroundWait withdrawn = BackgroundWait.in(store, request());
+        BackgroundWait interrupted = BackgroundWait.in(store, request());
 
         withdrawn.withdrawn().complete(null);
         interrupted.call().interrupt();
@@ -184,7 +162,7 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenAtHome_whenItsMaxWaitIsOver_thenTheServerWasAsked() throws Exception {
         held();
-        Wait unused = first(store);
+        BackgroundWait unused = first(store);
         keys.resetCommands();
 
         Response response = store.waitAndSave(request(), Duration.ofMillis(1), new CompletableFuture<>());
@@ -198,8 +176,8 @@ class RedisLocalQueueIT extends WithAStore {
     void givenAtHome_whenTheStoreIsClosed_thenItFailsAndLeavesNothing() {
         RedisStore closing = open(server.dsn());
         Key holder = held();
-        Wait first = first(closing);
-        Wait atHome = Wait.in(closing, request());
+        BackgroundWait first = first(closing);
+        BackgroundWait atHome = BackgroundWait.in(closing, request());
 
         closing.close();
 
@@ -216,11 +194,11 @@ class RedisLocalQueueIT extends WithAStore {
                 RedisStore far = open("redis://" + proxy.address())) {
             Key holder = Key.of(RESOURCE);
             granted(far.save(exclusive(holder, LONG_TTL)));
-            Wait first = first(far);
+            BackgroundWait first = first(far);
             assertThat(far.delete(holder)).isTrue();
             first.grant();
-            Wait second = first(far);
-            Wait third = Wait.in(far, request());
+            BackgroundWait second = first(far);
+            BackgroundWait third = BackgroundWait.in(far, request());
             assertThat(far.delete(first.key())).isTrue();
             second.grant();
             CompletableFuture<Void> lost = proxy.loseReplyTo(STATE);
@@ -239,12 +217,12 @@ class RedisLocalQueueIT extends WithAStore {
     @Test
     void givenTheHoldIsGone_whenItIsReleased_thenTheOneItTookAlongIsGrantedTheLock() throws Exception {
         Key holder = held();
-        Wait first = first(store);
+        BackgroundWait first = first(store);
         assertThat(store.delete(holder)).isTrue();
         first.grant();
-        Wait second = first(store);
+        BackgroundWait second = first(store);
         assertThat(store.delete(first.key())).isTrue();
-        Wait third = Wait.in(store, request());
+        BackgroundWait third = BackgroundWait.in(store, request());
         long token = second.grant().fencingToken().orElseThrow();
         assertThat(elsewhere.forceRelease(RESOURCE, token)).isTrue();
 

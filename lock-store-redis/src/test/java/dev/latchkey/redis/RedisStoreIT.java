@@ -6,18 +6,25 @@ import dev.latchkey.testkit.AsyncStoreContract;
 import dev.latchkey.testkit.CutOffContract;
 import dev.latchkey.testkit.DurableServerContract;
 import dev.latchkey.testkit.ExpiringFencingContract;
+import dev.latchkey.testkit.FairSemaphoreContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingStoreContract;
-import dev.latchkey.testkit.ForceReleaseStoreContract;
 import dev.latchkey.testkit.HandoverContract;
+import dev.latchkey.testkit.ImmediateForceReleaseContract;
 import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
+import dev.latchkey.testkit.SharedForceReleaseContract;
 import dev.latchkey.testkit.SharedLeaseContract;
 import dev.latchkey.testkit.StoreRules;
 import dev.latchkey.testkit.TreeCrashContract;
@@ -42,12 +49,17 @@ class RedisStoreIT
                 FencingStoreContract,
                 ExpiringFencingContract,
                 FairStoreContract,
+                FairSemaphoreContract,
+                SemaphoreCrashContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract,
+                ImmediateForceReleaseContract,
+                SharedForceReleaseContract,
                 HandoverContract,
                 IndexedBatchContract,
+                MultiLockContract,
+                MultiLockContentionContract,
                 TreeCrashContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
@@ -55,6 +67,8 @@ class RedisStoreIT
                 CutOffContract,
                 DurableServerContract,
                 AsyncStoreContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     private PersistingStore store;
@@ -65,8 +79,13 @@ class RedisStoreIT
     }
 
     @Override
-    public boolean tellsAtOnce() {
-        return true;
+    public int cancellationRaces() {
+        return 10_000;
+    }
+
+    @Override
+    public int multiLockProcesses() {
+        return 8;
     }
 
     @BeforeEach

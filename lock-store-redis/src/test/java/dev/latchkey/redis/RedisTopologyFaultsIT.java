@@ -156,7 +156,10 @@ class RedisTopologyFaultsIT {
             assertThat(locks.createLock(RESOURCE).tryAcquire()).isTrue();
             assertThat(new RedisKeys(target).held()).hasSize(1);
             assertThat(new RedisKeys(target).withoutTtl()).isEmpty();
-            assertThat(new RedisKeys(source).all()).isEmpty();
+            // The owner name of the store may be there, which is in another slot.
+            assertThat(new RedisKeys(source).all())
+                    .filteredOn(key -> key.startsWith(STATE))
+                    .isEmpty();
         }
     }
 

@@ -5,6 +5,8 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.LeaderElectionContract;
+import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
@@ -37,6 +39,8 @@ class ZooKeeperStoreIT
                 ProcessBoundContract,
                 CrashContract,
                 SessionLossContract,
+                LeaderElectionContract,
+                LeaderElectionServerContract,
                 ProcessContentionContract {
 
     /** On a busy machine an answer may take seconds. After half of the session timeout it no longer proves the session. */

@@ -167,6 +167,15 @@ public final class EtcdServer extends TestServer {
     }
 
     /**
+     * Counts what clients have sent to begin watches, and to end them.
+     *
+     * @return requests since it was started
+     */
+    public long watchRequests() {
+        return metric("grpc_server_msg_received_total", "grpc_method=\"Watch\"");
+    }
+
+    /**
      * Counts those who watch keys.
      *
      * @return watches over all streams
@@ -186,10 +195,16 @@ public final class EtcdServer extends TestServer {
 
     /** The sum of a metric over all its labels. */
     private long metric(String name) {
+        return metric(name, "");
+    }
+
+    /** The sum of a metric over the labels with a text in them. */
+    private long metric(String name, String label) {
         try {
             return get(address(), "/metrics")
                     .lines()
                     .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+                    .filter(line -> line.contains(label))
                     .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                     .sum();
         } catch (IOException e) {

@@ -81,15 +81,19 @@ public final class BackgroundCall<T> {
      * @throws AssertionError if it does not end within {@link TimeLimits#LIMIT}
      */
     public T result() throws Exception {
+        return result(LIMIT);
+    }
+
+    T result(Duration limit) throws Exception {
         try {
-            return task.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            return task.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof Exception cause) {
                 throw cause;
             }
             throw new AssertionError("the background call failed", e.getCause());
         } catch (TimeoutException e) {
-            AssertionError endless = new AssertionError("the background call did not end within " + LIMIT, e);
+            AssertionError endless = new AssertionError("the background call did not end within " + limit, e);
             StackTraceElement[] stack = thread.getStackTrace();
             AssertionError where = new AssertionError("it was here");
             where.setStackTrace(stack);

@@ -167,7 +167,7 @@ public interface BatchStoreContract extends StoreContract {
         assertThat(fixture.store(BatchStore.class).deleteAll(List.of(first, second)))
                 .isEqualTo(2);
 
-        assertThat(waiting.result()).isSameAs(waiter);
+        assertThat(fixture.woken(waiting)).isSameAs(waiter);
         assertThat(waiter.isAcquired()).isTrue();
     }
 

@@ -77,7 +77,7 @@ public interface BlockingStoreContract extends StoreContract {
 
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        assertThat(waiting.result()).isInstanceOf(Response.Granted.class);
+        assertThat(fixture.woken(waiting)).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().find(waiter)).isPresent();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
@@ -97,7 +97,7 @@ public interface BlockingStoreContract extends StoreContract {
         assertThat(fixture.store().delete(holder)).isTrue();
 
         for (BackgroundCall<Boolean> call : calls) {
-            assertThat(call.result()).isTrue();
+            assertThat(fixture.woken(call)).isTrue();
         }
     }
 
@@ -110,7 +110,7 @@ public interface BlockingStoreContract extends StoreContract {
 
         withdrawn.complete(null);
 
-        assertThat(waiting.result()).isInstanceOf(Response.Conflicted.class);
+        assertThat(fixture.woken(waiting)).isInstanceOf(Response.Conflicted.class);
         assertThat(fixture.store().delete(holder)).isTrue();
         assertThat(fixture.store().find(waiter)).isEmpty();
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
@@ -123,7 +123,7 @@ public interface BlockingStoreContract extends StoreContract {
         BackgroundCall<Response> waiting = fixture.start(() -> fixture.store(BlockingStore.class)
                 .waitAndSave(exclusive(fixture.key()), LONG_WAIT, CompletableFuture.completedFuture(null)));
 
-        assertThat(waiting.result()).isInstanceOf(Response.Conflicted.class);
+        assertThat(fixture.woken(waiting)).isInstanceOf(Response.Conflicted.class);
     }
 
     @Test
@@ -162,11 +162,11 @@ public interface BlockingStoreContract extends StoreContract {
         BackgroundCall<Response> first = waiting(fixture, fixture.key(), withdrawn);
         BackgroundCall<Response> second = waiting(fixture, fixture.key(), never());
         withdrawn.complete(null);
-        assertThat(first.result()).isInstanceOf(Response.Conflicted.class);
+        assertThat(fixture.woken(first)).isInstanceOf(Response.Conflicted.class);
 
         assertThat(fixture.store().delete(holder)).isTrue();
 
-        assertThat(second.result()).isInstanceOf(Response.Granted.class);
+        assertThat(fixture.woken(second)).isInstanceOf(Response.Granted.class);
     }
 
     @Test

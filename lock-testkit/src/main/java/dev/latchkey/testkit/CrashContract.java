@@ -46,7 +46,7 @@ public interface CrashContract extends ProcessesContract {
 
             assertThat(holder.release()).isTrue();
 
-            assertThat(waiting.result().isAcquired()).isTrue();
+            assertThat(fixture.woken(waiting).isAcquired()).isTrue();
             assertThat(holder.tryAcquire()).isFalse();
         }
     }
@@ -63,7 +63,7 @@ public interface CrashContract extends ProcessesContract {
 
             assertThat(holder.release()).isTrue();
 
-            assertThat(waiting.isYes()).isTrue();
+            assertThat(waiting.isYes(wakeUpLimit())).isTrue();
             assertThat(waiter.isAcquired()).isTrue();
             assertThat(fixture.lock().tryAcquire()).isFalse();
         }
@@ -203,7 +203,7 @@ public interface CrashContract extends ProcessesContract {
 
             assertThat(holder.release()).isTrue();
 
-            assertThat(waiting.isYes()).isTrue();
+            assertThat(waiting.isYes(wakeUpLimit())).isTrue();
         }
     }
 

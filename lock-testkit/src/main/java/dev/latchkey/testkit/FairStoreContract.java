@@ -31,7 +31,7 @@ public interface FairStoreContract extends StoreContract {
         assertThat(holder.release()).isTrue();
 
         for (BackgroundCall<Boolean> call : waiting) {
-            assertThat(call.result()).isTrue();
+            assertThat(fixture.woken(call)).isTrue();
         }
         assertThat(order).containsExactly(0, 1, 2, 3, 4);
     }
@@ -46,10 +46,10 @@ public interface FairStoreContract extends StoreContract {
         assertThat(holder.release()).isTrue();
         BackgroundCall<Lock> again = fixture.startWaiting(holder::acquire);
 
-        assertThat(waiting.result()).isSameAs(waiter);
+        assertThat(fixture.woken(waiting)).isSameAs(waiter);
         assertThat(again.isDone()).isFalse();
         assertThat(waiter.release()).isTrue();
-        assertThat(again.result()).isSameAs(holder);
+        assertThat(fixture.woken(again)).isSameAs(holder);
     }
 
     @Test
@@ -64,9 +64,9 @@ public interface FairStoreContract extends StoreContract {
 
         assertThat(reader.release()).isTrue();
 
-        assertThat(writing.result()).isSameAs(writer);
+        assertThat(fixture.woken(writing)).isSameAs(writer);
         assertThat(late.isDone()).isFalse();
         assertThat(writer.release()).isTrue();
-        assertThat(late.result().isAcquired()).isTrue();
+        assertThat(fixture.woken(late).isAcquired()).isTrue();
     }
 }

@@ -2,6 +2,7 @@ package dev.latchkey.testkit;
 
 import dev.latchkey.Key;
 import dev.latchkey.LossReason;
+import dev.latchkey.spi.AsyncBlockingStore;
 import dev.latchkey.spi.AsyncStore;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Durability;
@@ -222,10 +223,10 @@ public final class FaultyStore implements ExpiringStore, SharedStore, BlockingSt
         return wrapped(InspectableStore.class).holders(resource);
     }
 
-    /** {@inheritDoc} But for {@link AsyncStore}: what goes wrong does so in a call that waits. */
+    /** {@inheritDoc} But for {@link AsyncStore} and {@link AsyncBlockingStore}: what goes wrong does so in a call that waits. */
     @Override
     public <T> Optional<T> capability(Class<T> type) {
-        if (type == AsyncStore.class) {
+        if (type == AsyncStore.class || type == AsyncBlockingStore.class) {
             return Optional.empty();
         }
         Optional<T> theirs = store.capability(type);

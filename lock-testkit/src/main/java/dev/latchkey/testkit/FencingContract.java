@@ -131,7 +131,7 @@ public interface FencingContract extends StoreContract {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(waiting.result().fencingToken().orElseThrow()).isGreaterThan(first);
+        assertThat(fixture.woken(waiting).fencingToken().orElseThrow()).isGreaterThan(first);
     }
 
     private static long token(Response response) {

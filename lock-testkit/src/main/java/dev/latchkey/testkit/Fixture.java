@@ -189,6 +189,19 @@ public final class Fixture {
         return started;
     }
 
+    /**
+     * Waits for the end of a call that something has woken just now, such as a release.
+     *
+     * @param call a wait that is to end
+     * @param <T> what it returns
+     * @return what it returned
+     * @throws Exception what it threw
+     * @throws AssertionError if it does not end within {@link StoreContract#wakeUpLimit()}
+     */
+    public <T> T woken(BackgroundCall<T> call) throws Exception {
+        return call.result(contract.wakeUpLimit());
+    }
+
     void end() throws Exception {
         for (BackgroundCall<?> call : calls) {
             call.end();

@@ -2,7 +2,6 @@ package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
-import static dev.latchkey.testkit.Requests.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -11,14 +10,10 @@ import dev.latchkey.Lock;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.ForceReleaseStore;
+import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
-import dev.latchkey.spi.SharedStore;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** An operator can end the hold of somebody else, and nothing but that one: for a {@link ForceReleaseStore}. */
@@ -32,15 +27,6 @@ public interface ForceReleaseStoreContract extends StoreContract {
      */
     default int forceReleaseRaces() {
         return 200;
-    }
-
-    /**
-     * Returns whether the holder hears at once that its hold was ended. If not, its next renewal tells.
-     *
-     * @return false unless overridden
-     */
-    default boolean tellsAtOnce() {
-        return false;
     }
 
     @Test
@@ -107,32 +93,13 @@ public interface ForceReleaseStoreContract extends StoreContract {
         assertThat(lock.refresh().isAcquired()).isTrue();
     }
 
-    /** The token of the last exclusive hold is nobody's any more, although the store may remember it. */
     @Test
-    default void givenAReaderAfterAWriter_whenTheWritersTokenIsForced_thenTheReaderStays(Fixture fixture) {
-        if (fixture.store().capability(SharedStore.class).isEmpty()) {
-            return;
-        }
+    default void givenAListener_whenForced_thenItHearsOfIt(Fixture fixture) {
         ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
-        Key writer = fixture.key();
-        long token = token(store.save(exclusive(writer)));
-        assertThat(store.delete(writer)).isTrue();
-        Key reader = fixture.key();
-        var unused = granted(store.save(shared(reader)));
-
-        assertThat(store.forceRelease(fixture.resource(), token)).isFalse();
-
-        assertThat(store.find(reader)).isPresent();
-    }
-
-    @Test
-    default void givenAListener_whenForced_thenItHearsOfIt(Fixture fixture) throws Exception {
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
-        Duration ttl = tellsAtOnce() ? Fixture.LONG_TTL : workingTtl();
         CompletableFuture<LossReason> heard = new CompletableFuture<>();
         Lock lock = fixture.locks()
                 .lock(fixture.resource())
-                .ttl(ttl)
+                .ttl(workingTtl())
                 .autoRefresh()
                 .onLost(heard::complete)
                 .create();
@@ -141,31 +108,26 @@ public interface ForceReleaseStoreContract extends StoreContract {
         assertThat(store.forceRelease(fixture.resource(), lock.fencingToken().orElseThrow()))
                 .isTrue();
 
-        LossReason reason = heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
-        if (tellsAtOnce()) {
-            assertThat(reason).isEqualTo(LossReason.FORCED);
-        }
+        assertThat(heard).succeedsWithin(TimeLimits.LIMIT);
         assertThat(lock.isAcquired()).isFalse();
     }
 
     /** Every Lock over the key is the same owner, also one that did not know of the hold before, or of its promotion. */
     @Test
-    default void givenAnotherLockOfTheKey_whenForced_thenItHearsOfItToo(Fixture fixture) throws Exception {
+    default void givenAnotherLockOfTheKey_whenForced_thenItHearsOfItToo(Fixture fixture) {
         ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
         Key key = fixture.key();
-        // The other may hear of it only by its next renewal, where the store tells at once.
-        Duration ttl = tellsAtOnce() ? Duration.ofSeconds(15) : workingTtl();
         CompletableFuture<LossReason> one = new CompletableFuture<>();
         CompletableFuture<LossReason> other = new CompletableFuture<>();
         Lock first = fixture.locks()
                 .lock(key)
-                .ttl(ttl)
+                .ttl(workingTtl())
                 .autoRefresh()
                 .onLost(one::complete)
                 .create();
         Lock second = fixture.locks()
                 .lock(key)
-                .ttl(ttl)
+                .ttl(workingTtl())
                 .autoRefresh()
                 .onLost(other::complete)
                 .create();
@@ -177,106 +139,33 @@ public interface ForceReleaseStoreContract extends StoreContract {
                 .isTrue();
 
         for (CompletableFuture<LossReason> heard : List.of(one, other)) {
-            LossReason reason = heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
-            if (tellsAtOnce()) {
-                assertThat(reason).isEqualTo(LossReason.FORCED);
-            }
+            assertThat(heard).succeedsWithin(TimeLimits.LIMIT);
         }
         assertThat(second.isAcquired()).isFalse();
-    }
-
-    /** Whatever its holder does at that moment, it is told that somebody has ended the hold. */
-    @Test
-    default void givenItsHolderAsksTheStore_whenForcedMeanwhile_thenItsReasonIsForced(Fixture fixture)
-            throws Exception {
-        if (!tellsAtOnce()) {
-            return;
-        }
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
-        int races = Math.min(2_000, forceReleaseRaces());
-        CyclicBarrier start = new CyclicBarrier(2);
-        long[] tokens = new long[1];
-        BackgroundCall<Integer> operator = fixture.start(() -> {
-            int forced = 0;
-            for (int i = 0; i < races; i++) {
-                start.await();
-                forced += store.forceRelease(fixture.resource(), tokens[0]) ? 1 : 0;
-                start.await();
-            }
-            return forced;
-        });
-
-        List<LossReason> reasons = new ArrayList<>();
-        int released = 0;
-        for (int i = 0; i < races; i++) {
-            CompletableFuture<LossReason> heard = new CompletableFuture<>();
-            Lock lock = fixture.locks()
-                    .lock(fixture.resource())
-                    .ttl(Fixture.LONG_TTL)
-                    .onLost(heard::complete)
-                    .create();
-            assertThat(lock.tryAcquire()).isTrue();
-            tokens[0] = lock.fencingToken().orElseThrow();
-            start.await();
-            boolean isReleased = askUntilLost(lock, i % 3);
-            start.await();
-            if (!isReleased) {
-                reasons.add(heard.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS));
-            }
-            released += isReleased ? 1 : 0;
-        }
-
-        assertThat(operator.result() + released).isEqualTo(races);
-        assertThat(reasons).isNotEmpty().containsOnly(LossReason.FORCED);
-    }
-
-    /** Returns whether it was released. */
-    private static boolean askUntilLost(Lock lock, int how) {
-        try {
-            boolean isHeld = how < 2;
-            while (isHeld) {
-                isHeld = how == 0 ? lock.refresh().isAcquired() : lock.isAcquired();
-            }
-            return how == 2 && lock.release();
-        } catch (LockLostException e) {
-            assertThat(e.reason()).isEqualTo(LossReason.FORCED);
-            return false;
-        }
     }
 
     /** However the calls interleave, the successor holds on. */
     @Test
     default void givenItsHolderReleasesAndAnotherAcquires_whenForcedMeanwhile_thenTheOtherHoldsStill(Fixture fixture)
             throws Exception {
-        ForceReleaseStore store = fixture.store(ForceReleaseStore.class);
-        int races = forceReleaseRaces();
-        CyclicBarrier start = new CyclicBarrier(2);
-        long[] tokens = new long[1];
-        BackgroundCall<Integer> operator = fixture.start(() -> {
-            int forced = 0;
-            for (int i = 0; i < races; i++) {
-                start.await();
-                forced += store.forceRelease(fixture.resource(), tokens[0]) ? 1 : 0;
-                start.await();
-            }
-            return forced;
-        });
+        PersistingStore store = fixture.store();
+        int rounds = forceReleaseRaces();
+        ForceRace race = new ForceRace(fixture, rounds);
 
         int released = 0;
-        for (int i = 0; i < races; i++) {
+        for (int i = 0; i < rounds; i++) {
             Key first = Key.of(fixture.resource());
             Response.Granted taken = granted(store.save(exclusive(first)));
-            tokens[0] = taken.fencingToken().orElseThrow();
-            start.await();
+            race.begin(taken.fencingToken().orElseThrow());
             released += store.delete(Requests.holding(first, taken)) ? 1 : 0;
             Key successor = Key.of(fixture.resource());
             Response.Granted next = granted(store.save(exclusive(successor)));
-            start.await();
+            race.end();
             assertThat(store.find(successor).orElseThrow().fencingToken()).isEqualTo(next.fencingToken());
             assertThat(store.delete(successor)).isTrue();
         }
 
-        assertThat(operator.result() + released).isEqualTo(races);
+        assertThat(race.forced() + released).isEqualTo(rounds);
     }
 
     private static long token(Response response) {

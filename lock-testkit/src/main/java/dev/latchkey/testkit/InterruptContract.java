@@ -109,7 +109,7 @@ public interface InterruptContract extends StoreContract {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(second.result().isAcquired()).isTrue();
+        assertThat(fixture.woken(second).isAcquired()).isTrue();
     }
 
     @Test

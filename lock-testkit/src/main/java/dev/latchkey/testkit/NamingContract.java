@@ -8,7 +8,9 @@ import dev.latchkey.Key;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.Response;
 import java.text.Normalizer;
+import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -119,6 +121,22 @@ public interface NamingContract extends StoreContract {
         assertThat(response).isInstanceOf(Response.Granted.class);
         assertThat(fixture.store().delete(second)).isTrue();
         assertThat(fixture.store().find(first)).isPresent();
+    }
+
+    /** What a store makes of a plain name may differ from what it makes of one with other characters. */
+    @Test
+    default void givenNothingButNamesAlmostAlike_whenAllAreHeld_thenEachUntilItIsDeleted(Fixture fixture) {
+        PersistingStore store = fixture.separateStore();
+        List<Key> keys = twins().flatMap(twin -> Stream.of(twin.get()))
+                .map(String.class::cast)
+                .distinct()
+                .map(Key::of)
+                .toList();
+
+        keys.forEach(key -> granted(store.save(exclusive(key))));
+
+        assertThat(keys).allMatch(key -> store.find(key).isPresent());
+        assertThat(keys).allMatch(store::delete);
     }
 
     /** A name of this test alone that ends with the hard part: backends cut, fold and trim at the end. */

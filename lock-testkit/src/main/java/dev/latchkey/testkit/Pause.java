@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /** A place where calls wait until the test lets them go on. Thread-safe. */
 public final class Pause {
 
-    private static final long LIMIT_SECONDS = 30;
+    private static final long LIMIT_SECONDS = TimeLimits.LIMIT.toSeconds();
 
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -17,7 +17,7 @@ public final class Pause {
     /**
      * Waits until the first call has come here.
      *
-     * @throws AssertionError if none comes within half a minute
+     * @throws AssertionError if none comes within {@link TimeLimits#LIMIT}
      * @throws InterruptedException if interrupted
      */
     public void awaitReached() throws InterruptedException {

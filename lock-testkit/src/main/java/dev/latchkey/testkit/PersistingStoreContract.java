@@ -18,6 +18,7 @@ public interface PersistingStoreContract
                 WaitingContract,
                 EndedWaitContract,
                 InterruptContract,
+                AsyncLockContract,
                 ContentionContract,
                 CrowdContract,
                 LeakContract {}

@@ -62,7 +62,7 @@ public interface ProcessBoundContract extends StoreContract {
         assertThat(holder.tryAcquire()).isTrue();
         BackgroundCall<Lock> waiting = fixture.startWaiting(fixture.lock()::acquire);
         assertThat(holder.release()).isTrue();
-        Key key = waiting.result().key();
+        Key key = fixture.woken(waiting).key();
 
         assertThatThrownBy(key::serialize).isInstanceOf(UnserializableKeyException.class);
     }

@@ -71,7 +71,7 @@ public interface PromotionContract extends StoreContract {
 
         assertThat(other.release()).isTrue();
 
-        assertThat(mode(promoting.result())).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(fixture.woken(promoting))).contains(LockMode.EXCLUSIVE);
         assertThat(fixture.lock().tryAcquireShared()).isFalse();
     }
 
@@ -165,7 +165,7 @@ public interface PromotionContract extends StoreContract {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(mode(writing.result())).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(fixture.woken(writing))).contains(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -176,7 +176,7 @@ public interface PromotionContract extends StoreContract {
 
         assertThat(holder.tryAcquireShared()).isTrue();
 
-        assertThat(mode(reading.result())).contains(LockMode.SHARED);
+        assertThat(mode(fixture.woken(reading))).contains(LockMode.SHARED);
         assertThat(holder.isAcquired()).isTrue();
     }
 

@@ -31,14 +31,18 @@ public final class Reply {
      * @throws AssertionError if no answer comes within {@link SecondProcess#LIMIT}, or the process has ended
      */
     public String text() {
+        return text(SecondProcess.LIMIT);
+    }
+
+    private String text(Duration limit) {
         try {
-            List<String> answer = words.get(SecondProcess.LIMIT.toSeconds(), TimeUnit.SECONDS);
+            List<String> answer = words.get(limit.toMillis(), TimeUnit.MILLISECONDS);
             if (answer.get(0).equals(Worker.FAILED)) {
                 throw new RemoteFailure(answer.get(1), answer.get(2));
             }
             return answer.get(1);
         } catch (TimeoutException e) {
-            throw new AssertionError(process.said("no answer to \"" + command + "\" within " + SecondProcess.LIMIT), e);
+            throw new AssertionError(process.said("no answer to \"" + command + "\" within " + limit), e);
         } catch (ExecutionException e) {
             throw new AssertionError(process.said("no answer to \"" + command + "\": the process has ended"), e);
         } catch (InterruptedException e) {
@@ -54,6 +58,10 @@ public final class Reply {
      */
     public boolean isYes() {
         return Boolean.parseBoolean(text());
+    }
+
+    boolean isYes(Duration limit) {
+        return Boolean.parseBoolean(text(limit));
     }
 
     /**

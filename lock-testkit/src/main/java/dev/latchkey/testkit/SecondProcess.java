@@ -146,6 +146,20 @@ public final class SecondProcess implements AutoCloseable {
     }
 
     /**
+     * Makes a semaphore in that process.
+     *
+     * @param name its name
+     * @param permits how many there are
+     * @param ttl the TTL of the permits
+     * @return a handle on it
+     */
+    public RemoteSemaphore semaphore(String name, int permits, Duration ttl) {
+        String number = Integer.toString(permits);
+        return new RemoteSemaphore(
+                this, send("semaphore", name, number, ttl.toString()).text());
+    }
+
+    /**
      * Makes a lock in that process for a key of this one: the key travels as its serialized text.
      *
      * @param key the owner
@@ -168,6 +182,21 @@ public final class SecondProcess implements AutoCloseable {
      */
     public Reply increment(Tally tally, String resource, Duration ttl, int times) {
         return send("increment", tally.directory().toString(), resource, ttl.toString(), Integer.toString(times));
+    }
+
+    /**
+     * Has the process acquire random sets of the same resources again and again, and add one to the number of each.
+     *
+     * @param directory has a directory with a {@link Tally} for each resource
+     */
+    Reply incrementSets(Path directory, String prefix, Duration ttl, int times, int seed) {
+        return send(
+                "incrementSets",
+                directory.toString(),
+                prefix,
+                ttl.toString(),
+                Integer.toString(times),
+                Integer.toString(seed));
     }
 
     /**

@@ -43,7 +43,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         assertThat(fixture.store().delete(writer)).isTrue();
 
         for (BackgroundCall<Response> reader : waiting) {
-            assertThat(granted(reader.result()).mode()).isEqualTo(LockMode.SHARED);
+            assertThat(granted(fixture.woken(reader)).mode()).isEqualTo(LockMode.SHARED);
         }
         assertThat(fixture.store().save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
@@ -58,7 +58,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         assertThat(fixture.store().delete(second)).isTrue();
 
-        assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(waiting)).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -70,7 +70,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         assertThat(fixture.store().delete(other)).isTrue();
 
-        assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(waiting)).mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(fixture.store().save(shared(fixture.key()))).isInstanceOf(Response.Conflicted.class);
     }
 
@@ -90,7 +90,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         assertThat(fixture.store().find(second).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(waiting.isDone()).isFalse();
         assertThat(fixture.store().delete(second)).isTrue();
-        assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(waiting)).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -109,7 +109,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         assertThat(second.isAcquired()).isTrue();
         assertThat(second.release()).isTrue();
-        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(fixture.woken(waiting).isAcquired()).isTrue();
     }
 
     @Test
@@ -123,7 +123,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         assertThat(fixture.store().delete(first)).isTrue();
 
-        assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(waiting)).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -152,7 +152,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         withdrawn.complete(null);
 
-        assertThat(waiting.result()).isInstanceOf(Response.Conflicted.class);
+        assertThat(fixture.woken(waiting)).isInstanceOf(Response.Conflicted.class);
         assertThat(store.delete(other)).isTrue();
         assertThat(store.find(promoter).orElseThrow().mode()).isEqualTo(LockMode.SHARED);
         assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Conflicted.class);
@@ -183,10 +183,10 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         assertThat(fixture.store().delete(other)).isTrue();
 
-        assertThat(granted(promoting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(promoting)).mode()).isEqualTo(LockMode.EXCLUSIVE);
         assertThat(writing.isDone()).isFalse();
         assertThat(fixture.store().delete(promoter)).isTrue();
-        assertThat(granted(writing.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(writing)).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -200,7 +200,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
         assertThat(fixture.store().find(key)).isPresent();
         assertThat(waiting.isDone()).isFalse();
         assertThat(fixture.store().delete(key)).isTrue();
-        assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.EXCLUSIVE);
+        assertThat(granted(fixture.woken(waiting)).mode()).isEqualTo(LockMode.EXCLUSIVE);
     }
 
     @Test
@@ -211,7 +211,7 @@ public interface SharedBlockingContract extends SharedStoreContract, BlockingSto
 
         granted(fixture.store().save(shared(writer)));
 
-        assertThat(granted(waiting.result()).mode()).isEqualTo(LockMode.SHARED);
+        assertThat(granted(fixture.woken(waiting)).mode()).isEqualTo(LockMode.SHARED);
         assertThat(fixture.store().find(key)).isPresent();
     }
 

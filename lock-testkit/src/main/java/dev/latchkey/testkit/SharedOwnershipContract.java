@@ -92,7 +92,7 @@ public interface SharedOwnershipContract extends PromotionContract {
         assertThat(writer.release()).isTrue();
 
         for (BackgroundCall<Lock> reader : reading) {
-            assertThat(reader.result().isAcquired()).isTrue();
+            assertThat(fixture.woken(reader).isAcquired()).isTrue();
         }
         assertThat(fixture.lock().tryAcquire()).isFalse();
     }
@@ -107,7 +107,7 @@ public interface SharedOwnershipContract extends PromotionContract {
 
         assertThat(second.release()).isTrue();
 
-        assertThat(mode(writing.result())).contains(LockMode.EXCLUSIVE);
+        assertThat(mode(fixture.woken(writing))).contains(LockMode.EXCLUSIVE);
     }
 
     @Test

@@ -1,5 +1,7 @@
 package dev.latchkey.testkit;
 
+import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.NotifyingStore;
 import dev.latchkey.spi.PersistingStore;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +69,18 @@ public interface StoreContract {
      */
     default Duration shortTtl() {
         return TimeLimits.ttl(Duration.ofMillis(300));
+    }
+
+    /**
+     * Returns how long it may take from a release to the grant of the next waiter. A store that queues waiters or tells them
+     * claims to push: it is late if the waiter would have had to look by itself.
+     *
+     * @return 1 s on an idle machine if the store claims to push, else as long as anything may take, unless overridden
+     */
+    default Duration wakeUpLimit() {
+        boolean pushes = store().capability(BlockingStore.class).isPresent()
+                || store().capability(NotifyingStore.class).isPresent();
+        return pushes ? TimeLimits.untilWoken() : TimeLimits.LIMIT;
     }
 
     /**

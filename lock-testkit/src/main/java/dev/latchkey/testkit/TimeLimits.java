@@ -6,12 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How long tests wait for what has to happen, where the time it takes is not what they test. Nobody waits so long on an idle
- * machine. On a busy one the limits are longer, by its load per processor when the JVM starts, or by the number in the
- * environment variable {@code LATCHKEY_TEST_TIME_FACTOR}.
+ * machine. On a busy one the limits are longer, by its load per processor, or by the number in the environment variable
+ * {@code LATCHKEY_TEST_TIME_FACTOR}.
  */
 public final class TimeLimits {
 
-    private static final double FACTOR = factor(System.getenv("LATCHKEY_TEST_TIME_FACTOR"));
+    private static final @Nullable String SET = System.getenv("LATCHKEY_TEST_TIME_FACTOR");
+
+    /** When the JVM started. */
+    private static final double FACTOR = factor();
 
     private static final double LONGEST_TTL_FACTOR = 4;
 
@@ -21,29 +24,43 @@ public final class TimeLimits {
     private TimeLimits() {}
 
     /**
-     * Returns a limit for this machine.
+     * Returns a limit for this machine, as busy as it is now or was when the JVM started.
      *
      * @param onIdleMachine the limit that would do on an idle machine
      * @return at least as much
      */
     public static Duration scaled(Duration onIdleMachine) {
-        return Duration.ofMillis((long) (onIdleMachine.toMillis() * FACTOR));
+        return times(onIdleMachine, Math.max(FACTOR, factor()));
+    }
+
+    /**
+     * Returns how long a waiter that the store wakes may take to notice, from the release to the grant: 1 s on an idle machine.
+     * However busy the machine is, it stays below the 5 s after which such a waiter would look by itself.
+     *
+     * @return between 1 and 4 s
+     */
+    static Duration untilWoken() {
+        return times(Duration.ofSeconds(1), Math.min(Math.max(FACTOR, factor()), LONGEST_TTL_FACTOR));
     }
 
     /**
      * Returns a TTL that a call fits into, and that a test waits for: on a busy machine a longer one, but at most four times as
-     * long.
+     * long, and the same throughout the JVM.
      *
      * @param onIdleMachine the TTL that would do on an idle machine
      * @return at least as much
      */
     public static Duration ttl(Duration onIdleMachine) {
-        return Duration.ofMillis((long) (onIdleMachine.toMillis() * Math.min(FACTOR, LONGEST_TTL_FACTOR)));
+        return times(onIdleMachine, Math.min(FACTOR, LONGEST_TTL_FACTOR));
     }
 
-    private static double factor(@Nullable String given) {
-        if (given != null) {
-            return Double.parseDouble(given);
+    private static Duration times(Duration onIdleMachine, double factor) {
+        return Duration.ofMillis((long) (onIdleMachine.toMillis() * factor));
+    }
+
+    private static double factor() {
+        if (SET != null) {
+            return Double.parseDouble(SET);
         }
         var system = ManagementFactory.getOperatingSystemMXBean();
         // Negative where it is not known.

@@ -49,8 +49,8 @@ public interface WaiterListingStoreContract extends StoreContract {
                 .doesNotContain(reader.key().token());
         assertThat(holder.isAcquired()).isTrue();
         assertThat(holder.release()).isTrue();
-        assertThat(first.result().release()).isTrue();
-        assertThat(second.result().release()).isTrue();
+        assertThat(fixture.woken(first).release()).isTrue();
+        assertThat(fixture.woken(second).release()).isTrue();
         assertThat(store.waiters(fixture.resource())).isEmpty();
     }
 

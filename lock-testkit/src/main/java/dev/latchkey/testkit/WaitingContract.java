@@ -89,7 +89,7 @@ public interface WaitingContract extends StoreContract {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(waiting.result()).isSameAs(waiter);
+        assertThat(fixture.woken(waiting)).isSameAs(waiter);
         assertThat(waiter.isAcquired()).isTrue();
         assertThat(fixture.lock().tryAcquire()).isFalse();
     }
@@ -104,7 +104,7 @@ public interface WaitingContract extends StoreContract {
 
         assertThat(holder.release()).isTrue();
 
-        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(fixture.woken(waiting).isAcquired()).isTrue();
     }
 
     @Test
@@ -120,7 +120,7 @@ public interface WaitingContract extends StoreContract {
         assertThat(holder.release()).isTrue();
 
         for (BackgroundCall<Boolean> waiter : waiting) {
-            assertThat(waiter.result()).isTrue();
+            assertThat(fixture.woken(waiter)).isTrue();
         }
         assertThat(fixture.lock().tryAcquire()).isTrue();
     }
@@ -135,7 +135,7 @@ public interface WaitingContract extends StoreContract {
 
         assertThat(lock.isAcquired()).isTrue();
         assertThat(lock.release()).isTrue();
-        assertThat(rival.result().isAcquired()).isTrue();
+        assertThat(fixture.woken(rival).isAcquired()).isTrue();
     }
 
     @Test
@@ -149,7 +149,7 @@ public interface WaitingContract extends StoreContract {
 
         assertThat(acquired).isFalse();
         assertThat(holder.release()).isTrue();
-        assertThat(waiting.result().isAcquired()).isTrue();
+        assertThat(fixture.woken(waiting).isAcquired()).isTrue();
     }
 
     @Test
@@ -164,6 +164,6 @@ public interface WaitingContract extends StoreContract {
         assertThat(acquired).isTrue();
         assertThat(waiting.isDone()).isFalse();
         assertThat(holder.release()).isTrue();
-        assertThat(waiting.result().release()).isTrue();
+        assertThat(fixture.woken(waiting).release()).isTrue();
     }
 }

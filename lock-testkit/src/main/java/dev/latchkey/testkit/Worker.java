@@ -3,6 +3,8 @@ package dev.latchkey.testkit;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.semaphore.Permit;
+import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
 import java.io.BufferedReader;
@@ -12,12 +14,19 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +45,8 @@ final class Worker {
     private final LockFactory locks;
     private final PrintStream out;
     private final Map<String, Lock> locksByName = new ConcurrentHashMap<>();
+    private final Map<String, Semaphore> semaphores = new ConcurrentHashMap<>();
+    private final Queue<Permit> permits = new ConcurrentLinkedQueue<>();
     private final Map<String, Thread> running = new ConcurrentHashMap<>();
     private final AtomicInteger names = new AtomicInteger();
 
@@ -98,8 +109,14 @@ final class Worker {
             case "ready" -> "";
             case "lock" -> keep(locks.createLock(first, Duration.parse(command.get(2))));
             case "adopt" -> keep(locks.createLock(Key.deserialize(first), Duration.parse(command.get(2))));
+            case "semaphore" ->
+                keep(locks.semaphore(first, Integer.parseInt(command.get(2)))
+                        .ttl(Duration.parse(command.get(3)))
+                        .create());
+            case "permits" -> permits(command, Objects.requireNonNull(semaphores.get(first)));
             case "waits" -> Boolean.toString(isParked(running.get(first)));
             case "increment" -> increment(command);
+            case "incrementSets" -> incrementSets(command);
             case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
         };
@@ -125,6 +142,20 @@ final class Worker {
         };
     }
 
+    /** They are kept until this process is killed. */
+    private String permits(List<String> command, Semaphore semaphore) throws InterruptedException {
+        Optional<Permit> acquired =
+                semaphore.tryAcquire(Integer.parseInt(command.get(2)), Duration.parse(command.get(3)));
+        acquired.ifPresent(permits::add);
+        return Boolean.toString(acquired.isPresent());
+    }
+
+    private String keep(Semaphore semaphore) {
+        String name = "semaphore-" + names.incrementAndGet();
+        semaphores.put(name, semaphore);
+        return name;
+    }
+
     private String keep(Lock lock) {
         String name = "lock-" + names.incrementAndGet();
         locksByName.put(name, lock);
@@ -141,6 +172,33 @@ final class Worker {
             }
         }
         return Integer.toString(times);
+    }
+
+    /** Returns how many resources were held in all. */
+    private String incrementSets(List<String> command) throws Exception {
+        Path directory = Path.of(command.get(1));
+        Duration ttl = Duration.parse(command.get(3));
+        int times = Integer.parseInt(command.get(4));
+        Random random = new Random(Integer.parseInt(command.get(5)));
+        List<Integer> numbers = new ArrayList<>(IntStream.range(0, MultiLockContentionContract.RESOURCES)
+                .boxed()
+                .toList());
+        long held = 0;
+        for (int i = 0; i < times; i++) {
+            Collections.shuffle(numbers, random);
+            List<Integer> some = numbers.subList(0, 1 + random.nextInt(4));
+            List<String> names =
+                    some.stream().map(number -> command.get(2) + number).toList();
+            try (Lock lock = locks.all(names).ttl(ttl).create().acquire()) {
+                Map<String, Long> tokens = lock.fencingTokens();
+                for (int number : some) {
+                    new Tally(directory.resolve(Integer.toString(number)))
+                            .increment(OptionalLong.of(Objects.requireNonNull(tokens.get(command.get(2) + number))));
+                }
+            }
+            held += some.size();
+        }
+        return Long.toString(held);
     }
 
     /** Until this process is killed. */

@@ -23,10 +23,14 @@ class InMemoryStoreTest
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
-                ForceReleaseStoreContract,
+                ImmediateForceReleaseContract,
+                SharedForceReleaseContract,
                 IndexedBatchContract,
+                MultiLockContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
+                LeaderElectionContract,
+                FairSemaphoreContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
@@ -52,8 +56,8 @@ class InMemoryStoreTest
     }
 
     @Override
-    public boolean tellsAtOnce() {
-        return true;
+    public int cancellationRaces() {
+        return 10_000;
     }
 
     /** A9: the second was granted anew, so that the first one's refresh found its hold lost. */

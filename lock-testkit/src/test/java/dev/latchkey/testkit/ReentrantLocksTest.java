@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.latchkey.Key;
 import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
@@ -254,6 +255,7 @@ class ReentrantLocksTest {
         lock.lock();
         lock.lock();
         lock.lock();
+        Key lost = lock.hold().orElseThrow().key();
         lose(lock);
 
         assertLost(lock::unlock);
@@ -264,6 +266,8 @@ class ReentrantLocksTest {
         assertLost(lock::unlock);
 
         assertThat(lock.holdCount()).isZero();
+        // The session that is lost had it until now.
+        assertThat(store.delete(lost)).isTrue();
         lock.lock();
         assertThat(lock.hold().orElseThrow().isExpired()).as("held anew").isFalse();
         lock.unlock();

@@ -405,7 +405,8 @@ class ToldOnceTest {
                         Capability.HOLDERS,
                         Capability.LISTING,
                         Capability.WAITERS,
-                        Capability.FORCE_RELEASE);
+                        Capability.FORCE_RELEASE,
+                        Capability.SEMAPHORES);
     }
 
     @Test

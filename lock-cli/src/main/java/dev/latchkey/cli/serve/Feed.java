@@ -15,8 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Feed implements AutoCloseable {
 
-    /** A listing that takes long is not begun again at once: the store is used for this part of the time at most. */
-    private static final int PAUSE_BY_DURATION = 10;
+    /** A listing that takes long is not begun again at once: it is not to use more than about 1 % of a core of the store. */
+    private static final int PAUSE_BY_DURATION = 50;
 
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
 

@@ -9,8 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** Shows what is held in a store to browsers. It does not close the factory that it reads from. */
@@ -26,7 +24,7 @@ public final class LockServer implements AutoCloseable {
     private final HttpServer http;
     private final List<String> hosts;
     private final Feed feed;
-    private final ThreadPoolExecutor threads;
+    private final RequestThreads threads;
     private final ScheduledExecutorService watch;
 
     private LockServer(LockFactory locks, ServerSettings settings, Duration longestWrite) throws IOException {
@@ -37,17 +35,18 @@ public final class LockServer implements AutoCloseable {
         http = HttpServer.create(settings.bind(), BACKLOG);
         feed = new Feed(locks, settings);
         EventStreams streams = new EventStreams(feed, settings, longestWrite);
-        threads = new ThreadPoolExecutor(
-                0,
-                EventStreams.MOST + OTHER_THREADS,
-                10,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
-                task -> daemon(task, "lock-serve"));
-        watch = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "lock-serve-watch"));
+        threads = new RequestThreads(EventStreams.MOST + OTHER_THREADS);
+        watch = Executors.newSingleThreadScheduledExecutor(LockServer::watchThread);
         http.setExecutor(threads);
         http.createContext(
-                "/", new Site(locks, settings, feed, streams, http.getAddress().getPort()));
+                "/",
+                new Site(
+                        locks,
+                        settings,
+                        feed,
+                        streams,
+                        threads,
+                        http.getAddress().getPort()));
         long period = Math.max(1, longestWrite.toMillis() / 4);
         Object unused = watch.scheduleWithFixedDelay(streams::closeStuck, period, period, TimeUnit.MILLISECONDS);
     }
@@ -77,8 +76,8 @@ public final class LockServer implements AutoCloseable {
         }
     }
 
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
+    private static Thread watchThread(Runnable task) {
+        Thread thread = new Thread(task, "lock-serve-watch");
         thread.setDaemon(true);
         return thread;
     }
@@ -107,6 +106,6 @@ public final class LockServer implements AutoCloseable {
         feed.close();
         http.stop(0);
         watch.shutdownNow();
-        threads.shutdownNow();
+        threads.close();
     }
 }

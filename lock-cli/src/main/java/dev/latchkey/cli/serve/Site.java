@@ -1,5 +1,6 @@
 package dev.latchkey.cli.serve;
 
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import dev.latchkey.LockException;
@@ -32,15 +33,18 @@ final class Site implements HttpHandler {
     private final ServerSettings settings;
     private final Feed feed;
     private final EventStreams streams;
+    private final RequestThreads threads;
     private final RequestGuard guard;
     private final Sessions sessions;
     private final Map<String, Page> pages;
 
-    Site(LockFactory locks, ServerSettings settings, Feed feed, EventStreams streams, int port) throws IOException {
+    Site(LockFactory locks, ServerSettings settings, Feed feed, EventStreams streams, RequestThreads threads, int port)
+            throws IOException {
         this.locks = locks;
         this.settings = settings;
         this.feed = feed;
         this.streams = streams;
+        this.threads = threads;
         guard = new RequestGuard(settings.hosts());
         sessions = new Sessions(settings.authToken(), port);
         pages = Map.of(
@@ -69,6 +73,9 @@ final class Site implements HttpHandler {
             return;
         }
         String method = exchange.getRequestMethod();
+        if (!hasBody(exchange)) {
+            threads.beNeeded();
+        }
         Page page = path == null ? null : pages.get(path);
         if (page != null && (method.equals("GET") || method.equals("HEAD"))) {
             Answers.send(exchange, 200, page.type(), page.text().getBytes(StandardCharsets.UTF_8));
@@ -82,6 +89,12 @@ final class Site implements HttpHandler {
             case "POST /api/break" -> end(exchange);
             default -> Answers.refuse(exchange, 404, "there is no such page");
         }
+    }
+
+    /** Whatever the method, the server reads the whole body before it ends the exchange. */
+    private static boolean hasBody(HttpExchange exchange) {
+        Headers headers = exchange.getRequestHeaders();
+        return headers.containsKey("Content-Length") || headers.containsKey("Transfer-Encoding");
     }
 
     private void session(HttpExchange exchange) throws IOException {
@@ -122,6 +135,7 @@ final class Site implements HttpHandler {
                 Answers.refuse(exchange, 504, "the store has not answered in time");
             } else {
                 byte[] body = snapshot.get().json(feed.clock()).getBytes(StandardCharsets.UTF_8);
+                threads.beExpendable();
                 Answers.send(exchange, 200, Answers.JSON, body);
             }
         } catch (InterruptedException e) {
@@ -173,8 +187,9 @@ final class Site implements HttpHandler {
     }
 
     /** Empty if it is not what our page sends. */
-    private static Optional<Map<String, String>> form(HttpExchange exchange) throws IOException {
+    private Optional<Map<String, String>> form(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readNBytes(LONGEST_BODY + 1);
+        threads.beNeeded();
         if (body.length > LONGEST_BODY || !exchange.getRequestHeaders().containsKey(MARK)) {
             return Optional.empty();
         }

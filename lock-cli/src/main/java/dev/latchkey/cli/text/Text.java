@@ -64,7 +64,13 @@ public final class Text {
         });
     }
 
-    private static String visible(String text) {
+    /**
+     * Makes control characters visible.
+     *
+     * @param text any text
+     * @return one line
+     */
+    public static String visible(String text) {
         StringBuilder line = new StringBuilder();
         text.codePoints().forEach(codePoint -> {
             if (isHidden(codePoint)) {

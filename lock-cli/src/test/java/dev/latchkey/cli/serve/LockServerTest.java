@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Over plain sockets, for a client of Java sets its own Host and Origin. */
 class LockServerTest {
@@ -258,6 +259,31 @@ class LockServerTest {
 
         assertThat(ask(served, "GET /api/events", host(served))).startsWith("HTTP/1.1 503 ");
         assertThat(ask(served, "GET /", host(served))).startsWith("HTTP/1.1 200 ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET / HTTP/1.1\r\nHost: ",
+                "POST /api/session HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nX-Latchkey: 1\r\nContent-Length: 50\r\n\r\nsecret=",
+                "POST /api/locks HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 50\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n"
+            })
+    void givenManyHalfRequests_thenOthersAreAnsweredAndPagesGoOn(String half) throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        BufferedReader page = reader(track(listen(served)));
+        readUntil(page, "event: all");
+        byte[] bytes = half.replace("PORT", Integer.toString(served.port())).getBytes(StandardCharsets.UTF_8);
+        for (int i = 0; i < 400; i++) {
+            Socket socket = track(new Socket(InetAddress.getLoopbackAddress(), served.port()));
+            socket.getOutputStream().write(bytes);
+        }
+
+        for (int i = 0; i < 50; i++) {
+            assertThat(ask(served, "GET /api/locks", host(served))).startsWith("HTTP/1.1 200 ");
+        }
+        served.store.free("job-000002");
+        readUntil(page, "\"gone\":[\"job-000002\"]");
     }
 
     /** Its thread would be stuck in a write for ever. */

@@ -7,11 +7,11 @@ import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-class EventQueueTest {
+class InboxTest {
 
     private static final long LATER = Duration.ofMillis(200).toNanos();
 
-    private final EventQueue events = new EventQueue();
+    private final Inbox events = new Inbox();
 
     @Test
     void givenSignalsWait_whenTheLockIsLost_thenThatIsNext() throws Exception {

@@ -1,6 +1,5 @@
-package dev.latchkey;
+package dev.latchkey.threads;
 
-import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -11,6 +10,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * refreshes leases. The notifier runs the users' listeners. The ender tells the store of holds that reached their max hold: it
  * may wait for calls of users, and for a store that hangs, which must not delay a renewal. An interrupt runs on a thread that
  * ends soon after it, for what it sets off in the interrupted thread's channel may take long. The listener runs the
- * {@link LockListener}s, so that none of them delays who is told of a loss.
+ * listeners of {@link dev.latchkey.LockListener}, so that none of them delays who is told of a loss.
  */
-final class FactoryThreads implements AutoCloseable {
+public final class FactoryThreads implements AutoCloseable {
 
     /** How long to wait for a thread where none was to be had. */
     private static final long LATER_MILLIS = 100;
@@ -38,11 +38,20 @@ final class FactoryThreads implements AutoCloseable {
     private final ThreadPoolExecutor interrupter;
     private final ScheduledThreadPoolExecutor listener;
 
-    FactoryThreads() {
+    /** Made when it is first needed, which is never in most programs. */
+    private final AtomicReference<@Nullable AsyncCalls> asyncCalls = new AtomicReference<>();
+
+    /** Creates threads, none of which starts before it is needed. */
+    public FactoryThreads() {
         this(Thread::new);
     }
 
-    FactoryThreads(BiFunction<? super Runnable, ? super String, ? extends Thread> threads) {
+    /**
+     * Creates threads that are made elsewhere.
+     *
+     * @param threads makes a thread of a task and a name
+     */
+    public FactoryThreads(BiFunction<? super Runnable, ? super String, ? extends Thread> threads) {
         alarm = scheduler(daemon(threads, "latchkey-alarm"));
         renewer = scheduler(daemon(threads, "latchkey-renewer"));
         notifier = new ThreadPoolExecutor(
@@ -60,23 +69,46 @@ final class FactoryThreads implements AutoCloseable {
         listener.allowCoreThreadTimeOut(true);
     }
 
-    Future<?> alarmAt(Deadline deadline, Runnable task) {
+    /**
+     * Runs something on the alarm thread.
+     *
+     * @param nanos how long from now
+     * @param task what to do, without I/O
+     * @return cancels it
+     */
+    public Future<?> alarmIn(long nanos, Runnable task) {
         // As in listenLater(): nothing is kept that the caller is told has failed.
         alarm.prestartCoreThread();
-        return alarm.schedule(task, deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+        return alarm.schedule(task, nanos, TimeUnit.NANOSECONDS);
     }
 
-    Future<?> renewAt(Deadline due, Runnable task) {
-        return renewer.schedule(task, due.remainingNanos(), TimeUnit.NANOSECONDS);
+    /**
+     * Runs something on the renewer.
+     *
+     * @param nanos how long from now
+     * @param task what to do
+     * @return cancels it
+     */
+    public Future<?> renewIn(long nanos, Runnable task) {
+        return renewer.schedule(task, nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Runs the renewal of what was collected, as soon as what is due before is done. */
-    void renew(Runnable task) {
+    /**
+     * Runs the renewal of what was collected, as soon as what is due before is done.
+     *
+     * @param task what to do
+     */
+    public void renew(Runnable task) {
         renewer.execute(task);
     }
 
-    /** Runs something with I/O that nothing else may wait for; later, if no thread is to be had now. */
-    Future<?> end(Runnable task) {
+    /**
+     * Runs something with I/O that nothing else may wait for; later, if no thread is to be had now.
+     *
+     * @param task what to do
+     * @return its end
+     */
+    public Future<?> end(Runnable task) {
         var ending = new FutureTask<@Nullable Object>(task, null);
         endNowOrLater(ending);
         return ending;
@@ -90,8 +122,12 @@ final class FactoryThreads implements AutoCloseable {
         }
     }
 
-    /** Runs foreign code that may take long, at once: if no thread is to be had, in this one, which is better than never. */
-    void interrupt(Runnable task) {
+    /**
+     * Runs foreign code that may take long, at once: if no thread is to be had, in this one, which is better than never.
+     *
+     * @param task what to do
+     */
+    public void interrupt(Runnable task) {
         try {
             interrupter.execute(task);
         } catch (OutOfMemoryError e) {
@@ -100,23 +136,45 @@ final class FactoryThreads implements AutoCloseable {
     }
 
     /** Starts the threads now that tell of a loss: when it comes, there may be none to be had. */
-    void getReadyToTell() {
+    public void getReadyToTell() {
         alarm.prestartCoreThread();
         notifier.prestartCoreThread();
     }
 
-    /** Runs what may take long, and is not urgent; later yet, if no thread is to be had: many need not wake it for each. */
-    void listenLater(Runnable task) {
+    /**
+     * Runs what may take long, and is not urgent; later yet, if no thread is to be had: many need not wake it for each.
+     *
+     * @param task what to do
+     */
+    public void listenLater(Runnable task) {
         try {
             // The thread first: the executor keeps what it is given, also when it then fails to start a thread for it.
             listener.prestartCoreThread();
             Future<?> unused = listener.schedule(task, EVENTS_MILLIS, TimeUnit.MILLISECONDS);
         } catch (OutOfMemoryError e) {
-            Future<?> unused = alarmAt(Deadline.in(Duration.ofMillis(LATER_MILLIS)), () -> listenLater(task));
+            Future<?> unused = alarmIn(TimeUnit.MILLISECONDS.toNanos(LATER_MILLIS), () -> listenLater(task));
         }
     }
 
-    Executor notifier() {
+    /**
+     * Returns what runs calls that wait, each on a thread of its own.
+     *
+     * @return the same each time
+     */
+    public AsyncCalls asyncCalls() {
+        AsyncCalls calls = asyncCalls.get();
+        if (calls == null) {
+            asyncCalls.compareAndSet(null, new AsyncCalls(CallThreads.create()));
+        }
+        return calls == null ? asyncCalls() : calls;
+    }
+
+    /**
+     * Returns the thread that runs the users' listeners.
+     *
+     * @return the notifier
+     */
+    public Executor notifier() {
         return notifier;
     }
 

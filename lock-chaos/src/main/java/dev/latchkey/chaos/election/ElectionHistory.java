@@ -1,0 +1,70 @@
+package dev.latchkey.chaos.election;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What came of a trial, and the judge of it.
+ *
+ * @param terms all terms in which somebody believed
+ * @param takeOvers how long it took until somebody led again
+ */
+record ElectionHistory(List<BelievedTerm> terms, List<TakeOver> takeOvers) {
+
+    /** Returns each pair of leaders at the same time, and each number that is not greater than all before it. */
+    List<String> offences() {
+        List<String> offences = new ArrayList<>();
+        List<BelievedTerm> byTime = terms.stream()
+                .sorted(Comparator.comparingLong(BelievedTerm::since))
+                .toList();
+        BelievedTerm longest = null;
+        BelievedTerm greatest = null;
+        for (BelievedTerm term : byTime) {
+            if (longest != null && longest.until() - term.since() >= 0) {
+                offences.add("two leaders for %.3f s: %s, and %s"
+                        .formatted((Math.min(longest.until(), term.until()) - term.since()) / 1e9, longest, term));
+            }
+            if (greatest != null && term.number() <= greatest.number()) {
+                offences.add("a number that does not grow: " + term + " after " + greatest);
+            }
+            longest = longest == null || term.until() - longest.until() > 0 ? term : longest;
+            greatest = greatest == null || term.number() > greatest.number() ? term : greatest;
+        }
+        return offences;
+    }
+
+    /** Returns for each fault how often, and how long it took until somebody led again: median and maximum. */
+    String figures() {
+        Map<ElectionFault, List<Long>> byFault = takeOvers.stream()
+                .collect(Collectors.groupingBy(
+                        TakeOver::fault,
+                        TreeMap::new,
+                        Collectors.mapping(takeOver -> takeOver.nanos() / 1_000_000, Collectors.toList())));
+        return byFault.entrySet().stream()
+                .map(entry -> "  %-20s %4d times, the next term after %5d ms (median), %5d ms (longest)"
+                        .formatted(
+                                entry.getKey(),
+                                entry.getValue().size(),
+                                median(entry.getValue()),
+                                entry.getValue().stream()
+                                        .mapToLong(time -> time)
+                                        .max()
+                                        .orElse(0)))
+                .collect(Collectors.joining("\n"));
+    }
+
+    private static long median(List<Long> times) {
+        return times.stream().sorted().toList().get(times.size() / 2);
+    }
+
+    /** Returns those that took longer, of one kind of fault. */
+    List<TakeOver> slowerThan(ElectionFault fault, long nanos) {
+        return takeOvers.stream()
+                .filter(takeOver -> takeOver.fault() == fault && takeOver.nanos() > nanos)
+                .toList();
+    }
+}

@@ -1,0 +1,110 @@
+package dev.latchkey.cli.serve;
+
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads that read requests and answer them. The HTTP server of the JDK reads a request on the thread that answers it:
+ * clients that send half of one, or do not read what they asked for, would take all threads. When there is none left, the one
+ * that has waited for its client for longest gives up; a client that does its part is waited for no time. Thread-safe.
+ */
+final class RequestThreads implements Executor, AutoCloseable {
+
+    /** More requests than that are refused. */
+    private static final int LONGEST_QUEUE = 1_000;
+
+    private final int most;
+    private final ThreadPoolExecutor threads;
+
+    private final Object guard = new Object();
+
+    /** Those that wait for their client at most, the one that began first at the beginning. */
+    private final Set<Thread> expendable = new LinkedHashSet<>();
+
+    /** Those that are about to end, interrupted by us. */
+    private final Set<Thread> interrupted = new HashSet<>();
+
+    private int unfinished;
+
+    RequestThreads(int most) {
+        this.most = most;
+        threads = new ThreadPoolExecutor(
+                most, most, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(LONGEST_QUEUE), RequestThreads::daemon);
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "lock-serve");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    @Override
+    public void execute(Runnable exchange) {
+        synchronized (guard) {
+            unfinished++;
+            makeRoom();
+        }
+        try {
+            threads.execute(() -> run(exchange));
+        } catch (RejectedExecutionException e) {
+            synchronized (guard) {
+                unfinished--;
+            }
+            throw e;
+        }
+    }
+
+    private void run(Runnable exchange) {
+        synchronized (guard) {
+            expendable.add(Thread.currentThread());
+        }
+        try {
+            exchange.run();
+        } finally {
+            synchronized (guard) {
+                expendable.remove(Thread.currentThread());
+                interrupted.remove(Thread.currentThread());
+                unfinished--;
+            }
+        }
+    }
+
+    /** The calling thread does nothing from now on but wait for its client, as it does at its begin. */
+    void beExpendable() {
+        synchronized (guard) {
+            expendable.add(Thread.currentThread());
+            makeRoom();
+        }
+    }
+
+    /** The calling thread has the whole request, and is not interrupted from now on. */
+    void beNeeded() {
+        synchronized (guard) {
+            expendable.remove(Thread.currentThread());
+        }
+    }
+
+    /** An interrupt closes the channel of its thread. */
+    private void makeRoom() {
+        Iterator<Thread> oldest = expendable.iterator();
+        while (unfinished - interrupted.size() > most && oldest.hasNext()) {
+            Thread thread = oldest.next();
+            oldest.remove();
+            interrupted.add(thread);
+            thread.interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

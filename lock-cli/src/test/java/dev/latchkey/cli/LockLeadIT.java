@@ -1,0 +1,182 @@
+package dev.latchkey.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code lock lead}: several stand, one runs its command. */
+class LockLeadIT extends CliFixture {
+
+    /** Notes that it leads, with the number of the term, until it is told to end, or gets a TERM. */
+    private static String leading(String who) {
+        return "trap 'echo " + who + " ends >>$T/said; exit 5' TERM; echo " + who + " leads $LOCK_TOKEN >>$T/said;"
+                + " until [ -e $T/end-" + who + " ]; do sleep 0.05; done; rm $T/end-" + who + "; echo " + who
+                + " returns >>$T/said";
+    }
+
+    private Cli.Running stand(String who, String... options) {
+        List<String> all = new ArrayList<>(List.of("lead"));
+        all.addAll(List.of(options));
+        all.addAll(List.of("dispatcher", "-c", leading(who)));
+        return cli.start(all.toArray(String[]::new));
+    }
+
+    private void awaitSaid(String part) {
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("said").contains(part));
+    }
+
+    @Test
+    void givenALeader_whenItGetsTerm_thenItsCommandEndsAndThenAnotherLeads() {
+        var ann = stand("ann");
+        awaitSaid("ann leads");
+        var bob = stand("bob", "--verbose");
+        bob.awaitErr("standing for");
+
+        ann.signal("TERM");
+
+        assertThat(ann.exitCode()).isEqualTo(5);
+        awaitSaid("bob leads");
+        assertThat(cli.read("said")).containsSubsequence("ann leads", "ann ends", "bob leads");
+        bob.signal("TERM");
+        assertThat(bob.exitCode()).isEqualTo(5);
+    }
+
+    @Test
+    void givenALeader_whenItsCommandEnds_thenAnotherLeadsAndItLeadsAgainLater() {
+        var ann = stand("ann", "--verbose");
+        awaitSaid("ann leads");
+        var bob = stand("bob", "--verbose");
+        bob.awaitErr("standing for");
+
+        cli.touch("end-ann");
+        awaitSaid("bob leads");
+        ann.awaitErr("ended with 0: standing again");
+        cli.touch("end-bob");
+
+        await().atMost(Cli.PATIENCE)
+                .until(() -> cli.read("said")
+                                .lines()
+                                .filter(line -> line.startsWith("ann leads"))
+                                .count()
+                        == 2);
+        List<Long> numbers = cli.read("said")
+                .lines()
+                .filter(line -> line.contains(" leads "))
+                .map(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+                .toList();
+        assertThat(numbers).isSorted().doesNotHaveDuplicates().hasSizeGreaterThanOrEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HUP, 129", "INT, 130", "TERM, 143"})
+    void givenItFollows_whenSignal_thenItEndsAtOnce(String signal, int exitCode) {
+        stand("ann");
+        awaitSaid("ann leads");
+        var bob = stand("bob", "--verbose");
+        bob.awaitErr("standing for");
+
+        bob.signal(signal);
+
+        assertThat(bob.exitCode()).isEqualTo(exitCode);
+        assertThat(cli.read("said")).doesNotContain("bob");
+    }
+
+    @Test
+    void givenALeader_whenItIsKilledAndItsLeaseEnds_thenAnotherLeads() {
+        String[] options = {"--store", cli.database(), "--ttl", "10s", "--kill-after", "1s"};
+        var ann = stand("ann", options);
+        awaitSaid("ann leads");
+        stand("bob", options);
+
+        ann.process().descendants().forEach(ProcessHandle::destroyForcibly);
+        ann.process().destroyForcibly();
+
+        awaitSaid("bob leads");
+    }
+
+    /** The command ends before the lease, although it asks for time: nobody else holds the lock meanwhile. */
+    @Test
+    void givenALeaderThatCannotRenew_whenItsLeaseIsAboutToEnd_thenItsCommandHasEndedBefore() throws Exception {
+        var ann = cli.start(
+                "lead",
+                "--store",
+                cli.database(),
+                "--ttl",
+                "12s",
+                "--kill-after",
+                "2s",
+                "dispatcher",
+                "-c",
+                "trap '' TERM; echo $$ >$T/starting; mv $T/starting $T/pid; while :; do sleep 0.1; done");
+        cli.awaitFile("pid");
+        ProcessHandle child =
+                ProcessHandle.of(Long.parseLong(cli.read("pid").strip())).orElseThrow();
+        try (Connection connection = DriverManager.getConnection(cli.database());
+                Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = 60000");
+            // Nobody else can write from now on.
+            statement.execute("BEGIN EXCLUSIVE");
+            long end = leaseEndMillis(statement);
+
+            await().atMost(Cli.PATIENCE).pollInterval(Duration.ofMillis(10)).until(() -> !child.isAlive());
+
+            assertThat(System.currentTimeMillis()).isLessThan(end);
+            statement.execute("COMMIT");
+        }
+        assertThat(ann.err()).contains("could not be renewed, and is lost in ", "--kill-after");
+    }
+
+    /** By the clock of this machine, which is that of SQLite. */
+    private static long leaseEndMillis(Statement statement) throws SQLException {
+        try (ResultSet row = statement.executeQuery("SELECT expires_at FROM latchkey_lock")) {
+            assertThat(row.next()).isTrue();
+            return row.getLong(1) / 1_000;
+        }
+    }
+
+    @Test
+    void givenTheLockIsTakenAway_whenItIsNoticed_thenTheCommandIsKilledAndItStandsAgain() throws SQLException {
+        var ann = stand("ann", "--store", cli.database(), "--ttl", "6s", "--kill-after", "1s");
+        awaitSaid("ann leads");
+
+        try (Connection connection = DriverManager.getConnection(cli.database());
+                Statement statement = connection.createStatement()) {
+            statement.execute("PRAGMA busy_timeout = 60000");
+            assertThat(statement.executeUpdate("DELETE FROM latchkey_lock")).isOne();
+        }
+
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("said").lines().count() == 2);
+        assertThat(ann.err()).contains("lost the lock \"dispatcher\"").contains("killing the command");
+        assertThat(cli.read("said")).doesNotContain("ann ends");
+    }
+
+    @Test
+    void givenAStoreThatIsAway_whenItComes_thenItLeads() {
+        cli.touch("locks");
+        var ann = stand("ann", "--store", "flock://" + cli.file("locks") + "/below");
+        ann.awaitErr("trying again");
+
+        assertThat(cli.file("locks").toFile().delete()).isTrue();
+
+        awaitSaid("ann leads");
+    }
+
+    @Test
+    void givenACommandThatDoesNotExist_whenElected_then127() {
+        var ann = cli.run("lead", "dispatcher", "--", cli.file("nowhere").toString());
+
+        assertThat(ann.exitCode()).isEqualTo(127);
+        assertThat(ann.err()).contains("command not found");
+    }
+}

@@ -1,0 +1,88 @@
+package dev.latchkey.multi;
+
+import dev.latchkey.spi.BatchAttempt;
+import dev.latchkey.spi.BlockingStore;
+import dev.latchkey.spi.Request;
+import dev.latchkey.spi.Response;
+import dev.latchkey.spi.RetryIntent;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for several resources, and never holds one while it waits for another: it stands in the store's line for the first one
+ * that is held by others, and, when that is granted, tries to get the rest at once. If it cannot, it gives the one back, and
+ * waits for the next one that is held.
+ */
+final class PartWait {
+
+    private final BlockingStore queue;
+    private final AllOrNone requests;
+
+    PartWait(BlockingStore queue, AllOrNone requests) {
+        this.queue = queue;
+        this.requests = requests;
+    }
+
+    /** How a wait has ended. */
+    record Result(Parts parts, BatchAttempt attempt) {}
+
+    /**
+     * Waits until everything is granted.
+     *
+     * @param first what the parts are blocked by
+     */
+    Result await(
+            Request request, Parts parts, BatchAttempt.Conflicted first, Duration maxWait, CompletionStage<?> withdrawn)
+            throws InterruptedException {
+        long start = System.nanoTime();
+        BatchAttempt.Conflicted conflict = first;
+        while (true) {
+            Duration rest = maxWait.minusNanos(System.nanoTime() - start);
+            if (rest.isNegative()
+                    || rest.isZero()
+                    || withdrawn.toCompletableFuture().isDone()) {
+                return new Result(parts, conflict);
+            }
+            int part = parts.firstOf(conflict.resources());
+            Response response = queue.waitAndSave(request.with(parts.keys().get(part)), rest, withdrawn);
+            if (!(response instanceof Response.Granted granted)) {
+                return new Result(parts, conflict);
+            }
+            Parts holding = parts.holding(part, granted);
+            BatchAttempt attempt = withTheRest(request, holding, part);
+            if (attempt instanceof BatchAttempt.Granted) {
+                return new Result(holding, attempt);
+            }
+            // Lost is the part that was waited for, whose lease may have been too short for the second request.
+            conflict = attempt instanceof BatchAttempt.Conflicted again ? again : conflict;
+        }
+    }
+
+    private BatchAttempt withTheRest(Request request, Parts holding, int part) {
+        BatchAttempt attempt = null;
+        Throwable failure = null;
+        try {
+            attempt = requests.save(holding.requests(request.with(RetryIntent.ONCE)));
+            return attempt;
+        } catch (RuntimeException | Error e) {
+            failure = e;
+            throw e;
+        } finally {
+            if (!(attempt instanceof BatchAttempt.Granted)) {
+                giveBack(holding, part, failure);
+            }
+        }
+    }
+
+    private void giveBack(Parts holding, int part, @Nullable Throwable cause) {
+        try {
+            boolean unused = queue.delete(holding.keys().get(part));
+        } catch (RuntimeException e) {
+            if (cause == null) {
+                throw e;
+            }
+            cause.addSuppressed(e);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.latchkey.threads;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Runs calls that wait on threads of their own. Thread-safe. */
+public final class AsyncCalls {
+
+    private final Executor threads;
+
+    /**
+     * Creates a way to run calls.
+     *
+     * @param threads runs each task on a thread that nothing else needs meanwhile
+     */
+    public AsyncCalls(Executor threads) {
+        this.threads = threads;
+    }
+
+    /**
+     * A call that waits.
+     *
+     * @param <T> its result
+     */
+    public interface Call<T> {
+
+        /**
+         * Makes the call.
+         *
+         * @param withdrawn completes when nobody wants the result any more; the call then ends as soon as it can
+         * @return completes with the result, when it may do so later, on a thread that may wait
+         * @throws Exception what the future is to fail with
+         */
+        CompletionStage<T> call(CompletableFuture<Void> withdrawn) throws Exception;
+    }
+
+    /**
+     * Starts a call.
+     *
+     * @param call what to do
+     * @param undo what to do with a result that comes although the future was completed otherwise, as by its cancellation
+     * @return completes with the result; whoever completes it before withdraws the call
+     * @param <T> the type of the result
+     */
+    public <T> CompletableFuture<T> start(Call<T> call, Consumer<? super T> undo) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+        var unusedWithdrawal = result.whenComplete((done, failure) -> withdrawn.complete(null));
+        threads.execute(() -> {
+            if (result.isDone()) {
+                return;
+            }
+            try {
+                var unused = call.call(withdrawn).whenComplete((done, failure) -> settle(result, done, failure, undo));
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    private static <T> void settle(
+            CompletableFuture<T> result, T done, @Nullable Throwable failure, Consumer<? super T> undo) {
+        if (failure != null) {
+            result.completeExceptionally(
+                    failure instanceof CompletionException && failure.getCause() != null
+                            ? failure.getCause()
+                            : failure);
+        } else if (!result.complete(done)) {
+            undo.accept(done);
+        }
+    }
+
+    /**
+     * Returns the threads that calls run on.
+     *
+     * @return runs each task on a thread that nothing else needs meanwhile
+     */
+    public Executor threads() {
+        return threads;
+    }
+}

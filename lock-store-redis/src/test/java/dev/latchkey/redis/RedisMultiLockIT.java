@@ -1,0 +1,145 @@
+package dev.latchkey.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.latchkey.Lock;
+import dev.latchkey.LockFactory;
+import dev.latchkey.LockStorageException;
+import dev.latchkey.LossReason;
+import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.BackgroundCall;
+import dev.latchkey.testkit.TimeLimits;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Several resources at once: what they cost, and what is left of them when the server or the way to it fails. */
+class RedisMultiLockIT extends BehindAProxy {
+
+    private static final List<String> RESOURCES = List.of("alpha", "beta", "gamma");
+
+    @Test
+    void givenNobodyElse_whenAcquiredRefreshedAndReleased_thenOneScriptToAcquireAndOneToRelease() {
+        Lock lock = rivals.all(RESOURCES).create();
+        assertThat(lock.tryAcquire() && lock.release()).isTrue();
+        RedisKeys keys = new RedisKeys(server);
+        keys.resetCommands();
+
+        assertThat(lock.tryAcquire()).isTrue();
+        assertThat(keys.commands()).containsEntry("evalsha", 1L);
+        assertThat(lock.release()).isTrue();
+
+        assertThat(keys.commands()).containsEntry("evalsha", 2L).doesNotContainKey("eval");
+        assertThat(keys.held()).doesNotContain("lock:{alpha}", "lock:{beta}", "lock:{gamma}");
+    }
+
+    @Test
+    void givenTheReplyIsLost_whenAcquired_thenAskedAgainAndAllAreHeldOnce() throws Exception {
+        Lock lock = locks.all(RESOURCES).ttl(LONG_TTL).create();
+        CompletableFuture<Void> lost = proxy.loseReplyTo("beta");
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lost).isDone();
+        assertThat(lock.fencingTokens()).containsOnlyKeys("alpha", "beta", "gamma");
+        assertThat(rivals.all(RESOURCES).create().tryAcquire()).isFalse();
+        assertThat(lock.release()).isTrue();
+        assertThat(rivals.all(RESOURCES).create().tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenTheNetworkIsSilent_whenAcquired_thenAFailureAndAllAreFreeInTheEnd() throws Exception {
+        Lock lock = locks.all(RESOURCES).ttl(SHORT_TTL).create();
+        assertThat(lock.tryAcquire() && lock.release()).isTrue();
+        proxy.silence();
+
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(LockStorageException.class);
+
+        assertThat(lock.fencingTokens()).isEmpty();
+        proxy.heal();
+        assertThat(rivals.all(RESOURCES).create().tryAcquire(TimeLimits.LIMIT)).isTrue();
+    }
+
+    /** The part that was waited for is held by then. */
+    @Test
+    void givenTheReplyIsLostAfterTheWait_whenOneWasGranted_thenAskedAgainAndAllAreHeldOnce() throws Exception {
+        Lock holder = rivals.createLock("beta", LONG_TTL);
+        assertThat(holder.tryAcquire()).isTrue();
+        Lock lock = locks.all(RESOURCES).ttl(LONG_TTL).create();
+        BackgroundCall<Lock> waiting = BackgroundCall.start(lock::acquire);
+        Awaitility.await()
+                .atMost(TimeLimits.LIMIT)
+                .until(() -> rivals.waiters("beta").size() == 1);
+        // Only the request for all of them names this one.
+        CompletableFuture<Void> lost = proxy.loseReplyTo("alpha");
+
+        assertThat(holder.release()).isTrue();
+
+        assertThat(waiting.result().fencingTokens()).containsOnlyKeys("alpha", "beta", "gamma");
+        assertThat(lost).isDone();
+        assertThat(lock.release()).isTrue();
+        assertThat(rivals.all(RESOURCES).create().tryAcquire()).isTrue();
+    }
+
+    @Test
+    void givenTheServerIsGone_whenTheLeaseIsOver_thenTheHolderIsToldOnceAndAllAreFree() throws Exception {
+        try (RedisServer durable = RedisServer.startDurable();
+                LockFactory holders = LockFactory.connect(durable.dsn())) {
+            BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
+            Lock lock = holders.all(RESOURCES)
+                    .ttl(SHORT_TTL)
+                    .autoRefresh()
+                    .onLost(losses::add)
+                    .create();
+            assertThat(lock.tryAcquire()).isTrue();
+            Map<String, Long> tokens = lock.fencingTokens();
+
+            durable.kill();
+
+            assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isEqualTo(LossReason.STORE_UNREACHABLE);
+            assertThat(lock.isExpired()).isTrue();
+            durable.restart();
+            try (LockFactory others = LockFactory.connect(durable.dsn())) {
+                Lock next = others.all(RESOURCES).create();
+                Awaitility.await()
+                        .atMost(TimeLimits.LIMIT)
+                        .ignoreException(LockStorageException.class)
+                        .until(next::tryAcquire);
+                next.fencingTokens()
+                        .forEach((resource, token) -> assertThat(token).isGreaterThan(tokens.get(resource)));
+            }
+            assertThat(losses).isEmpty();
+        }
+    }
+
+    @Test
+    void givenWaiting_whenTheServerIsGone_thenAFailureAndNothingIsHeld() throws Exception {
+        try (RedisServer durable = RedisServer.startDurable();
+                LockFactory others = LockFactory.connect(durable.dsn() + "?timeout=1s")) {
+            Lock holder = others.createLock("gamma", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> waiting =
+                    BackgroundCall.start(() -> others.all(RESOURCES).create().acquire());
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .until(() -> others.waiters("gamma").size() == 1);
+
+            durable.kill();
+
+            assertThatThrownBy(waiting::result).isInstanceOf(LockStorageException.class);
+            durable.restart();
+            Lock rest = others.all(List.of("alpha", "beta")).create();
+            Awaitility.await()
+                    .atMost(TimeLimits.LIMIT)
+                    .ignoreException(LockStorageException.class)
+                    .until(rest::tryAcquire);
+        }
+    }
+}
