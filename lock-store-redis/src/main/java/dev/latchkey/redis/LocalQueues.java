@@ -160,7 +160,7 @@ final class LocalQueues {
             guard.lock();
             try {
                 Queue queue = queues.get(requests.resource());
-                if (queue != null) {
+                if (queue != null && (queue.clock == null || time.isMoreExactThan(queue.clock))) {
                     queue.clock = time;
                 }
             } finally {
