@@ -117,7 +117,8 @@ public final class LeaderElection implements AutoCloseable {
 
     /**
      * Ends the term, and stands no more. Waits until the callback has returned, at most for the stop time, and until the lock is
-     * released. If it is called by the callback, it does not wait. The call is idempotent, and works with the thread's
+     * released: if the store does not answer, for as long as the store waits for that. If it is called by the callback, it does not
+     * wait. The call is idempotent, and works with the thread's
      * interrupt flag set, which it keeps.
      */
     @Override
