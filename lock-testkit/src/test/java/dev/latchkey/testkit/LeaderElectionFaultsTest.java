@@ -135,7 +135,7 @@ class LeaderElectionFaultsTest {
         }
     }
 
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <X extends Throwable> X unchecked(Throwable thrown) throws X {
         throw (X) thrown;
     }
