@@ -23,6 +23,7 @@ import dev.latchkey.testkit.MultiLockForceContract;
 import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -53,6 +54,7 @@ class RedisStoreIT
                 FairStoreContract,
                 FairSemaphoreContract,
                 SemaphoreCrashContract,
+                SemaphoreContentionContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,

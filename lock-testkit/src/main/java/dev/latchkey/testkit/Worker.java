@@ -30,6 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -122,6 +123,7 @@ final class Worker {
             case "increment" -> increment(command);
             case "incrementSets" -> incrementSets(command);
             case "lead" -> lead(first, Duration.parse(command.get(2)));
+            case "countPermits" -> countPermits(command);
             case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
         };
@@ -217,6 +219,26 @@ final class Worker {
             held += some.size();
         }
         return Long.toString(held);
+    }
+
+    /** Each process knows as many permits, or one less. */
+    private String countPermits(List<String> command) throws Exception {
+        PermitCount held = new PermitCount(Path.of(command.get(1)));
+        int most = Integer.parseInt(command.get(3));
+        Duration ttl = Duration.parse(command.get(4));
+        int times = Integer.parseInt(command.get(5));
+        Random random = new Random(Integer.parseInt(command.get(6)));
+        for (int i = 0; i < times; i++) {
+            int limit = most - random.nextInt(2);
+            Semaphore semaphore =
+                    locks.semaphore(command.get(2), limit).ttl(ttl).create();
+            try (Permit permit = semaphore.acquire(1 + random.nextInt(limit))) {
+                held.add(permit.count(), limit);
+                LockSupport.parkNanos(random.nextInt(2_000_000));
+                held.remove(permit.count());
+            }
+        }
+        return Integer.toString(times);
     }
 
     /** Until this process is killed. */
