@@ -2,7 +2,7 @@ package dev.latchkey.cli;
 
 import dev.latchkey.Capability;
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import dev.latchkey.cli.top.Reading;
 import dev.latchkey.cli.top.TopView;
 import java.time.Duration;
