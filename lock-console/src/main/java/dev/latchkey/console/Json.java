@@ -1,4 +1,4 @@
-package dev.latchkey.cli.text;
+package dev.latchkey.console;
 
 import java.util.LinkedHashMap;
 import java.util.List;

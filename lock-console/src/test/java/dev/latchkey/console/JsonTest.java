@@ -1,4 +1,4 @@
-package dev.latchkey.cli.text;
+package dev.latchkey.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

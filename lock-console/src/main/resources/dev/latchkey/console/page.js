@@ -6,7 +6,7 @@ const locks = new Map();      // by name: what is held
 const history = new Map();    // by name: {holds: [span], waits: [span]}, a span is {from, to, who|count}; to is null while it lasts
 const gaps = [];              // {from, to}: when nobody told us
 let rows = [], chosen = null, chosenAt = 0, allowBreak = false, offset = 0, state = 'connecting', events = null, complete = true;
-let spans = 0, colours = {};
+let spans = 0, colours = {}, asksEvery = 0;
 
 const now = () => performance.now() + offset;
 // What a terminal would obey, and what hides or turns text, is shown as what it is.
@@ -72,14 +72,12 @@ function forget() {
   while (gaps.length && gaps[0].to !== null && gaps[0].to < oldest) gaps.shift();
 }
 
-function connect() {
-  events = new EventSource('api/events');
-  const on = (name, does) => events.addEventListener(name, event => does(JSON.parse(event.data)));
-  on('hello', hello => {
+const told = {
+  hello: hello => {
     allowBreak = hello.allowBreak;
     $('store').textContent = visible(hello.store + (hello.prefix ? ' · ' + hello.prefix + '…' : ''));
-  });
-  on('all', all => {
+  },
+  all: all => {
     offset = all.now - performance.now();
     const there = new Set(all.locks.map(entry => entry.name));
     for (const name of [...locks.keys()]) if (!there.has(name)) take(name, all.now);
@@ -87,21 +85,41 @@ function connect() {
     complete = all.complete;
     all.trouble ? say('trouble', all.trouble) : say('live');
     arrange();
-  });
-  on('change', change => {
+  },
+  change: change => {
     offset = change.now - performance.now();
     for (const name of change.gone) take(name, change.now);
     for (const entry of change.set) put(entry, change.now);
     complete = change.complete;
     say('live');
     if (change.gone.length || change.set.length) arrange(); else figures();
-  });
-  on('trouble', trouble => say('trouble', trouble.message));
-  on('slow', () => { if (state !== 'trouble') say('slow'); });
+  },
+  trouble: trouble => say('trouble', trouble.message),
+  slow: () => { if (state !== 'trouble') say('slow'); },
+  same: () => figures(),
+};
+
+function connect() {
+  events = new EventSource('api/events');
+  for (const [name, does] of Object.entries(told)) events.addEventListener(name, event => does(JSON.parse(event.data)));
   events.onerror = () => {
     say('gone');
     if (events.readyState === EventSource.CLOSED) setTimeout(open, 2000);
   };
+}
+
+// Where the server sends no events: it tells what has changed since it was last asked.
+async function ask(version) {
+  try {
+    const response = await fetch('api/changes?since=' + encodeURIComponent(version), { cache: 'no-store' });
+    if (!response.ok) throw new Error(response.status);
+    const next = await response.json();
+    told[next.event](next);
+    setTimeout(ask, asksEvery, next.version);
+  } catch (e) {
+    say('gone');
+    setTimeout(open, 2000);
+  }
 }
 
 function say(next, message) {
@@ -140,7 +158,7 @@ function arrange() {
   rows.sort((a, b) => !!a.past - !!b.past || order(a, b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const at = rows.findIndex(row => row.name === chosen);
   if (at >= 0) chosenAt = at;
-  $('count').textContent = (prefix ? held.toLocaleString('en') + ' of ' + locks.size.toLocaleString('en') : '') + (complete ? '' : '; more are held than are shown: start lock serve with a prefix');
+  $('count').textContent = (prefix ? held.toLocaleString('en') + ' of ' + locks.size.toLocaleString('en') : '') + (complete ? '' : '; more are held than are shown: choose a prefix for this page');
   $('space').style.height = rows.length * ROW + 'px';
   $('scroll').setAttribute('aria-rowcount', rows.length);
   $('empty').hidden = rows.length > 0;
@@ -345,7 +363,8 @@ $('break').addEventListener('submit', async event => {
   $('break-input').value = '';
 });
 
-const post = (path, form) => fetch(path, { method: 'POST', headers: { 'X-Latchkey': 'page', 'Content-Type': 'application/x-www-form-urlencoded' }, body: new URLSearchParams(form) });
+const post = (path, form) => fetch(path, { method: 'POST', headers: { 'X-Latchkey': 'page', 'Content-Type': asksEvery ? 'application/json' : 'application/x-www-form-urlencoded' },
+  body: asksEvery ? JSON.stringify(form) : new URLSearchParams(form) });
 
 // --- keys ---
 
@@ -384,8 +403,11 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
 
 async function open() {
   try {
-    const session = await (await fetch('api/session')).json();
-    if (session.open) { if ($('login').open) $('login').close(); connect(); } else if (!$('login').open) $('login').showModal();
+    const session = await (await fetch('api/session', { cache: 'no-store' })).json();
+    if (!session.open) { if (!$('login').open) $('login').showModal(); return; }
+    if ($('login').open) $('login').close();
+    asksEvery = session.asksEvery || 0;
+    if (asksEvery) { told.hello(session); ask(''); } else connect();
   } catch (e) {
     say('gone');
     setTimeout(open, 2000);

@@ -1,10 +1,9 @@
-package dev.latchkey.cli.serve;
+package dev.latchkey.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.latchkey.cli.text.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -14,18 +13,21 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-/** A Chromium without a window, driven by the WebDriver protocol. */
-final class Browser implements AutoCloseable {
+/** A Chromium without a window, driven by the WebDriver protocol. For one thread. */
+public final class Browser implements AutoCloseable {
 
-    static final String ENTER = "\ue007";
-    static final String ESCAPE = "\ue00c";
-    static final String END = "\ue010";
-    static final String DOWN = "\ue015";
+    /** The key Enter. */
+    public static final String ENTER = "\ue007";
+    /** The key Escape. */
+    public static final String ESCAPE = "\ue00c";
+    /** The key End. */
+    public static final String END = "\ue010";
+    /** The key the arrow down. */
+    public static final String DOWN = "\ue015";
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
@@ -36,7 +38,13 @@ final class Browser implements AutoCloseable {
     private final Process driver;
     private final String session;
 
-    Browser() throws IOException, InterruptedException {
+    /**
+     * Starts one. The test is aborted if this machine has none.
+     *
+     * @throws IOException if it does not start
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public Browser() throws IOException, InterruptedException {
         assumeTrue(
                 Files.isExecutable(DRIVER) && Files.isExecutable(Path.of("/usr/bin/chromium")),
                 "no browser: install chromium and chromium-driver");
@@ -75,40 +83,78 @@ final class Browser implements AutoCloseable {
         return answer.body();
     }
 
-    void open(String url) throws IOException, InterruptedException {
-        String unused =
-                call("POST", session + "/url", new Json().put("url", url).toString());
+    /**
+     * Opens a page.
+     *
+     * @param url its address
+     * @throws IOException if the browser fails
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void open(String url) throws IOException, InterruptedException {
+        String unused = call("POST", session + "/url", "{\"url\":" + quoted(url) + "}");
     }
 
-    /** Returns the value of this expression, as text. */
-    String value(String expression) throws IOException, InterruptedException {
-        String script =
-                new Json().put("script", "return String(" + expression + ")").toString();
-        String answer = call("POST", session + "/execute/sync", script.replaceFirst("}$", ",\"args\":[]}"));
+    /**
+     * Evaluates an expression in the page.
+     *
+     * @param expression of JavaScript
+     * @return its value, as text
+     * @throws IOException if the browser fails
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public String value(String expression) throws IOException, InterruptedException {
+        String script = quoted("return String(" + expression + ")");
+        String answer = call("POST", session + "/execute/sync", "{\"script\":" + script + ",\"args\":[]}");
         Matcher value = VALUE.matcher(answer);
         assertThat(value.find()).as(answer).isTrue();
         return value.group(1);
     }
 
-    void awaitTrue(String expression) {
+    /**
+     * Waits until an expression is true in the page.
+     *
+     * @param expression of JavaScript
+     */
+    public void awaitTrue(String expression) {
         await(expression).atMost(LIMIT).until(() -> value(expression).equals("true"));
     }
 
-    /** Presses one key after the other, wherever the focus is. */
-    void type(String keys) throws IOException, InterruptedException {
-        List<Json> actions = new ArrayList<>();
-        keys.codePoints().mapToObj(Character::toString).forEach(key -> {
-            actions.add(new Json().put("type", "keyDown").put("value", key));
-            actions.add(new Json().put("type", "keyUp").put("value", key));
-        });
-        Json keyboard = new Json().put("type", "key").put("id", "keyboard").put("actions", actions);
+    /**
+     * Presses one key after the other, wherever the focus is.
+     *
+     * @param keys characters, among them those of this class for keys without one
+     * @throws IOException if the browser fails
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void type(String keys) throws IOException, InterruptedException {
+        String actions = keys.codePoints()
+                .mapToObj(Character::toString)
+                .map(Browser::quoted)
+                .map(key -> "{\"type\":\"keyDown\",\"value\":" + key + "},{\"type\":\"keyUp\",\"value\":" + key + "}")
+                .collect(Collectors.joining(","));
         String unused = call(
                 "POST",
                 session + "/actions",
-                new Json().put("actions", List.of(keyboard)).toString());
+                "{\"actions\":[{\"type\":\"key\",\"id\":\"keyboard\",\"actions\":[" + actions + "]}]}");
     }
 
-    void prefer(String scheme) throws IOException, InterruptedException {
+    /** As JSON. */
+    private static String quoted(String text) {
+        StringBuilder quoted = new StringBuilder("\"");
+        text.chars()
+                .forEach(c -> quoted.append(
+                        c < ' ' || c == '"' || c == '\\' ? String.format("\\u%04x", c) : Character.toString(c)));
+        return quoted.append('"').toString();
+    }
+
+    /**
+     * Prefers dark or light pages.
+     *
+     * @param scheme {@code dark} or {@code light}
+     * @throws IOException if the browser fails
+     * @throws InterruptedException if the thread is interrupted
+     */
+    public void prefer(String scheme) throws IOException, InterruptedException {
         String unused = call(
                 "POST",
                 session + "/goog/cdp/execute",

@@ -1,6 +1,5 @@
-package dev.latchkey.cli.serve;
+package dev.latchkey.console;
 
-import dev.latchkey.cli.text.Json;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.ListedResource;
 import dev.latchkey.spi.QueuedWaiter;
@@ -13,7 +12,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A held resource as a page gets it. Its times are points on the clock of this server, not distances from now: so an entry stays the same
+ * A held resource as a page gets it. Its times are points on the clock of its feed, not distances from now: so an entry stays the same
  * as long as nothing happens, and need not be sent again.
  */
 record Entry(String resource, List<Hold> holds, Optional<List<Wait>> waits) {
