@@ -30,7 +30,9 @@ class RedisReactorIT extends WithAStore {
                             Mono.fromFuture(() -> lock.acquireAsync(Duration.ofSeconds(10))),
                             held -> work,
                             held -> Mono.fromFuture(held::closeAsync))
-                    .doOnDiscard(Lock.class, Lock::closeAsync);
+                    .doOnDiscard(Lock.class, held -> {
+                        var unused = held.closeAsync();
+                    });
         });
     }
 
