@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A handle that acquires, renews and releases one named lock. Each Lock that is created for a resource is a separate
@@ -403,13 +404,25 @@ public final class Lock implements AutoCloseable {
      * Releases the current hold, as {@link #release()} does, without making the caller wait. A wait of another thread or of
      * {@link #acquireAsync} ends as well.
      *
-     * @return completes with the result of {@link #release()}; or exceptionally, with what it throws. To cancel it undoes
+     * @return completes with the result of {@link #release()}; or exceptionally, with what it throws. To cancel it prevents
      *     nothing
      */
     public CompletableFuture<Boolean> releaseAsync() {
-        return context.threads()
-                .asyncCalls()
-                .start(withdrawn -> CompletableFuture.completedFuture(release()), wasHeld -> {});
+        return context.threads().asyncCalls().startForGood(this::release);
+    }
+
+    /**
+     * Releases the current hold, as {@link #close()} does, without making the caller wait. A wait of another thread or of
+     * {@link #acquireAsync} ends as well. The Lock can be acquired again.
+     *
+     * @return completes with null, also if the store fails, which is logged; or exceptionally, with a {@link LockLostException}
+     *     if the hold was lost and no call has thrown this yet. To cancel it prevents nothing
+     */
+    public CompletableFuture<@Nullable Void> closeAsync() {
+        return context.threads().asyncCalls().startForGood(() -> {
+            close();
+            return null;
+        });
     }
 
     /**

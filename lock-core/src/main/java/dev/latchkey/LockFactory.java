@@ -261,7 +261,8 @@ public final class LockFactory implements AutoCloseable {
 
     /**
      * Returns a builder for Locks that hold permits of a semaphore, for code that works with a {@link Lock}. Each Lock acquires
-     * so many permits, exclusively or shared makes no difference, and has no fencing token.
+     * so many permits, exclusively or shared makes no difference, and has no fencing token. Its {@link Lock#key()} is for
+     * {@link #permits(Key)}: {@link #lock(Key)} would make a lock of it, which has nothing to do with the semaphore.
      *
      * @param name the name of the semaphore
      * @param permits how many permits there are
@@ -272,6 +273,20 @@ public final class LockFactory implements AutoCloseable {
      */
     public LockBuilder permits(String name, int permits, int count) {
         return new LockBuilder(permitLocks().context(), new Permits(name, count, permits).resource());
+    }
+
+    /**
+     * Returns a builder for Locks that hold permits, for the key of such a Lock that was received from elsewhere. What
+     * {@link #lock(Key)} says of the key of a lock is so here.
+     *
+     * @param key the owner, of a Lock over permits
+     * @return a builder of Locks that are the same owner as every other Lock with this key
+     * @throws IllegalArgumentException if it is the key of anything else
+     * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
+     */
+    public LockBuilder permits(Key key) {
+        Permits unused = Permits.of(key);
+        return new LockBuilder(permitLocks().context(), key);
     }
 
     private PermitLocks permitLocks() {
@@ -391,6 +406,16 @@ public final class LockFactory implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /**
+     * Returns whether {@link #close()} was called, or the exit of the JVM has closed this factory: nothing can be acquired any
+     * more.
+     *
+     * @return true from the beginning of the close on
+     */
+    public boolean isClosed() {
+        return context.isClosed();
     }
 
     /** Options of a factory. Not thread-safe. */

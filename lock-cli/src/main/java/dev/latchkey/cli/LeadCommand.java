@@ -58,9 +58,6 @@ import picocli.CommandLine.Spec;
         })
 final class LeadCommand implements Callable<Integer> {
 
-    /** For a KILL to be sent, and to be obeyed. */
-    private static final Duration KILL_TIME = Duration.ofSeconds(1);
-
     @Mixin
     private CommandArguments arguments = new CommandArguments();
 
@@ -86,7 +83,7 @@ final class LeadCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         ChildCommand command = arguments.command();
         ProcessList.check();
-        Duration stopTime = killAfter.duration().plus(KILL_TIME);
+        Duration stopTime = killAfter.duration().plus(ChildSupervisor.KILL_TIME);
         requireTimeToStop(stopTime);
         LockTarget want = new LockTarget(
                 store.dsn(),

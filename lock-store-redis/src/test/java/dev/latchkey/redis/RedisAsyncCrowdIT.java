@@ -19,8 +19,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Many wait in one JVM, and none of them has a thread. */
@@ -34,7 +32,6 @@ class RedisAsyncCrowdIT extends WithAStore {
 
     /** Virtual threads, of which the calls are from Java 21 on, must not pin those that carry them. */
     @Test
-    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "not seen to end in time on Java 17")
     @Timeout(value = 10, unit = TimeUnit.MINUTES)
     void givenTenThousandWait_whenEachReleasesAfterTheOther_thenEachHasHeldAloneAndFewThreadsWereThere(
             @TempDir Path directory) throws Exception {

@@ -26,7 +26,7 @@ final class Site implements HttpHandler {
     /** A form of another page cannot set it, and a script of another page may not. */
     private static final String MARK = "X-Latchkey";
 
-    private static final Duration LONGEST_READ = Duration.ofSeconds(30);
+    static final Duration LONGEST_READ = Duration.ofSeconds(30);
 
     private final LockFactory locks;
     private final ServerSettings settings;
@@ -114,6 +114,7 @@ final class Site implements HttpHandler {
         if (!isOpen(exchange)) {
             return;
         }
+        threads.beWaiting();
         try {
             Optional<Message> all = feed.all(LONGEST_READ);
             if (all.isEmpty()) {
@@ -122,7 +123,8 @@ final class Site implements HttpHandler {
                 send(exchange, all.get());
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            // The thread is needed, or the server is closed.
+            Answers.refuse(exchange, 503, "the store has not answered yet, and too many wait for it");
         }
     }
 

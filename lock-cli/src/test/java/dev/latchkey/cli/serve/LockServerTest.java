@@ -317,6 +317,24 @@ class LockServerTest {
         readUntil(page, "\"gone\":[\"job-000002\"]");
     }
 
+    /** Each of them would keep its thread for as long as the store hangs. */
+    @Test
+    void givenAReadingThatHangs_whenManyAskForIt_thenThePageIsAnswered() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        served.store.answerAfter(LIMIT);
+        Socket first = track(new Socket(InetAddress.getLoopbackAddress(), served.port()));
+        send(first, "GET /api/locks", host(served));
+        for (int i = 0; i < 300; i++) {
+            send(track(new Socket(InetAddress.getLoopbackAddress(), served.port())), "GET /api/locks", host(served));
+        }
+        long began = System.nanoTime();
+
+        assertThat(ask(served, "GET /", host(served))).startsWith("HTTP/1.1 200 ");
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Site.LONGEST_READ);
+        assertThat(reader(first).readLine()).startsWith("HTTP/1.1 503 ");
+    }
+
     /** Its thread would be stuck in a write for ever. */
     @Test
     void givenAClientThatNeverReads_thenItIsClosedAndOthersGoOn() throws Exception {
