@@ -141,7 +141,10 @@ final class HeldLock implements ActiveLocks.Holder {
     void giveBack(@Nullable HoldTracker granted) {
         mutex.takeUninterruptibly();
         try {
-            if (granted != null && granted == claimed && --claims == 0 && state.tracker().equals(Optional.of(granted))) {
+            if (granted != null
+                    && granted == claimed
+                    && --claims == 0
+                    && state.tracker().equals(Optional.of(granted))) {
                 boolean unused = mutex.requests().run(this::endNow);
             }
         } finally {

@@ -101,7 +101,8 @@ final class LockEngine {
      *
      * @param inTurn gets what was granted, if the acquire was granted something
      */
-    Outcome acquire(LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn, Consumer<@Nullable HoldTracker> inTurn)
+    Outcome acquire(
+            LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn, Consumer<@Nullable HoldTracker> inTurn)
             throws InterruptedException {
         context.checkOpen();
         if (Thread.interrupted()) {
