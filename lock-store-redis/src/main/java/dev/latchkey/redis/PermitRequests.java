@@ -54,11 +54,21 @@ final class PermitRequests {
 
     ScriptRequest cancel(Request request, String attempt) {
         Permits permits = Permits.of(request.key());
-        String stem = String.join(" ", request.key().token(), attempt, wanted(permits), ttl(request), "");
         Stream<String> members =
-                Stream.of(NotificationChannel.Push.values()).map(push -> stem + Requests.pollAndPush(request, push));
+                Stream.of(NotificationChannel.Push.values()).map(push -> member(request, attempt, push));
         List<String> args = Stream.concat(Stream.of(attempt), members).toList();
         return of(Script.PERMIT_CANCEL, permits.semaphore(), request.key(), args);
+    }
+
+    /** Returns what stands for a waiter in the queue. */
+    static String member(Request request, String attempt, NotificationChannel.Push push) {
+        return String.join(
+                " ",
+                request.key().token(),
+                attempt,
+                wanted(Permits.of(request.key())),
+                ttl(request),
+                Requests.pollAndPush(request, push));
     }
 
     ScriptRequest refresh(Request request) {

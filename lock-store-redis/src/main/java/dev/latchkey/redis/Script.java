@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 final class Script {
 
     static final Script ACQUIRE = new Script("clock", "acquire_free", "state", "messages", "queue", "acquire");
-    static final Script RELEASE = new Script("clock", "release_alone", "state", "messages", "queue", "release").once();
+    static final Script RELEASE =
+            new Script("clock", "release_alone", "release_along", "state", "messages", "queue", "release").once();
     static final Script REFRESH = new Script("clock", "state", "messages", "queue", "refresh");
     static final Script RAISE_FENCE = new Script("clock", "state", "raise_fence");
     static final Script CANCEL = new Script("clock", "state", "messages", "queue", "cancel");

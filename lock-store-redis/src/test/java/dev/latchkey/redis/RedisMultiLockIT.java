@@ -12,6 +12,7 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -145,8 +146,8 @@ class RedisMultiLockIT extends BehindAProxy {
         assertThat(lock.tryAcquire()).isTrue();
         new RedisKeys(server).awaitSubscribed();
 
-        assertThat(rivals.forceRelease("beta", lock.fencingTokens().get("beta")))
-                .isTrue();
+        long beta = Objects.requireNonNull(lock.fencingTokens().get("beta"));
+        assertThat(rivals.forceRelease("beta", beta)).isTrue();
 
         assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
         assertThat(lock.isExpired()).isTrue();

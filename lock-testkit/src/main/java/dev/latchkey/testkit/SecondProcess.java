@@ -200,6 +200,17 @@ public final class SecondProcess implements AutoCloseable {
     }
 
     /**
+     * Has the process stand for election until it is killed.
+     *
+     * @param election its name
+     * @param ttl the lease of the leader
+     * @return the number of its first term, once it leads
+     */
+    Reply lead(String election, Duration ttl) {
+        return send("lead", election, ttl.toString());
+    }
+
+    /**
      * Has the process acquire random numbers of permits again and again, and count those that are held.
      *
      * @param count the file of a {@link PermitCount}

@@ -3,6 +3,8 @@ package dev.latchkey.testkit;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.leader.LeaderElection;
+import dev.latchkey.leader.Term;
 import dev.latchkey.semaphore.Permit;
 import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.PersistingStore;
@@ -23,8 +25,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -118,6 +122,7 @@ final class Worker {
             case "waits" -> Boolean.toString(isParked(running.get(first)));
             case "increment" -> increment(command);
             case "incrementSets" -> incrementSets(command);
+            case "lead" -> lead(first, Duration.parse(command.get(2)));
             case "countPermits" -> countPermits(command);
             case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
@@ -142,6 +147,19 @@ final class Worker {
             case "transferKey" -> lock.transferKey().serialize();
             default -> throw new IllegalArgumentException("unknown command " + command.get(0));
         };
+    }
+
+    /** It stands until this process is killed. */
+    private String lead(String election, Duration ttl) throws Exception {
+        CompletableFuture<Term> elected = new CompletableFuture<>();
+        LeaderElection.builder(locks, election)
+                .ttl(ttl)
+                .onElected(term -> {
+                    elected.complete(term);
+                    new CountDownLatch(1).await();
+                })
+                .start();
+        return Long.toString(elected.get().number());
     }
 
     /** They are kept until this process is killed. */

@@ -2,6 +2,7 @@ package dev.latchkey.cli.serve;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.latchkey.LockFactory;
+import dev.latchkey.console.Feed;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,8 +34,8 @@ public final class LockServer implements AutoCloseable {
         setUnlessSet("sun.net.httpserver.nodelay", "true");
         hosts = settings.hosts();
         http = HttpServer.create(settings.bind(), BACKLOG);
-        feed = new Feed(locks, settings);
-        EventStreams streams = new EventStreams(feed, settings, longestWrite);
+        feed = new Feed(locks, settings.prefix(), settings.interval());
+        WriteWatch writes = new WriteWatch(longestWrite);
         threads = new RequestThreads(EventStreams.MOST + OTHER_THREADS);
         watch = Executors.newSingleThreadScheduledExecutor(LockServer::watchThread);
         http.setExecutor(threads);
@@ -44,11 +45,11 @@ public final class LockServer implements AutoCloseable {
                         locks,
                         settings,
                         feed,
-                        streams,
+                        writes,
                         threads,
                         http.getAddress().getPort()));
         long period = Math.max(1, longestWrite.toMillis() / 4);
-        Object unused = watch.scheduleWithFixedDelay(streams::closeStuck, period, period, TimeUnit.MILLISECONDS);
+        Object unused = watch.scheduleWithFixedDelay(writes::closeStuck, period, period, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -65,7 +66,6 @@ public final class LockServer implements AutoCloseable {
 
     static LockServer start(LockFactory locks, ServerSettings settings, Duration longestWrite) throws IOException {
         LockServer server = new LockServer(locks, settings, longestWrite);
-        server.feed.start();
         server.http.start();
         return server;
     }

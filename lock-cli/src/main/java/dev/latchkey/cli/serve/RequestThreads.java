@@ -28,6 +28,9 @@ final class RequestThreads implements Executor, AutoCloseable {
     /** Those that wait for their client at most, the one that began first at the beginning. */
     private final Set<Thread> expendable = new LinkedHashSet<>();
 
+    /** Those that wait for the store, and give up where no client is waited for. */
+    private final Set<Thread> waiting = new LinkedHashSet<>();
+
     /** Those that are about to end, interrupted by us. */
     private final Set<Thread> interrupted = new HashSet<>();
 
@@ -71,6 +74,7 @@ final class RequestThreads implements Executor, AutoCloseable {
         } finally {
             synchronized (guard) {
                 expendable.remove(Thread.currentThread());
+                waiting.remove(Thread.currentThread());
                 interrupted.remove(Thread.currentThread());
                 unfinished--;
             }
@@ -80,7 +84,16 @@ final class RequestThreads implements Executor, AutoCloseable {
     /** The calling thread does nothing from now on but wait for its client, as it does at its begin. */
     void beExpendable() {
         synchronized (guard) {
+            waiting.remove(Thread.currentThread());
             expendable.add(Thread.currentThread());
+            makeRoom();
+        }
+    }
+
+    /** The calling thread waits for the store, which may take as long as it likes. */
+    void beWaiting() {
+        synchronized (guard) {
+            waiting.add(Thread.currentThread());
             makeRoom();
         }
     }
@@ -94,7 +107,12 @@ final class RequestThreads implements Executor, AutoCloseable {
 
     /** An interrupt closes the channel of its thread. */
     private void makeRoom() {
-        Iterator<Thread> oldest = expendable.iterator();
+        makeRoom(expendable);
+        makeRoom(waiting);
+    }
+
+    private void makeRoom(Set<Thread> some) {
+        Iterator<Thread> oldest = some.iterator();
         while (unfinished - interrupted.size() > most && oldest.hasNext()) {
             Thread thread = oldest.next();
             oldest.remove();

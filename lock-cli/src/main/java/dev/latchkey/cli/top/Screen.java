@@ -9,7 +9,6 @@ import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.AttributedString;
-import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 
 /** The terminal while it shows the view. Closing gives it back as it was. Not thread-safe. */
@@ -20,7 +19,9 @@ public final class Screen implements AutoCloseable {
 
     private final Terminal terminal;
     private final Attributes before;
-    private final Display display;
+
+    /** What each line shows now; what is beyond is unknown. */
+    private List<AttributedString> drawn = List.of();
 
     private Screen(Terminal terminal) {
         this.terminal = terminal;
@@ -34,10 +35,9 @@ public final class Screen implements AutoCloseable {
         terminal.setAttributes(attributes);
         terminal.puts(Capability.enter_ca_mode);
         terminal.puts(Capability.cursor_invisible);
-        // A character that is wider than we think must not move all that comes after it to the next line.
+        // A character that is wider than we think must not move the end of its line to the next one.
         terminal.puts(Capability.exit_am_mode);
-        display = new Display(terminal, true);
-        display.clear();
+        terminal.puts(Capability.clear_screen);
     }
 
     /**
@@ -79,7 +79,8 @@ public final class Screen implements AutoCloseable {
 
     /** Forgets what is drawn, as after a message of another program. */
     public void clear() {
-        display.clear();
+        drawn = List.of();
+        terminal.puts(Capability.clear_screen);
     }
 
     /**
@@ -91,7 +92,16 @@ public final class Screen implements AutoCloseable {
      */
     public boolean draw(TopView view, Size size) {
         List<AttributedString> lines = view.lines(size.getRows(), size.getColumns(), System.nanoTime());
-        display.update(lines, 0);
+        for (int i = 0; i < lines.size(); i++) {
+            if (i >= drawn.size() || !lines.get(i).equals(drawn.get(i))) {
+                // Each at its own place: a character that is wider than we think moves what follows it in its line
+                // alone.
+                terminal.puts(Capability.cursor_address, i, 0);
+                terminal.writer().write(lines.get(i).toAnsi(terminal));
+                terminal.puts(Capability.clr_eol);
+            }
+        }
+        drawn = lines;
         return !terminal.writer().checkError();
     }
 
@@ -103,8 +113,7 @@ public final class Screen implements AutoCloseable {
     public Size measure() {
         Size told = terminal.getSize();
         Size size = told.getRows() > 0 && told.getColumns() > 0 ? told : new Size(USUAL_WIDTH, USUAL_HEIGHT);
-        display.resize(size.getRows(), size.getColumns());
-        display.clear();
+        clear();
         return size;
     }
 
