@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,7 @@ final class AsyncAcquire {
     private final LockMode mode;
     private final Deadline end;
     private final CompletableFuture<Void> withdrawn;
+    private final Consumer<@Nullable HoldTracker> inTurn;
     private final AcquireCall call;
     private final CompletableFuture<Outcome> result = new CompletableFuture<>();
     private int lateGrants;
@@ -42,7 +44,8 @@ final class AsyncAcquire {
             AsyncBlockingStore store,
             LockMode mode,
             Duration maxWait,
-            CompletableFuture<Void> withdrawn) {
+            CompletableFuture<Void> withdrawn,
+            Consumer<@Nullable HoldTracker> inTurn) {
         this.context = context;
         this.engine = engine;
         this.store = store;
@@ -50,27 +53,31 @@ final class AsyncAcquire {
         this.mode = context.supported(mode);
         this.end = Deadline.in(maxWait);
         this.withdrawn = withdrawn;
+        this.inTurn = inTurn;
         this.call = context.events().acquire(engine.state().resource(), mode);
     }
 
     /**
      * Starts an acquire, on a thread that may wait for other calls of the Lock: and for rivals, if the store needs a thread for
      * that, or the Lock holds something already.
+     *
+     * @param inTurn gets what was granted, if the acquire was granted something
      */
     static CompletionStage<Outcome> start(
             FactoryContext context,
             LockEngine engine,
             LockMode mode,
             Duration maxWait,
-            CompletableFuture<Void> withdrawn)
+            CompletableFuture<Void> withdrawn,
+            Consumer<@Nullable HoldTracker> inTurn)
             throws InterruptedException {
         AsyncBlockingStore store =
                 context.store().capability(AsyncBlockingStore.class).orElse(null);
         if (store == null || maxWait.isZero() || engine.state().mayHold()) {
-            return CompletableFuture.completedFuture(engine.acquire(mode, maxWait, withdrawn));
+            return CompletableFuture.completedFuture(engine.acquire(mode, maxWait, withdrawn, inTurn));
         }
         context.checkOpen();
-        AsyncAcquire acquire = new AsyncAcquire(context, engine, store, mode, maxWait, withdrawn);
+        AsyncAcquire acquire = new AsyncAcquire(context, engine, store, mode, maxWait, withdrawn, inTurn);
         acquire.begin();
         return acquire.result;
     }
@@ -78,6 +85,12 @@ final class AsyncAcquire {
     private void begin() throws InterruptedException {
         if (!engine.mutex.takeToWait(withdrawn, end)) {
             result.complete(engine.reported(call, Outcome.BUSY));
+            return;
+        }
+        if (engine.state().mayHold()) {
+            // Another call was granted it since: what is held is not to be asked for in a way that can be withdrawn.
+            engine.endTurn();
+            result.complete(engine.acquire(mode, end.remaining(), withdrawn, inTurn));
             return;
         }
         engine.held().active().waits();
@@ -151,6 +164,7 @@ final class AsyncAcquire {
 
     private void finish(Outcome settled) {
         Outcome outcome = engine.reported(call, engine.endedIfClosed(false, settled));
+        inTurn.accept(engine.held().claimed());
         endTurn();
         result.complete(outcome);
     }

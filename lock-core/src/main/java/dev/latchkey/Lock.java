@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -204,14 +205,14 @@ public final class Lock implements AutoCloseable {
             throw new UnsupportedOperationException("lock \"" + LockException.shown(resource)
                     + "\": interruptOnLoss() has no thread to interrupt after an asynchronous acquire: use onLost()");
         }
-        boolean mayHold = engine.state().mayHold();
-        Optional<HoldTracker> before = engine.state().tracker();
+        AtomicReference<@Nullable HoldTracker> granted = new AtomicReference<>();
         return context.threads()
                 .asyncCalls()
                 .start(
-                        withdrawn -> AsyncAcquire.start(context, engine, LockMode.EXCLUSIVE, checked, withdrawn)
+                        withdrawn -> AsyncAcquire.start(
+                                        context, engine, LockMode.EXCLUSIVE, checked, withdrawn, granted::set)
                                 .thenApply(outcome -> acquired(outcome, checked)),
-                        lock -> lock.giveBackUnless(mayHold && lock.isHeldOn(before)));
+                        lock -> lock.engine.held().giveBack(granted.get()));
     }
 
     /**
@@ -559,7 +560,7 @@ public final class Lock implements AutoCloseable {
     private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
         Duration checked = LockSettings.checkMaxWait(maxWait);
         try {
-            return isGranted(engine.acquire(mode, checked, new CompletableFuture<>()));
+            return isGranted(engine.acquire(mode, checked, new CompletableFuture<>(), granted -> {}));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -586,24 +587,8 @@ public final class Lock implements AutoCloseable {
         }
     }
 
-    /** Nobody wants what was acquired. */
-    private void giveBackUnless(boolean isHeldOn) {
-        try {
-            if (!isHeldOn) {
-                close();
-            }
-        } catch (LockLostException e) {
-            // Then it is not held either.
-        }
-    }
-
-    /** Whether what is held was held before. Nothing is known of what was received and not asked for. */
-    private boolean isHeldOn(Optional<HoldTracker> before) {
-        return before.isEmpty() || before.equals(engine.state().tracker());
-    }
-
     private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {
-        return acquired(engine.acquire(mode, maxWait, new CompletableFuture<>()), maxWait);
+        return acquired(engine.acquire(mode, maxWait, new CompletableFuture<>(), granted -> {}), maxWait);
     }
 
     private Lock acquired(Outcome outcome, Duration maxWait) {

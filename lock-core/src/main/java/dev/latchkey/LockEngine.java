@@ -13,6 +13,7 @@ import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -95,29 +96,42 @@ final class LockEngine {
         }
     }
 
-    /** Waits as long as nobody withdraws the wait. */
-    Outcome acquire(LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn) throws InterruptedException {
+    /**
+     * Waits as long as nobody withdraws the wait.
+     *
+     * @param inTurn gets what was granted, if the acquire was granted something
+     */
+    Outcome acquire(
+            LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn, Consumer<@Nullable HoldTracker> inTurn)
+            throws InterruptedException {
         context.checkOpen();
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
         AcquireCall call = context.events().acquire(state.resource(), mode);
         try {
-            return acquireWithin(mode, maxWait, call, withdrawn);
+            return acquireWithin(mode, maxWait, call, withdrawn, inTurn);
         } catch (InterruptedException | RuntimeException | Error e) {
             call.failed(e);
             throw e;
         }
     }
 
-    private Outcome acquireWithin(LockMode mode, Duration maxWait, AcquireCall call, CompletableFuture<Void> withdrawn)
+    private Outcome acquireWithin(
+            LockMode mode,
+            Duration maxWait,
+            AcquireCall call,
+            CompletableFuture<Void> withdrawn,
+            Consumer<@Nullable HoldTracker> inTurn)
             throws InterruptedException {
         Deadline end = Deadline.in(maxWait);
         if (!mutex.takeToWait(withdrawn, end)) {
             return reported(call, Outcome.BUSY);
         }
         try {
-            return reported(call, acquireInTurn(mode, end, withdrawn));
+            Outcome outcome = acquireInTurn(mode, end, withdrawn);
+            inTurn.accept(held.claimed());
+            return reported(call, outcome);
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {

@@ -320,11 +320,12 @@ public final class LockFactory implements AutoCloseable {
      *
      * @param resource the name of what the lock protects
      * @return all holders that are visible; empty if the resource is free
+     * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#HOLDERS}
      * @throws LockStorageException if the store failed or did not answer
      */
     public List<Holder> holders(String resource) {
-        Objects.requireNonNull(resource, "resource");
+        Key.checkResource(resource);
         return asked(InspectableStore.class, "return who holds a lock").holders(resource);
     }
 
@@ -333,11 +334,12 @@ public final class LockFactory implements AutoCloseable {
      *
      * @param resource the name of what the lock protects
      * @return who waits, the next one to be granted first; empty if nobody does
+     * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#WAITERS}
      * @throws LockStorageException if the store failed or did not answer
      */
     public List<QueuedWaiter> waiters(String resource) {
-        Objects.requireNonNull(resource, "resource");
+        Key.checkResource(resource);
         return asked(WaiterListingStore.class, "return who waits for a lock").waiters(resource);
     }
 
@@ -349,12 +351,12 @@ public final class LockFactory implements AutoCloseable {
      * @param after {@link ResourcePage#next()} of the page before; empty for the first page
      * @param limit the largest number of resources to return: from 1 to {@link ListingStore#MAX_PAGE}
      * @return the page
-     * @throws IllegalArgumentException if the limit is out of range
+     * @throws IllegalArgumentException if the limit is out of range, or the prefix is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#LISTING}
      * @throws LockStorageException if the store failed or did not answer
      */
     public ResourcePage list(String prefix, Optional<String> after, int limit) {
-        Objects.requireNonNull(prefix, "prefix");
+        Key.checkPrefix(prefix);
         Objects.requireNonNull(after, "after");
         if (limit < 1 || limit > ListingStore.MAX_PAGE) {
             throw new IllegalArgumentException(
@@ -372,11 +374,12 @@ public final class LockFactory implements AutoCloseable {
      * @param resource the name of what the lock protects
      * @param fencingToken the fencing token of the hold to end, as {@link #holders} shows it; a newer hold is left alone
      * @return true if this call ended the hold; false if it did not exist any more
+     * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#FORCE_RELEASE}
      * @throws LockStorageException if the store failed or did not answer; the hold may then have ended or not
      */
     public boolean forceRelease(String resource, long fencingToken) {
-        Objects.requireNonNull(resource, "resource");
+        Key.checkResource(resource);
         return asked(ForceReleaseStore.class, "end the hold of somebody else").forceRelease(resource, fencingToken);
     }
 

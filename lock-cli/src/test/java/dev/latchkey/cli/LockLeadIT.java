@@ -12,9 +12,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -192,6 +195,25 @@ class LockLeadIT extends CliFixture {
         await().atMost(Cli.PATIENCE).until(() -> cli.read("said").lines().count() == 2);
 
         assertThat(ann.err()).contains("ended with 137: standing again");
+    }
+
+    /** As docs/leader-election.md advises. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenACommandThatDiesWithItsParent_whenLockIsKilled_thenItHasEnded() {
+        var ann = cli.start("lead", "dispatcher", "--", "setpriv", "--pdeathsig", "KILL", "sh", "-c", leading("ann"));
+        awaitSaid("ann leads");
+        ProcessHandle command = ann.process()
+                .descendants()
+                .filter(process -> process.info().arguments().stream()
+                        .flatMap(Arrays::stream)
+                        .anyMatch(argument -> argument.contains("ann leads")))
+                .findFirst()
+                .orElseThrow();
+
+        ann.process().destroyForcibly();
+
+        await().atMost(Cli.PATIENCE).until(() -> !command.isAlive());
     }
 
     /** A program may reload its configuration at HUP, and return days later. */

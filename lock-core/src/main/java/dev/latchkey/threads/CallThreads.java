@@ -17,7 +17,7 @@ final class CallThreads implements Executor {
     private static final int FEW = Math.max(16, 2 * Runtime.getRuntime().availableProcessors());
     private static final int MOST = 1 << 16;
     private static final long KEEP_ALIVE_SECONDS = 1;
-    private static final long STUCK_MILLIS = 20;
+    private static final long STUCK_MILLIS = 50;
 
     private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
             FEW, MOST, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), CallThreads::daemon);

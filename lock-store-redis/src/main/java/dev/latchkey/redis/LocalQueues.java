@@ -72,6 +72,7 @@ final class LocalQueues {
                 return Optional.empty();
             }
             first.state = State.TAKEN_ALONG;
+            first.wasTakenAlong = true;
             return Optional.of(first);
         });
     }
@@ -94,6 +95,7 @@ final class LocalQueues {
         private State state = State.ASKS;
         private @Nullable Waiter waiter;
         private boolean wasAtHome;
+        private boolean wasTakenAlong;
         private long arrivedNanos;
         private NotificationChannel.Push push = NotificationChannel.Push.NONE;
 
@@ -190,7 +192,7 @@ final class LocalQueues {
                     return true;
                 }
             }
-            return answered.isDone();
+            return guarded(() -> wasTakenAlong);
         }
 
         /** Leaves the queue. If nothing was granted, no release by this waiter takes the next along. */

@@ -166,6 +166,29 @@ public interface AsyncDependentsContract extends StoreContract {
         assertThat(granted).hasValueLessThan(closingRaces());
     }
 
+    /** What the cancelled call gives back is not what the next call of this Lock was granted. */
+    @Test
+    @Tag("slow")
+    default void givenCancelledAtAnyMoment_whenTheSameLockAcquiresAtOnce_thenItStaysHeld(Fixture fixture)
+            throws Exception {
+        for (int i = 0; i < 2 * closingRaces(); i++) {
+            Lock holder = fixture.lock();
+            assertThat(holder.tryAcquire(TimeLimits.LIMIT)).as("race " + i).isTrue();
+            Lock lock = fixture.lock();
+            CompletableFuture<Lock> cancelled = lock.acquireAsync(LONG_WAIT);
+            CompletableFuture<Boolean> releasing = holder.releaseAsync();
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(400_000));
+
+            cancelled.cancel(true);
+            Lock held = ended(lock.acquireAsync(LONG_WAIT));
+
+            assertThat(ended(releasing)).isTrue();
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextInt(2_000_000));
+            assertThat(held.isAcquired()).as("race " + i).isTrue();
+            assertThat(held.release()).isTrue();
+        }
+    }
+
     private static <T> T ended(CompletableFuture<T> future) throws Exception {
         return future.get(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
