@@ -13,6 +13,10 @@ final class TerminalPicture {
     private static final int EDGE = 14;
     private static final String PAPER = "#101216";
     private static final String INK = "#e7e9ee";
+
+    /** Of other spaces, SVG shows one. */
+    private static final char NO_BREAK_SPACE = '\u00a0';
+
     private static final Pattern PART = Pattern.compile("\u001b\\[([0-9;]*)m|([^\u001b]+)");
 
     private final StringBuilder svg = new StringBuilder();
@@ -36,8 +40,7 @@ final class TerminalPicture {
         svg.append("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height
                 + "\" viewBox=\"0 0 " + width + " " + height + "\">\n");
         svg.append("<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"" + PAPER + "\"/>\n");
-        svg.append("<g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\""
-                + " xml:space=\"preserve\">\n");
+        svg.append("<g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n");
         for (int row = 0; row < lines.size(); row++) {
             line(lines.get(row), row);
         }
@@ -114,7 +117,7 @@ final class TerminalPicture {
                     isBold ? " font-weight=\"bold\"" : "",
                     isFaint ? " opacity=\"0.6\"" : "",
                     isUnderlined ? " text-decoration=\"underline\"" : "",
-                    text.replace("&", "&amp;").replace("<", "&lt;")));
+                    text.replace("&", "&amp;").replace("<", "&lt;").replace(' ', NO_BREAK_SPACE)));
         }
     }
 }

@@ -22,6 +22,9 @@ public final class LockServer implements AutoCloseable {
 
     private static final int BACKLOG = 100;
 
+    /** Of many requests that come at once, those that are being answered are not given up for the others. */
+    private static final Duration GRACE = Duration.ofSeconds(1);
+
     private final HttpServer http;
     private final List<String> hosts;
     private final Feed feed;
@@ -36,7 +39,7 @@ public final class LockServer implements AutoCloseable {
         http = HttpServer.create(settings.bind(), BACKLOG);
         feed = new Feed(locks, settings.prefix(), settings.interval());
         WriteWatch writes = new WriteWatch(longestWrite);
-        threads = new RequestThreads(EventStreams.MOST + OTHER_THREADS);
+        threads = new RequestThreads(EventStreams.MOST + OTHER_THREADS, GRACE);
         watch = Executors.newSingleThreadScheduledExecutor(LockServer::watchThread);
         http.setExecutor(threads);
         http.createContext(
@@ -50,6 +53,8 @@ public final class LockServer implements AutoCloseable {
                         http.getAddress().getPort()));
         long period = Math.max(1, longestWrite.toMillis() / 4);
         Object unused = watch.scheduleWithFixedDelay(writes::closeStuck, period, period, TimeUnit.MILLISECONDS);
+        Object also = watch.scheduleWithFixedDelay(
+                threads::makeRoom, GRACE.toMillis(), GRACE.toMillis() / 4, TimeUnit.MILLISECONDS);
     }
 
     /**

@@ -1,8 +1,10 @@
 package dev.latchkey.cli.serve;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,23 +23,30 @@ final class RequestThreads implements Executor, AutoCloseable {
     private static final int LONGEST_QUEUE = 1_000;
 
     private final int most;
+    private final long graceNanos;
     private final ThreadPoolExecutor threads;
 
     private final Object guard = new Object();
 
-    /** Those that wait for their client at most, the one that began first at the beginning. */
-    private final Set<Thread> expendable = new LinkedHashSet<>();
+    /** Those that wait for their client at most, the one that began first at the beginning, and since when. */
+    private final Map<Thread, Long> expendable = new LinkedHashMap<>();
 
-    /** Those that wait for the store, and give up where no client is waited for. */
-    private final Set<Thread> waiting = new LinkedHashSet<>();
+    /** Those that wait for the store, and give up where no client is waited for; since when. */
+    private final Map<Thread, Long> waiting = new LinkedHashMap<>();
 
     /** Those that are about to end, interrupted by us. */
     private final Set<Thread> interrupted = new HashSet<>();
 
     private int unfinished;
 
-    RequestThreads(int most) {
+    /**
+     * Creates them.
+     *
+     * @param grace how long none gives up: a client that does its part needs less, also among many that come at once
+     */
+    RequestThreads(int most, Duration grace) {
         this.most = most;
+        graceNanos = grace.toNanos();
         threads = new ThreadPoolExecutor(
                 most, most, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(LONGEST_QUEUE), RequestThreads::daemon);
         threads.allowCoreThreadTimeOut(true);
@@ -67,7 +76,7 @@ final class RequestThreads implements Executor, AutoCloseable {
 
     private void run(Runnable exchange) {
         synchronized (guard) {
-            expendable.add(Thread.currentThread());
+            expendable.put(Thread.currentThread(), System.nanoTime());
         }
         try {
             exchange.run();
@@ -85,7 +94,7 @@ final class RequestThreads implements Executor, AutoCloseable {
     void beExpendable() {
         synchronized (guard) {
             waiting.remove(Thread.currentThread());
-            expendable.add(Thread.currentThread());
+            expendable.put(Thread.currentThread(), System.nanoTime());
             makeRoom();
         }
     }
@@ -93,7 +102,7 @@ final class RequestThreads implements Executor, AutoCloseable {
     /** The calling thread waits for the store, which may take as long as it likes. */
     void beWaiting() {
         synchronized (guard) {
-            waiting.add(Thread.currentThread());
+            waiting.put(Thread.currentThread(), System.nanoTime());
             makeRoom();
         }
     }
@@ -105,16 +114,24 @@ final class RequestThreads implements Executor, AutoCloseable {
         }
     }
 
-    /** An interrupt closes the channel of its thread. */
-    private void makeRoom() {
-        makeRoom(expendable);
-        makeRoom(waiting);
+    /** To be called again and again: what was in its grace before may give up now. */
+    void makeRoom() {
+        synchronized (guard) {
+            interruptOldest(expendable);
+            interruptOldest(waiting);
+        }
     }
 
-    private void makeRoom(Set<Thread> some) {
-        Iterator<Thread> oldest = some.iterator();
+    /** An interrupt closes the channel of its thread. */
+    private void interruptOldest(Map<Thread, Long> some) {
+        long now = System.nanoTime();
+        Iterator<Map.Entry<Thread, Long>> oldest = some.entrySet().iterator();
         while (unfinished - interrupted.size() > most && oldest.hasNext()) {
-            Thread thread = oldest.next();
+            Map.Entry<Thread, Long> next = oldest.next();
+            if (now - next.getValue() < graceNanos) {
+                return;
+            }
+            Thread thread = next.getKey();
             oldest.remove();
             interrupted.add(thread);
             thread.interrupt();
