@@ -101,7 +101,7 @@ public final class Feed implements AutoCloseable {
             long before = hasAll ? seen : 0;
             seen = next.get().version();
             hasAll = true;
-            return told(next.get(), before);
+            return message(next.get(), before);
         }
 
         @Override
@@ -123,7 +123,7 @@ public final class Feed implements AutoCloseable {
         try {
             Optional<Snapshot> next = awaitAfter(seen, maxWait);
             long known = known(version);
-            return next.isEmpty() || next.get().version() == known ? nothing(known) : told(next.get(), known);
+            return next.isEmpty() || next.get().version() == known ? nothing(known) : message(next.get(), known);
         } finally {
             leave();
         }
@@ -139,13 +139,13 @@ public final class Feed implements AutoCloseable {
     public Optional<Message> all(Duration maxWait) throws InterruptedException {
         long seen = join();
         try {
-            return awaitAfter(seen, maxWait).map(snapshot -> told(snapshot, 0));
+            return awaitAfter(seen, maxWait).map(snapshot -> message(snapshot, 0));
         } finally {
             leave();
         }
     }
 
-    private Message told(Snapshot snapshot, long before) {
+    private Message message(Snapshot snapshot, long before) {
         String version = name + "." + snapshot.version();
         boolean isNext = before > 0 && snapshot.version() == before + 1;
         return isNext ? snapshot.change(version, clock) : snapshot.all(version, clock);

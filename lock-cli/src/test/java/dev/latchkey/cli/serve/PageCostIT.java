@@ -34,9 +34,9 @@ class PageCostIT {
     @Test
     void givenOpenPages_whenTenThousandAreHeld_thenTheServerIsHardlyBusy() throws Exception {
         try (ServedRedis served = new ServedRedis(HELD, directory)) {
-            Cost without = spent(served, () -> {});
+            Cost without = cost(served, () -> {});
             Socket[] pages = new Socket[PAGES];
-            Cost with = spent(served, () -> openAll(served, pages));
+            Cost with = cost(served, () -> openAll(served, pages));
             for (Socket page : pages) {
                 page.close();
             }
@@ -94,7 +94,7 @@ class PageCostIT {
     }
 
     /** What the server spends from the begin of a step, for so many seconds after its end. */
-    private static Cost spent(ServedRedis served, Step step) throws Exception {
+    private static Cost cost(ServedRedis served, Step step) throws Exception {
         Cost before = cost(served);
         long began = System.nanoTime();
         step.run();
