@@ -51,6 +51,8 @@ final class QueuedAcquire implements Waiter {
     /** Nobody has to be told while a thread waits for events. */
     private volatile Runnable onEvent = () -> {};
 
+    private volatile boolean isThreadless;
+
     /** The request in flight; and how the queue is to notify this waiter, as that request says. */
     private ScriptRunner.@Nullable Sent sent;
 
@@ -114,6 +116,7 @@ final class QueuedAcquire implements Waiter {
 
     /** Has somebody called whenever something happens, from any thread, who then has a step made. */
     void whenSomethingHappens(Runnable listener) {
+        isThreadless = true;
         onEvent = listener;
     }
 
@@ -220,10 +223,17 @@ final class QueuedAcquire implements Waiter {
         return null;
     }
 
-    /** If this process slept as well, the answer may be here, and nobody has read it yet. */
+    /**
+     * If this process slept as well, the answer may be here, and nobody has read it yet. Of thousands of waiters that ask at once, the
+     * last are answered when those before them were: no thread waits for that.
+     */
     private void onSilence(ScriptRunner.Sent late, long now) {
+        long limit = server.limit().toNanos();
+        long heard = isThreadless ? server.link().heardInOrderNanos().orElse(late.sinceNanos()) : late.sinceNanos();
         if (now - answerByNanos > OVERSLEPT_NANOS) {
-            answerByNanos = now + server.limit().toNanos();
+            answerByNanos = now + limit;
+        } else if (heard - late.sinceNanos() > 0 && now - heard < limit) {
+            answerByNanos = heard + limit;
         } else {
             sent = null;
             late.answer().cancel(false);
