@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /** What the calls of a Lock do about what it holds: take it over, look for it, refresh it, listen for its end, let go of it. */
 final class HeldLock implements ActiveLocks.Holder {
@@ -25,11 +24,6 @@ final class HeldLock implements ActiveLocks.Holder {
     private final Releaser releaser;
     private final LeaseMonitor monitor;
     private final Refresher refresher;
-
-    /** In the turn: the last hold that an acquire was granted, and how many acquires count on it. */
-    private @Nullable HoldTracker claimed;
-
-    private int claims;
 
     HeldLock(
             FactoryContext context,
@@ -119,38 +113,8 @@ final class HeldLock implements ActiveLocks.Holder {
         if (!pending.isFresh() && !monitor.run(state.look())) {
             throw monitor.lost(pending, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
         }
-        claim(tracker.get(), pending.isFresh());
+        tracker.get().claim(pending.isFresh());
         return tracker.get();
-    }
-
-    /** What was held before, and not by an acquire, somebody counts on as well. */
-    private void claim(HoldTracker granted, boolean isFresh) {
-        if (claimed != granted) {
-            claimed = granted;
-            claims = isFresh ? 0 : 1;
-        }
-        claims++;
-    }
-
-    /** In the turn of an acquire that was granted something: what that was. */
-    @Nullable HoldTracker claimed() {
-        return claimed;
-    }
-
-    /** Lets go of what an acquire was granted, for nobody wants it, unless another counts on it. Sends nobody away who waits. */
-    void giveBack(@Nullable HoldTracker granted) {
-        mutex.takeUninterruptibly();
-        try {
-            if (granted != null
-                    && granted == claimed
-                    && --claims == 0
-                    && state.tracker().equals(Optional.of(granted))) {
-                boolean unused = mutex.requests().run(this::endNow);
-            }
-        } finally {
-            mutex.end();
-            monitor.endOverdue();
-        }
     }
 
     /** Empty if it has ended meanwhile. */
@@ -345,6 +309,11 @@ final class HeldLock implements ActiveLocks.Holder {
         }
         boolean isLeft = wasHeld && settings.autoRelease() == AutoRelease.OFF;
         return mutex.requests().run(() -> isLeft ? leave() : endNow());
+    }
+
+    /** In the turn: lets go of what nobody wants. */
+    void endUnwanted() {
+        boolean unused = mutex.requests().run(this::endNow);
     }
 
     private boolean endNow() {

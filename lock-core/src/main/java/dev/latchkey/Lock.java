@@ -212,7 +212,7 @@ public final class Lock implements AutoCloseable {
                         withdrawn -> AsyncAcquire.start(
                                         context, engine, LockMode.EXCLUSIVE, checked, withdrawn, granted::set)
                                 .thenApply(outcome -> acquired(outcome, checked)),
-                        lock -> lock.engine.held().giveBack(granted.get()));
+                        lock -> AsyncAcquire.giveBack(lock.engine, granted.get()));
     }
 
     /**
@@ -560,7 +560,7 @@ public final class Lock implements AutoCloseable {
     private boolean tryAcquire(LockMode mode, Duration maxWait) throws InterruptedException {
         Duration checked = LockSettings.checkMaxWait(maxWait);
         try {
-            return isGranted(engine.acquire(mode, checked, new CompletableFuture<>(), granted -> {}));
+            return isGranted(engine.acquire(mode, checked, new CompletableFuture<>()));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -588,7 +588,7 @@ public final class Lock implements AutoCloseable {
     }
 
     private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {
-        return acquired(engine.acquire(mode, maxWait, new CompletableFuture<>(), granted -> {}), maxWait);
+        return acquired(engine.acquire(mode, maxWait, new CompletableFuture<>()), maxWait);
     }
 
     private Lock acquired(Outcome outcome, Duration maxWait) {

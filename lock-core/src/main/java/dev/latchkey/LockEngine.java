@@ -13,7 +13,6 @@ import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -96,42 +95,29 @@ final class LockEngine {
         }
     }
 
-    /**
-     * Waits as long as nobody withdraws the wait.
-     *
-     * @param inTurn gets what was granted, if the acquire was granted something
-     */
-    Outcome acquire(
-            LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn, Consumer<@Nullable HoldTracker> inTurn)
-            throws InterruptedException {
+    /** Waits as long as nobody withdraws the wait. */
+    Outcome acquire(LockMode mode, Duration maxWait, CompletableFuture<Void> withdrawn) throws InterruptedException {
         context.checkOpen();
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
         AcquireCall call = context.events().acquire(state.resource(), mode);
         try {
-            return acquireWithin(mode, maxWait, call, withdrawn, inTurn);
+            return acquireWithin(mode, maxWait, call, withdrawn);
         } catch (InterruptedException | RuntimeException | Error e) {
             call.failed(e);
             throw e;
         }
     }
 
-    private Outcome acquireWithin(
-            LockMode mode,
-            Duration maxWait,
-            AcquireCall call,
-            CompletableFuture<Void> withdrawn,
-            Consumer<@Nullable HoldTracker> inTurn)
+    private Outcome acquireWithin(LockMode mode, Duration maxWait, AcquireCall call, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
         Deadline end = Deadline.in(maxWait);
         if (!mutex.takeToWait(withdrawn, end)) {
             return reported(call, Outcome.BUSY);
         }
         try {
-            Outcome outcome = acquireInTurn(mode, end, withdrawn);
-            inTurn.accept(held.claimed());
-            return reported(call, outcome);
+            return reported(call, acquireInTurn(mode, end, withdrawn));
         } catch (InterruptedException e) {
             throw held.brokenOff(e);
         } finally {
@@ -159,7 +145,7 @@ final class LockEngine {
         return outcome;
     }
 
-    private Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
+    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
             throws InterruptedException {
         boolean isHeld = held.isHeld();
         if (isHeld) {

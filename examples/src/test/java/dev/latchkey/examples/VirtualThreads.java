@@ -8,6 +8,7 @@ import dev.latchkey.semaphore.Semaphore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,15 +49,17 @@ final class VirtualThreads {
         try (Recording recording = new Recording();
                 LockFactory locks = LockFactory.connect(arguments[0])) {
             recording.enable(PINNED).withThreshold(Duration.ZERO);
-            // The JVM pins who waits for a class that another thread initializes, and does not say so: that is over
-            // then.
-            int before = new VirtualThreads(locks).work();
             recording.start();
+            // The JVM pins who waits for a class that another thread initializes, and does not say so: that is over then.
+            int before = new VirtualThreads(locks).work();
+            Instant start = Instant.now();
             int done = before + new VirtualThreads(locks).work() + pinOne();
             recording.stop();
             Path file = Files.createTempFile(Path.of(arguments[1]), "pinned", ".jfr");
             recording.dump(file);
-            print(RecordingFile.readAllEvents(file));
+            print(RecordingFile.readAllEvents(file).stream()
+                    .filter(event -> event.getStartTime().isAfter(start))
+                    .toList());
             System.out.println("done: " + done);
         }
     }

@@ -78,6 +78,7 @@ final class QueuedAcquire implements Waiter {
 
     /** Has somebody called whenever something happens, from any thread, who then has a step made. */
     void whenSomethingHappens(Runnable listener) {
+        progress.waitWithoutThread();
         onEvent = listener;
     }
 

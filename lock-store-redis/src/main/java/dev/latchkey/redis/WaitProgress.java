@@ -63,6 +63,11 @@ final class WaitProgress {
         this.endNanos = System.nanoTime() + maxWait.toNanos();
     }
 
+    /** No thread waits: see {@link RequestInFlight#outlastOthers}. */
+    void waitWithoutThread() {
+        inFlight.outlastOthers();
+    }
+
     /** Whether it was granted from the queue. */
     boolean isGrantedInTurn() {
         return isGrantedInTurn;

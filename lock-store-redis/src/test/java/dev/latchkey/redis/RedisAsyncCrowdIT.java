@@ -42,7 +42,10 @@ class RedisAsyncCrowdIT extends WithAStore {
         Awaitility.await("all to wait, each once it is in the queue without a thread")
                 .atMost(TimeLimits.LIMIT.multipliedBy(2))
                 .pollInterval(Duration.ofMillis(500))
-                .until(() -> keys.listening().size() == WAITERS && threads() - threadsBefore <= FEW_THREADS);
+                .until(() -> {
+                    assertThat(waiting).noneMatch(CompletableFuture::isDone);
+                    return keys.listening().size() == WAITERS && threads() - threadsBefore <= FEW_THREADS;
+                });
 
         long start = System.nanoTime();
         assertThat(holder.release()).isTrue();

@@ -53,7 +53,7 @@ public final class LockServer implements AutoCloseable {
                         http.getAddress().getPort()));
         long period = Math.max(1, longestWrite.toMillis() / 4);
         Object unused = watch.scheduleWithFixedDelay(writes::closeStuck, period, period, TimeUnit.MILLISECONDS);
-        Object also = watch.scheduleWithFixedDelay(
+        unused = watch.scheduleWithFixedDelay(
                 threads::makeRoom, GRACE.toMillis(), GRACE.toMillis() / 4, TimeUnit.MILLISECONDS);
     }
 
