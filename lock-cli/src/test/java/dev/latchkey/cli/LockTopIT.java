@@ -161,6 +161,27 @@ class LockTopIT extends CliFixture {
                 });
     }
 
+    /** The shell has used the terminal meanwhile, in its own mode. */
+    @Test
+    void givenStopped_whenContinued_thenItGoesOn() throws Exception {
+        Tmux tmux = top("3");
+        Cli.signal(
+                "STOP",
+                Long.parseLong(Files.readString(directory.resolve("pid")).strip()));
+        await().atMost(Cli.PATIENCE).until(() -> Files.exists(directory.resolve("after")));
+
+        tmux.type("fg");
+        // The terminal is as it was left: not each shell sets its own mode.
+        tmux.press("C-j");
+
+        tmux.awaitLines(
+                "all",
+                lines -> lines.get(2).startsWith("NAME")
+                        && lines.get(lines.size() - 1).startsWith("/ filter"));
+        tmux.press("q");
+        await().atMost(Cli.PATIENCE).until(() -> tmux.screenState().equals("0 1"));
+    }
+
     private void assertRestored(Tmux tmux, int exitCode) throws Exception {
         await().atMost(Cli.PATIENCE).until(() -> Files.exists(directory.resolve("after")));
         await().atMost(Cli.PATIENCE)

@@ -25,7 +25,12 @@ public final class Screen implements AutoCloseable {
 
     private Screen(Terminal terminal) {
         this.terminal = terminal;
-        before = terminal.enterRawMode();
+        before = terminal.getAttributes();
+        take();
+    }
+
+    private void take() {
+        Attributes unused = terminal.enterRawMode();
         Attributes attributes = terminal.getAttributes();
         // A key is waited for, not looked for ten times a second.
         attributes.setControlChar(ControlChar.VMIN, 1);
@@ -37,13 +42,14 @@ public final class Screen implements AutoCloseable {
         terminal.puts(Capability.cursor_invisible);
         // A character that is wider than we think must not move the end of its line to the next one.
         terminal.puts(Capability.exit_am_mode);
-        terminal.puts(Capability.clear_screen);
+        clear();
     }
 
     /**
-     * Takes the terminal at stdin and stdout. The signals of this process stay as they are, but for {@code WINCH}.
+     * Takes the terminal at stdin and stdout. The signals of this process stay as they are, but for {@code WINCH} and
+     * {@code CONT}.
      *
-     * @param onResize called, on a thread of the JVM, when the terminal has another size
+     * @param onResize called, on a thread of the JVM, when the terminal has another size, or a shell may have used it
      * @return the screen, empty until it is drawn
      * @throws IOException if there is no terminal
      */
@@ -60,7 +66,9 @@ public final class Screen implements AutoCloseable {
                 .build();
         try {
             Screen screen = new Screen(terminal);
-            Object unused = terminal.handle(Terminal.Signal.WINCH, signal -> onResize.run());
+            for (Terminal.Signal signal : List.of(Terminal.Signal.WINCH, Terminal.Signal.CONT)) {
+                Object unused = terminal.handle(signal, ignored -> onResize.run());
+            }
             return screen;
         } catch (RuntimeException | Error e) {
             terminal.close();
@@ -106,14 +114,14 @@ public final class Screen implements AutoCloseable {
     }
 
     /**
-     * Asks the terminal for its size, which takes some milliseconds.
+     * Takes the terminal anew, and asks for its size, which takes some milliseconds.
      *
      * @return the size
      */
     public Size measure() {
         Size told = terminal.getSize();
         Size size = told.getRows() > 0 && told.getColumns() > 0 ? told : new Size(USUAL_WIDTH, USUAL_HEIGHT);
-        clear();
+        take();
         return size;
     }
 
