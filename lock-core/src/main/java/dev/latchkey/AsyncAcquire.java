@@ -158,7 +158,9 @@ final class AsyncAcquire {
     private void answered(
             AsyncBlockingStore asking,
             PendingRequest pending,
-            @Nullable Response response, @Nullable Throwable failure, long start) {
+            @Nullable Response response,
+            @Nullable Throwable failure,
+            long start) {
         try {
             if (response == null) {
                 Throwable cause = cause(failure);

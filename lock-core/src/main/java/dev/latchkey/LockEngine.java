@@ -145,8 +145,7 @@ final class LockEngine {
         return outcome;
     }
 
-    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
-            throws InterruptedException {
+    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn) throws InterruptedException {
         boolean isHeld = held.isHeld();
         if (isHeld) {
             releaser.promotes(withdrawn);

@@ -85,7 +85,8 @@ final class RequestInFlight {
         if (now - answerByNanos > OVERSLEPT_NANOS) {
             answerByNanos = now + server.limit().toNanos();
         } else if (isAfterOthers(late, now)) {
-            answerByNanos = server.link().heardInOrderNanos().orElse(now) + server.limit().toNanos();
+            answerByNanos = server.link().heardInOrderNanos().orElse(now)
+                    + server.limit().toNanos();
         } else {
             sent = null;
             late.answer().cancel(false);
