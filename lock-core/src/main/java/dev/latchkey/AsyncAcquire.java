@@ -81,8 +81,7 @@ final class AsyncAcquire {
     static void giveBack(LockEngine engine, @Nullable HoldTracker granted) {
         engine.mutex.takeUninterruptibly();
         try {
-            boolean isHeld = granted != null && engine.state().tracker().equals(Optional.of(granted));
-            if (isHeld && granted.disclaim()) {
+            if (granted != null && engine.state().isCurrent(granted) && granted.disclaim()) {
                 engine.held().endUnwanted();
             }
         } finally {
