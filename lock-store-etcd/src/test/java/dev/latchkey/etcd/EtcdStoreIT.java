@@ -15,6 +15,10 @@ import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
+import dev.latchkey.testkit.MultiLockForceContract;
+import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.Requests;
@@ -38,6 +42,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class EtcdStoreIT
         implements PersistingStoreContract,
+                MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract,
+                MultiLockContentionContract,
                 SharedLeaseContract,
                 SharedBlockingContract,
                 SharedFencingContract,
