@@ -24,8 +24,7 @@ class DistributionIT {
         Matcher said = SAID.matcher(Files.readString(Path.of("../docs/command.md")));
 
         assertThat(said.find()).isTrue();
-        assertThat(Math.round(size(".*") / 1e6))
-                .isCloseTo(Long.parseLong(said.group(1)), within(LARGEST_DIFFERENCE));
+        assertThat(Math.round(size(".*") / 1e6)).isCloseTo(Long.parseLong(said.group(1)), within(LARGEST_DIFFERENCE));
         assertThat(size("jline-.*")).as("what only lock top needs").isPositive().isLessThan(1_000_000);
     }
 

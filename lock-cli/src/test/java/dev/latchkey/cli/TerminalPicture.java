@@ -40,7 +40,8 @@ final class TerminalPicture {
         svg.append("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height
                 + "\" viewBox=\"0 0 " + width + " " + height + "\">\n");
         svg.append("<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"" + PAPER + "\"/>\n");
-        svg.append("<g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n");
+        svg.append(
+                "<g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\">\n");
         for (int row = 0; row < lines.size(); row++) {
             line(lines.get(row), row);
         }
