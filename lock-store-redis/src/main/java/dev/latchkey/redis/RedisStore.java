@@ -122,7 +122,7 @@ public final class RedisStore
         async = new AsyncRequests(server, requests, releases);
         fencingTokens = new FencingTokens(server, requests, replicas);
         refreshes = new Refreshes(server, requests::refresh, replicas);
-        batches = new Batches(batchRequests, server, replicas);
+        batches = new Batches(batchRequests, server, replicas, owners, watch);
         PermitRequests permitRequests = new PermitRequests(names, inboxName);
         permits = new RedisPermits(server, permitRequests, waiters, acquires, replicas, owners, keyspace);
     }
@@ -317,26 +317,18 @@ public final class RedisStore
      */
     @Override
     public BatchAttempt saveAll(List<Request> all) {
-        return saved(all, Optional.empty());
+        return batches.saveAll(all, Optional.empty());
     }
 
     @Override
     public BatchAttempt saveAll(List<Request> all, StateCheck check) {
-        return saved(all, Optional.of(check));
-    }
-
-    private BatchAttempt saved(List<Request> all, Optional<StateCheck> check) {
-        BatchAttempt attempt = batches.saveAll(all, check);
-        all.stream().findFirst().ifPresent(owners::use);
-        return watch.watched(all, attempt);
+        return batches.saveAll(all, Optional.of(check));
     }
 
     /** {@inheritDoc} This takes one command for each few thousand resources, which also hands them to waiters. */
     @Override
     public int deleteAll(List<Key> keys) {
-        int held = batches.deleteAll(keys);
-        watch.released(keys);
-        return held;
+        return batches.deleteAll(keys);
     }
 
     @Override

@@ -98,12 +98,12 @@ class LocalQueuesModelTest {
 
         Home(boolean isReplyAwaited) {
             this.isReplyAwaited = isReplyAwaited;
-            Told nobody = new Told("1.1", new AtomicInteger());
+            CountingWaiter nobody = new CountingWaiter("1.1", new AtomicInteger());
             if (first.join(nobody, NotificationChannel.Push.NONE, GENERATION)) {
                 throw new IllegalStateException("the first is at home");
             }
             noteTime();
-            if (!place.join(new Told("1.2", told), NotificationChannel.Push.NONE, GENERATION)) {
+            if (!place.join(new CountingWaiter("1.2", told), NotificationChannel.Push.NONE, GENERATION)) {
                 throw new IllegalStateException("the second is not at home");
             }
         }
@@ -172,7 +172,7 @@ class LocalQueuesModelTest {
     }
 
     /** Counts how often it is told to ask. */
-    private record Told(String attempt, AtomicInteger told) implements Waiter {
+    private record CountingWaiter(String attempt, AtomicInteger told) implements Waiter {
 
         @Override
         public String resource() {
