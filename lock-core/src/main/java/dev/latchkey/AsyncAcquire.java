@@ -81,8 +81,11 @@ final class AsyncAcquire {
     static void giveBack(LockEngine engine, @Nullable HoldTracker granted) {
         engine.mutex.takeUninterruptibly();
         try {
-            boolean isHeld = granted != null && engine.state().tracker().equals(Optional.of(granted));
-            if (isHeld && granted.disclaim()) {
+            boolean isNobodys = engine.state()
+                    .tracker()
+                    .filter(held -> held == granted && held.disclaim())
+                    .isPresent();
+            if (isNobodys) {
                 engine.held().endUnwanted();
             }
         } finally {
@@ -158,7 +161,9 @@ final class AsyncAcquire {
     private void answered(
             AsyncBlockingStore asking,
             PendingRequest pending,
-            @Nullable Response response, @Nullable Throwable failure, long start) {
+            @Nullable Response response,
+            @Nullable Throwable failure,
+            long start) {
         try {
             if (response == null) {
                 Throwable cause = cause(failure);

@@ -145,8 +145,7 @@ final class LockEngine {
         return outcome;
     }
 
-    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
-            throws InterruptedException {
+    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn) throws InterruptedException {
         boolean isHeld = held.isHeld();
         if (isHeld) {
             releaser.promotes(withdrawn);
@@ -188,7 +187,8 @@ final class LockEngine {
             Outcome outcome = takeOrWait(mode, end, withdrawn);
             if (outcome == Outcome.TOO_LATE && ++lateGrants == LATE_GRANTS_UNTIL_WARNED) {
                 log.warn(
-                        "lock.granted_too_late resource={} grants={}: the TTL is shorter than the store takes to answer; use a longer one",
+                        "lock.granted_too_late resource={} grants={}: the TTL is shorter than the store takes to"
+                                + " answer; use a longer one",
                         LockException.shown(state.resource()),
                         lateGrants);
             }
