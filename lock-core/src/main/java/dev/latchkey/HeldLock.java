@@ -283,8 +283,7 @@ final class HeldLock implements ActiveLocks.Holder {
             if (monitor.run(state.look()) && state.unanswered().isAny()) {
                 throw new LockStorageException(
                         resource(),
-                        "a request that was not answered may still shorten or demote the hold: release it instead of"
-                                + " transferring it",
+                        "a request that was not answered may still shorten or demote the hold: release it instead of transferring it",
                         null);
             }
             Optional<HoldTracker> tracker = state.tracker();

@@ -187,8 +187,7 @@ final class LockEngine {
             Outcome outcome = takeOrWait(mode, end, withdrawn);
             if (outcome == Outcome.TOO_LATE && ++lateGrants == LATE_GRANTS_UNTIL_WARNED) {
                 log.warn(
-                        "lock.granted_too_late resource={} grants={}: the TTL is shorter than the store takes to"
-                                + " answer; use a longer one",
+                        "lock.granted_too_late resource={} grants={}: the TTL is shorter than the store takes to answer; use a longer one",
                         LockException.shown(state.resource()),
                         lateGrants);
             }

@@ -37,8 +37,7 @@ final class QueuedAcquire implements Waiter {
     private interface Event {
 
         /** Returns what ends the wait; null if it goes on. */
-        @Nullable
-        Response handle();
+        @Nullable Response handle();
     }
 
     private final ScriptRunner server;
@@ -182,8 +181,7 @@ final class QueuedAcquire implements Waiter {
     }
 
     /** Handles all that has happened, without waiting for more; null if the wait goes on. As {@link #await} otherwise. */
-    @Nullable
-    Response step() {
+    @Nullable Response step() {
         Event event;
         Response response;
         do {
