@@ -81,11 +81,7 @@ final class AsyncAcquire {
     static void giveBack(LockEngine engine, @Nullable HoldTracker granted) {
         engine.mutex.takeUninterruptibly();
         try {
-            boolean isNobodys = engine.state()
-                    .tracker()
-                    .filter(held -> held == granted && held.disclaim())
-                    .isPresent();
-            if (isNobodys) {
+            if (granted != null && engine.state().isCurrent(granted) && granted.disclaim()) {
                 engine.held().endUnwanted();
             }
         } finally {
