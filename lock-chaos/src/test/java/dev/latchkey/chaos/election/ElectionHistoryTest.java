@@ -61,7 +61,8 @@ class ElectionHistoryTest {
         assertThat(history.figures().lines())
                 .satisfiesExactly(
                         kill -> assertThat(kill).contains("KILL", "2 times", "1 times followed", "3 ms (longest)"),
-                        restart -> assertThat(restart).contains("RESTART_SERVER").endsWith("1 times"));
+                        restart ->
+                                assertThat(restart).contains("RESTART_SERVER").endsWith("1 times"));
     }
 
     /** As of a process that was frozen, or killed. */
