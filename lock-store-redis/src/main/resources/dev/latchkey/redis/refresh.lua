@@ -1,16 +1,15 @@
 -- Starts the lease of a live hold again. Its mode stays as it is.
---@ takes clock, STATE, FOREIGN, read, write, seek, lease, know, lost, wake
+--@ takes RAW, clock, FOREIGN, read, write, seek, lease, know, lost, wake
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 retention in ms
 --         4 claim: the fencing token of an exclusive hold, - for a shared one, '' for whatever is held
 --         5 change: e the lease never ends sooner than it would, s it may
 -- returns the fencing token of an exclusive hold, 0 for a shared one     {-3, why}: it is not held
 
-local raw = redis.call('GET', STATE)
-if raw and string.sub(raw, 1, 2) ~= 'L1' then
+if RAW and string.sub(RAW, 1, 2) ~= 'L1' then
   return redis.error_reply(FOREIGN)
 end
-local state = read(raw, clock())
+local state = read(RAW, clock())
 local own, others = seek(state, ARGV[1])
 local claim = ARGV[4]
 if not own or (tonumber(claim) and not (state.mode == 'X' and state.fence == claim)) then
