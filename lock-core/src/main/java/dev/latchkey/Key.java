@@ -116,8 +116,12 @@ public final class Key implements Serializable {
         return new Text(resource, token, held.map(Held::mode).orElse(null), fencingToken).write();
     }
 
-    /** The same resource with another token: what the old one may still do in the store can then hurt nobody. */
-    Key renewed() {
+    /**
+     * Returns another owner of the same resource, with a token of its own.
+     *
+     * @return a key that holds nothing yet: what this one may still do in the store does not concern it
+     */
+    public Key renewed() {
         return new Key(resource, newToken(), Optional.empty(), processBound);
     }
 

@@ -31,6 +31,7 @@ class InMemoryStoreTest
                 TreeSavepointContract,
                 LeaderElectionContract,
                 FairSemaphoreContract,
+                StickyContract,
                 SingleProcessContract {
 
     private final InMemoryStore store = new InMemoryStore();
