@@ -12,6 +12,7 @@
  *   -DPLANT=6   tokens may run ahead of the clock (with -DDATALOSS)
  *   -DPLANT=7   a hold that was given away is kept, and used again
  *   -DPLANT=8   a key is used again after a release without an answer
+ *   -DPLANT=9   tokens may be up to the clock (with -DDATALOSS)
  *
  *   -DDATALOSS  the store may lose all its data, once: exclusion is gone with that, the order of tokens is not
  *   -DGIVEAWAY  a key may be given to another process, which is the holder from then on
@@ -39,8 +40,12 @@
 #define RENEWALS 2
 #endif
 #define P 3
+#ifndef TTL
 #define TTL 1
+#endif
+#ifndef STICKY
 #define STICKY 1
+#endif
 #define LEASE (TTL + STICKY)
 #define RESERVE LEASE
 
@@ -194,8 +199,11 @@ inline release(p) {
 #endif
 }
 
+/* With data loss, tokens have to stay behind the clock, not to be up to it: the answer may have come in no time. */
 #if PLANT == 6
 #define tokenIsDue(p) (used[p] + 1 <= granted[p] + RESERVE)
+#elif defined(DATALOSS) && PLANT != 9
+#define tokenIsDue(p) (used[p] + 1 <= granted[p] + RESERVE && used[p] + 1 < granted[p] + (now - since[p]))
 #else
 #define tokenIsDue(p) (used[p] + 1 <= granted[p] + RESERVE && used[p] + 1 <= granted[p] + (now - since[p]))
 #endif
@@ -206,13 +214,29 @@ inline release(p) {
 #define leaseIsLongEnough(p) (now + TTL <= leaseEnd[p])
 #endif
 
+#define isRecalled(p) (key[p] != 0 && key[p] <= KEYS && recall[key[p]])
+
+inline hear(p) {
+    if
+    :: state[p] == IDLE -> release(p)
+#if PLANT == 4
+    :: state[p] == USES && request[p] == NONE && answer[p] == NONE -> send(p, DELETE, key[p], used[p]); recalled[p] = true
+    :: state[p] == USES && !(request[p] == NONE && answer[p] == NONE) -> recalled[p] = true
+#else
+    :: state[p] == USES -> recalled[p] = true
+#endif
+    :: state[p] == REFRESHES -> recalled[p] = true
+    :: else
+    fi
+}
+
 proctype Process(byte p) provided (now < LAST) {
     byte k = 0;
     do
     /* asks the store for a hold, with a key of its own */
-    :: atomic { state[p] == FREE && nextKey <= KEYS && request[p] == NONE && p < nextKey /* they are alike: in this order */ ->
+    :: d_step { state[p] == FREE && nextKey <= KEYS && request[p] == NONE && p < nextKey /* they are alike: in this order */ ->
         key[p] = nextKey; nextKey++; state[p] = ASKS; send(p, SAVE, key[p], 0) }
-    :: atomic { state[p] == ASKS && answer[p] == GRANTED ->
+    :: d_step { state[p] == ASKS && answer[p] == GRANTED ->
         if
         :: now < asked[p] + LEASE ->
             granted[p] = answerToken[p]; used[p] = granted[p]; since[p] = now; leaseEnd[p] = asked[p] + LEASE;
@@ -221,28 +245,30 @@ proctype Process(byte p) provided (now < LAST) {
             state[p] = USES; answer[p] = NONE; answerToken[p] = 0; asked[p] = 0
         :: else -> used[p] = 0; release(p)
         fi }
-    :: atomic { state[p] == ASKS && answer[p] == REFUSED -> forget(p) }
+    :: d_step { state[p] == ASKS && answer[p] == REFUSED -> forget(p) }
     /* the answer does not come: what may be granted is given back, and the key is not used again */
-    :: atomic { state[p] == ASKS && (request[p] != NONE || answer[p] != NONE) && mayGiveUp(p) ->
+    :: d_step { state[p] == ASKS && (request[p] != NONE || answer[p] != NONE) && mayGiveUp(p) ->
         giveUp(p);
         state[p] = RELEASES; send(p, DELETE, key[p], 0) }
     /* works, and is done: the hold is kept, unless somebody else asked for it, or has the key */
-    :: atomic { state[p] == USES ->
+    :: d_step { state[p] == USES ->
         holdEnd[p] = 0;
         if
         :: recalled[p] || givenAway[p] || now >= leaseEnd[p] -> release(p)
         :: else -> state[p] = IDLE
         fi }
+    /* or gives it back without being asked */
+    :: d_step { state[p] == IDLE -> release(p) }
     /* recalled in use: one more turn for those who wait here */
-    :: atomic { state[p] == USES && recalled[p] && !givenAway[p] && leaseIsLongEnough(p) && tokenIsDue(p) ->
+    :: d_step { state[p] == USES && recalled[p] && !givenAway[p] && leaseIsLongEnough(p) && tokenIsDue(p) ->
         holdEnd[p] = 0; used[p]++; begins(p, used[p]); holdEnd[p] = now + TTL }
     /* a hold of the process's own, without a request */
-    :: atomic { state[p] == IDLE && leaseIsLongEnough(p) && tokenIsDue(p) ->
+    :: d_step { state[p] == IDLE && leaseIsLongEnough(p) && tokenIsDue(p) ->
         used[p]++; begins(p, used[p]); holdEnd[p] = now + TTL; state[p] = USES }
     /* too late for that: asks first */
-    :: atomic { state[p] == IDLE && request[p] == NONE && now < leaseEnd[p] && renewals < RENEWALS -> renewals++;
+    :: d_step { state[p] == IDLE && request[p] == NONE && now < leaseEnd[p] && renewals < RENEWALS -> renewals++;
         state[p] = REFRESHES; send(p, REFRESH, key[p], used[p]) }
-    :: atomic { state[p] == REFRESHES && answer[p] == GRANTED ->
+    :: d_step { state[p] == REFRESHES && answer[p] == GRANTED ->
         if
         :: now < asked[p] + LEASE -> leaseEnd[p] = (asked[p] + LEASE > leaseEnd[p] -> asked[p] + LEASE : leaseEnd[p])
         :: else
@@ -252,13 +278,13 @@ proctype Process(byte p) provided (now < LAST) {
         :: recalled[p] -> release(p)
         :: else -> state[p] = IDLE
         fi }
-    :: atomic { state[p] == REFRESHES && answer[p] == REFUSED -> forget(p) }
-    :: atomic { state[p] == REFRESHES && (request[p] != NONE || answer[p] != NONE) && mayGiveUp(p) ->
+    :: d_step { state[p] == REFRESHES && answer[p] == REFUSED -> forget(p) }
+    :: d_step { state[p] == REFRESHES && (request[p] != NONE || answer[p] != NONE) && mayGiveUp(p) ->
         giveUp(p); release(p) }
     /* who works may renew its hold, in time or late */
-    :: atomic { state[p] == USES && request[p] == NONE && answer[p] == NONE && now < holdEnd[p] && renewals < RENEWALS ->
+    :: d_step { state[p] == USES && request[p] == NONE && answer[p] == NONE && now < holdEnd[p] && renewals < RENEWALS ->
         renewals++; send(p, REFRESH, key[p], used[p]) }
-    :: atomic { state[p] == USES && answer[p] == GRANTED ->
+    :: d_step { state[p] == USES && answer[p] == GRANTED ->
         if
         :: now < holdEnd[p] && answerToken[p] == used[p] ->
             leaseEnd[p] = (asked[p] + LEASE > leaseEnd[p] -> asked[p] + LEASE : leaseEnd[p]);
@@ -267,27 +293,14 @@ proctype Process(byte p) provided (now < LAST) {
         :: else
         fi;
         answer[p] = NONE; answerToken[p] = 0; asked[p] = 0 }
-    :: atomic { state[p] == USES && answer[p] == REFUSED -> forget(p) }
-    :: atomic { state[p] == USES && request[p] != NONE && mayGiveUp(p) -> giveUp(p) }
+    :: d_step { state[p] == USES && answer[p] == REFUSED -> forget(p) }
+    :: d_step { state[p] == USES && request[p] != NONE && mayGiveUp(p) -> giveUp(p) }
     /* a recall comes, perhaps again, perhaps for a hold that is over */
-    :: atomic { key[p] != 0 && key[p] <= KEYS && recall[key[p]] ->
-        if
-        :: recall[key[p]] = false
-        :: skip
-        fi;
-        if
-        :: state[p] == IDLE -> release(p)
-#if PLANT == 4
-        :: state[p] == USES && request[p] == NONE && answer[p] == NONE ->
-            send(p, DELETE, key[p], used[p]); recalled[p] = true
-#else
-        :: state[p] == USES || state[p] == REFRESHES -> recalled[p] = true
-#endif
-        :: else
-        fi }
+    :: d_step { isRecalled(p) -> recall[key[p]] = false; hear(p) }
+    :: d_step { isRecalled(p) && (state[p] == IDLE || !recalled[p]) -> hear(p) }
     /* the release is answered, or is not: what is kept ends with its lease */
-    :: atomic { state[p] == RELEASES && answer[p] != NONE -> forget(p) }
-    :: atomic { state[p] == RELEASES && mayGiveUp(p) -> giveUp(p);
+    :: d_step { state[p] == RELEASES && answer[p] != NONE -> forget(p) }
+    :: d_step { state[p] == RELEASES && mayGiveUp(p) -> giveUp(p);
 #if PLANT == 8
         k = key[p]; forget(p); key[p] = k; state[p] = ASKS; send(p, SAVE, k, 0); k = 0
 #else
@@ -295,7 +308,7 @@ proctype Process(byte p) provided (now < LAST) {
 #endif
        }
 #ifdef GIVEAWAY
-    :: atomic { state[p] == USES && parcel == 0 && !wasGiven && request[p] == NONE && answer[p] == NONE ->
+    :: d_step { state[p] == USES && parcel == 0 && !wasGiven && request[p] == NONE && answer[p] == NONE ->
         parcel = key[p]; parcelToken = used[p]; wasGiven = true;
 #if PLANT == 7
         holdEnd[p] = 0; state[p] = IDLE
@@ -303,10 +316,10 @@ proctype Process(byte p) provided (now < LAST) {
         forget(p)
 #endif
        }
-    :: atomic { state[p] == FREE && parcel != 0 && request[p] == NONE ->
+    :: d_step { state[p] == FREE && parcel != 0 && request[p] == NONE ->
         key[p] = parcel; used[p] = parcelToken; granted[p] = parcelToken; parcel = 0; parcelToken = 0; givenAway[p] = true;
         state[p] = ADOPTS; send(p, REFRESH, key[p], used[p]) }
-    :: atomic { state[p] == ADOPTS && answer[p] == GRANTED ->
+    :: d_step { state[p] == ADOPTS && answer[p] == GRANTED ->
         if
         :: now < asked[p] + LEASE ->
             leaseEnd[p] = asked[p] + LEASE;
@@ -317,15 +330,14 @@ proctype Process(byte p) provided (now < LAST) {
         :: else -> release(p)
         fi;
         answer[p] = NONE; answerToken[p] = 0 }
-    :: atomic { state[p] == ADOPTS && answer[p] == REFUSED -> forget(p) }
+    :: d_step { state[p] == ADOPTS && answer[p] == REFUSED -> forget(p) }
 #endif
     /* dies */
-    :: atomic { state[p] != FREE && crashes < CRASHES -> crashes++; forget(p); state[p] = DEAD;
+    :: d_step { state[p] != FREE && crashes < CRASHES -> crashes++; forget(p); state[p] = DEAD;
         if
         :: request[p] != NONE && mayGiveUp(p) -> giveUp(p)
         :: else -> request[p] = NONE; requestKey[p] = 0; requestClaim[p] = 0
-        fi;
-        break }
+        fi }
     od
 }
 
@@ -352,15 +364,16 @@ proctype Store() provided (now < LAST) {
     byte was = 0;
     byte wasToken = 0;
     do
-    :: atomic { isDue(request[0], requestKey[0]) -> executeNow(0) }
-    :: atomic { isDue(request[1], requestKey[1]) -> executeNow(1) }
-    :: atomic { isDue(request[2], requestKey[2]) -> executeNow(2) }
+    :: d_step { isDue(request[0], requestKey[0]) -> executeNow(0) }
+    :: d_step { isDue(request[1], requestKey[1]) -> executeNow(1) }
+    :: d_step { isDue(request[2], requestKey[2]) -> executeNow(2) }
     /* nobody waits for the answer any more; or it is never executed */
-    :: atomic { isDue(late[0], lateKey[0]) -> executeLate(0) }
-    :: atomic { isDue(late[1], lateKey[1]) -> executeLate(1) }
-    :: atomic { isDue(late[2], lateKey[2]) -> executeLate(2) }
+    :: d_step { isDue(late[0], lateKey[0]) -> executeLate(0) }
+    :: d_step { isDue(late[1], lateKey[1]) -> executeLate(1) }
+    :: d_step { isDue(late[2], lateKey[2]) -> executeLate(2) }
 #ifdef DATALOSS
-    :: atomic { !lossy -> lossy = true; holder = 0; end = 0; base = 0; counter = 0 }
+    /* it is back a tick later at the soonest */
+    :: d_step { !lossy -> lossy = true; holder = 0; end = 0; base = 0; counter = 0; now++ }
 #endif
     od
 }

@@ -140,6 +140,16 @@ final class FactoryContext {
         return Optional.ofNullable(sticky).map(StickyLocks::context);
     }
 
+    /** The key under which others share what a Lock holds: its own, unless it is sticky. */
+    Key handedOut(Key key) {
+        return store instanceof StickyStore view ? view.handOut(key) : key;
+    }
+
+    /** The key under which others hold what a Lock held: its own, unless it is sticky. */
+    Key givenAway(Key key) {
+        return store instanceof StickyStore view ? view.giveAway(key) : key;
+    }
+
     private Optional<StickyStore> stickyStore() {
         return Optional.ofNullable(sticky).map(StickyLocks::store);
     }

@@ -4,7 +4,6 @@ import dev.latchkey.ActiveLocks.LeakDetector;
 import dev.latchkey.LockConflictedException.Reason;
 import dev.latchkey.events.AcquireCall.Outcome;
 import dev.latchkey.multi.MultiLockStore;
-import dev.latchkey.sticky.StickyStore;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -490,8 +489,7 @@ public final class Lock implements AutoCloseable {
      */
     public Key key() {
         checkHasKey();
-        Key copy = engine.state().copy();
-        return sticky().map(store -> store.handOut(copy)).orElse(copy);
+        return context.handedOut(engine.state().copy());
     }
 
     /**
@@ -510,7 +508,6 @@ public final class Lock implements AutoCloseable {
         checkHasKey();
         return engine.held()
                 .transferKey()
-                .map(key -> sticky().map(store -> store.giveAway(key)).orElse(key))
                 .orElseThrow(() -> new IllegalStateException(
                         "lock \"" + LockException.shown(resource) + "\": nothing to transfer: it is not held"));
     }
@@ -529,11 +526,6 @@ public final class Lock implements AutoCloseable {
     @Override
     public String toString() {
         return "Lock" + engine.state().key().toString().substring("Key".length());
-    }
-
-    /** What knows under which key the store has the hold of a sticky Lock. */
-    private Optional<StickyStore> sticky() {
-        return context.store().capability(StickyStore.class);
     }
 
     private void checkHasKey() {

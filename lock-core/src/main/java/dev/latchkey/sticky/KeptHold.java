@@ -5,50 +5,45 @@ import dev.latchkey.LockMode;
 import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One hold of the store, from its grant to its release, under which Locks of this process hold one after the other; guarded by
- * the line of its resource. Its key is its own: no Lock has it, unless it is given away.
+ * the line of its resource. Its key is its own: no Lock has it, unless it is handed out.
  */
 final class KeptHold {
 
     /** How long those who wait here go on after a recall. */
-    private static final long LAST_TURN_NANOS = Duration.ofMillis(5).toNanos();
+    private static final long LAST_TURN_NANOS = 5_000_000;
 
     private final Key key;
     private final long grantedAt;
     private LockMode mode;
     private Lease lease;
     private @Nullable TokenRange tokens;
-    private boolean isKept;
     private boolean isRecalled;
     private long recalledAt;
 
-    KeptHold(Key key, Response.Granted granted, Request request, long now) {
-        this.key = key;
+    KeptHold(Request asked, Response.Granted granted, long now) {
+        this.key = asked.key();
         this.grantedAt = now;
         this.mode = granted.mode();
         this.lease = granted.lease();
-        this.isKept = request.isSticky();
-        renew(granted, request, now);
+        renew(asked, granted, now);
     }
 
     /** Takes over what the store has answered. */
-    void renew(Response.Granted granted, Request request, long now) {
+    void renew(Request asked, Response.Granted granted, long now) {
         lease = granted.lease();
         mode = granted.mode();
-        isKept &= request.isSticky();
-        OptionalLong token = granted.fencingToken();
-        if (token.isEmpty()) {
+        if (mode == LockMode.SHARED || granted.fencingToken().isEmpty()) {
             tokens = null;
         } else if (tokens == null) {
-            tokens = new TokenRange(token.getAsLong(), request.reservedTokens(), now);
+            tokens = new TokenRange(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
         } else {
-            tokens.renew(token.getAsLong(), request.reservedTokens(), now);
+            tokens.renew(granted.fencingToken().getAsLong(), asked.reservedTokens(), now);
         }
     }
 
@@ -71,23 +66,49 @@ final class KeptHold {
         return lease;
     }
 
+    /** Since when its lease counts. */
+    long sinceNanos() {
+        return lease.since().orElseThrow();
+    }
+
     long grantedAt() {
         return grantedAt;
     }
 
-    /** Until when it can be relied on. */
-    long endNanos() {
-        return lease.since().isPresent() ? Lease.reliableUntil(lease.since().getAsLong(), lease.ttl()) : Long.MAX_VALUE;
+    private long endNanos() {
+        return Lease.reliableUntil(sinceNanos(), lease.ttl());
     }
 
     boolean isOver(long now) {
-        return !lease.isLive().getAsBoolean() || (lease.since().isPresent() && endNanos() - now <= 0);
+        return endNanos() - now <= 0 || !lease.isLive().getAsBoolean();
     }
 
     /** Whether a hold of a Lock may begin without a request: it has its full TTL, and a token. */
-    boolean suffices(Request request, long now) {
-        boolean lasts = lease.since().isEmpty() || endNanos() - Lease.reliableUntil(now, request.ttl()) >= 0;
+    boolean suffices(Request local, long now) {
+        boolean lasts = endNanos() - Lease.reliableUntil(now, local.ttl()) >= 0;
         return lasts && (tokens == null || !tokens.isUsedUp());
+    }
+
+    /** Begins a hold of a Lock for its whole TTL. */
+    LocalHold hold(Request local, long now) {
+        return new LocalHold(
+                local.key(), this, nextToken(), now, now + local.ttl().toNanos());
+    }
+
+    /** Begins the hold of the Lock for which it was granted, which may be over. */
+    LocalHold holdAsGranted(Request local) {
+        OptionalLong token = tokens == null ? OptionalLong.empty() : OptionalLong.of(tokens.last());
+        return new LocalHold(local.key(), this, token, sinceNanos(), endFor(local));
+    }
+
+    /** Begins a hold of a Lock for what the store has granted it, which may be over. */
+    LocalHold holdTheRest(Request local) {
+        return new LocalHold(local.key(), this, nextToken(), sinceNanos(), endFor(local));
+    }
+
+    /** When a Lock's hold ends whose lease begins with that of the store's hold. */
+    long endFor(Request local) {
+        return sinceNanos() + Math.min(local.ttl().toNanos(), lease.ttl().toNanos());
     }
 
     /** The token of the next hold of a Lock; waits for the clock, for a microsecond at most. */
@@ -101,15 +122,6 @@ final class KeptHold {
         return OptionalLong.of(tokens.next());
     }
 
-    /** Somebody else has its key from now on, or is to have the resource: it is used by nobody else here. */
-    void keepNoMore() {
-        isKept = false;
-    }
-
-    boolean isKept() {
-        return isKept;
-    }
-
     boolean isRecalled() {
         return isRecalled;
     }
@@ -121,6 +133,6 @@ final class KeptHold {
 
     /** Whether those who wait here may go on with it. */
     boolean mayPassOn(long now) {
-        return isKept && !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
+        return !isOver(now) && (!isRecalled || now - recalledAt < LAST_TURN_NANOS);
     }
 }

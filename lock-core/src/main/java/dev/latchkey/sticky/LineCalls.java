@@ -71,9 +71,29 @@ final class LineCalls {
             line = lines.enter(resource);
             waiter = line.join(request);
         }
-        LocalWaiter joined = waiter;
-        StickyLine joinedLine = line;
-        withdrawn.thenRun(() -> joinedLine.withdraw(joined));
+        return await(line, waiter, end, withdrawn);
+    }
+
+    /** Promotes what a Lock shares, without waiting for others. */
+    Response promote(UsedHold used) {
+        return answer(take(used.line(), used.line().promote(used.local()), used.local(), store::save));
+    }
+
+    /** Promotes what a Lock shares, and waits for others that share it. */
+    Response awaitPromotion(UsedHold used, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+        long end = System.nanoTime() + maxWait.toNanos();
+        LocalWaiter waiter = used.line().joinToPromote(used.local());
+        return waiter == null ? new Response.Refused() : await(used.line(), waiter, end, withdrawn);
+    }
+
+    private static Response answer(@Nullable Response taken) {
+        return taken == null ? Response.Conflicted.NO_HINT : taken;
+    }
+
+    private Response await(StickyLine line, LocalWaiter waiter, long end, CompletionStage<?> withdrawn)
+            throws InterruptedException {
+        Request request = waiter.request();
+        withdrawn.thenRun(() -> line.withdraw(waiter));
         NextStep step = NextStep.Refused.REFUSED;
         try {
             while (true) {
@@ -109,6 +129,13 @@ final class LineCalls {
         if (step instanceof NextStep.Renew renewal) {
             return renew(line, request, renewal.kept());
         }
+        if (step instanceof NextStep.Promote promotion) {
+            Request asked = asked(request, promotion.kept().claiming(request.key()), false);
+            return promote(new UsedHold(line, promotion.kept(), request, asked), ask);
+        }
+        if (step instanceof NextStep.Gone) {
+            return new Response.Lost(LossReason.EXPIRED);
+        }
         if (step instanceof NextStep.Release release) {
             boolean unused = releaseNow(line, request.key().resource(), release.kept());
             return null;
@@ -128,17 +155,24 @@ final class LineCalls {
             }
             throw e;
         } finally {
-            if (response == null) {
+            if (!(response instanceof Response.Granted)) {
                 done(line, request.key().resource());
             }
         }
-        KeptHold kept = line.answered(request, asked, response);
-        if (kept == null) {
+        if (!(response instanceof Response.Granted granted)) {
             return response;
         }
-        listen(line, request.key().resource(), kept);
-        Response.Granted granted = line.answerTo(request.key());
-        return granted == null ? new Response.Lost(LossReason.EXPIRED) : granted;
+        StickyLine.Begun begun = line.granted(request, asked, granted);
+        listen(line, request.key().resource(), begun.kept());
+        return begun.answer();
+    }
+
+    private <X extends Exception> Response promote(UsedHold used, Ask<X> ask) throws X {
+        try {
+            return used.settle(ask.ask(used.asked()));
+        } finally {
+            done(used.line(), used.local().key().resource());
+        }
     }
 
     private @Nullable Response renew(StickyLine line, Request request, KeptHold kept) {
@@ -172,6 +206,9 @@ final class LineCalls {
         NextStep step = line == null ? NextStep.Refused.REFUSED : line.release(local);
         if (line != null && step instanceof NextStep.Release release) {
             return releaseNow(line, local.resource(), release.kept());
+        }
+        if (step instanceof NextStep.ReleaseUnkept release) {
+            return store.delete(release.ended().claiming(local));
         }
         if (step instanceof NextStep.Holds) {
             return true;
@@ -209,7 +246,7 @@ final class LineCalls {
         try {
             boolean unused = releaseNow(line, resource, kept);
         } catch (RuntimeException e) {
-            log.warn("lock.recall_failed: what was kept ends with its lease", e);
+            log.warn("lock.recall_failed ttlMs={}", kept.lease().ttl().toMillis(), e);
         }
     }
 

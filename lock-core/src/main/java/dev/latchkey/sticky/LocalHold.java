@@ -1,5 +1,6 @@
 package dev.latchkey.sticky;
 
+import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.Lease;
@@ -13,32 +14,37 @@ import java.util.concurrent.CompletableFuture;
 final class LocalHold {
 
     private final String token;
+    private final KeptHold kept;
     private final CompletableFuture<LossReason> lost = new CompletableFuture<>();
     private LockMode mode;
     private OptionalLong fencingToken;
+    private long sinceNanos;
     private long endNanos;
 
-    LocalHold(String token, LockMode mode, OptionalLong fencingToken, long endNanos) {
-        this.token = token;
-        this.mode = mode;
+    LocalHold(Key local, KeptHold kept, OptionalLong fencingToken, long sinceNanos, long endNanos) {
+        this.token = local.token();
+        this.kept = kept;
+        this.mode = kept.mode();
         this.fencingToken = fencingToken;
+        this.sinceNanos = sinceNanos;
         this.endNanos = endNanos;
     }
 
-    boolean isOf(String otherToken) {
-        return token.equals(otherToken);
+    boolean isOf(Key local) {
+        return token.equals(local.token());
     }
 
-    OptionalLong fencingToken() {
-        return fencingToken;
+    /** What it holds under. */
+    KeptHold kept() {
+        return kept;
     }
 
     LockMode mode() {
         return mode;
     }
 
-    boolean isOver(long now) {
-        return endNanos - now <= 0;
+    boolean isLive(long now) {
+        return endNanos - now > 0 && !kept.isOver(now);
     }
 
     long nanosToEnd(long now) {
@@ -46,10 +52,11 @@ final class LocalHold {
     }
 
     /** Goes on as the store has answered. */
-    void renew(LockMode answeredMode, OptionalLong answeredToken, long newEnd) {
-        mode = answeredMode;
-        fencingToken = answeredToken;
-        endNanos = newEnd;
+    void renew(Response.Granted answer, long since, long end) {
+        mode = answer.mode();
+        fencingToken = mode == LockMode.EXCLUSIVE ? answer.fencingToken() : OptionalLong.empty();
+        sinceNanos = since;
+        endNanos = end;
     }
 
     /** What completes when it is lost: a signal of its own, for that of the store's hold outlasts it. */
@@ -57,17 +64,14 @@ final class LocalHold {
         return lost;
     }
 
-    /**
-     * The answer to its Lock.
-     *
-     * @param since when its lease begins to count
-     * @param lease of the store's hold, with whose session it ends
-     */
-    Response.Granted answer(long since, Lease lease) {
-        return new Response.Granted(
-                mode,
-                fencingToken,
-                new Lease(
-                        OptionalLong.of(since), Duration.ofNanos(endNanos - since), Optional.of(lost), lease.isLive()));
+    /** The answer to its Lock. */
+    Response.Granted answer() {
+        Duration ttl = Duration.ofNanos(endNanos - sinceNanos);
+        Lease lease = new Lease(
+                OptionalLong.of(sinceNanos),
+                ttl,
+                Optional.of(lost),
+                kept.lease().isLive());
+        return new Response.Granted(mode, fencingToken, lease);
     }
 }

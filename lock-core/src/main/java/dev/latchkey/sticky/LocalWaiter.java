@@ -19,6 +19,11 @@ final class LocalWaiter {
         this.changed = changed;
     }
 
+    /** Whether it holds already, and those behind it may wait for that. */
+    boolean isPromoter() {
+        return request.key().held().isPresent();
+    }
+
     Request request() {
         return request;
     }

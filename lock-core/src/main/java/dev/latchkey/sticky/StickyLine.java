@@ -3,43 +3,30 @@ package dev.latchkey.sticky;
 import dev.latchkey.Key;
 import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.Lease;
 import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One resource as this process knows it: the hold of the store that it keeps, the Locks that hold under it, and those that wait.
- * One of them at a time asks the store, and the line is busy meanwhile. No method asks the store or runs foreign code.
+ * One resource as this process knows it: the hold of the store that it keeps, the Locks that hold, and those that wait. What is
+ * kept is for the next Lock that asks, unless it is recalled, or used in another way than it was granted: then it is kept no
+ * more, and the last Lock that holds under it releases it. One Lock at a time asks the store for a hold, and the line is busy
+ * meanwhile. No method asks the store or runs foreign code.
  */
 final class StickyLine {
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final Deque<LocalWaiter> waiters = new ArrayDeque<>(0);
-    private final List<LocalHold> holds = new ArrayList<>(1);
+    private final WaitingLocks waiters = new WaitingLocks();
+    private final LocalHolds holds = new LocalHolds();
     private final RecallHistory history = new RecallHistory();
     private @Nullable KeptHold kept;
     private boolean isBusy;
     private boolean isClosing;
     private boolean isForgotten;
-
-    /** What is used by a Lock under a key of its own; null if that holds nothing here. */
-    @Nullable KeptHold usedBy(Key local) {
-        guard.lock();
-        try {
-            return holdOf(local) == null ? null : kept;
-        } finally {
-            guard.unlock();
-        }
-    }
 
     /** Begins a call that does not wait; null if the line is not used any more. */
     @Nullable NextStep begin(Request request) {
@@ -64,16 +51,31 @@ final class StickyLine {
         }
     }
 
+    /** Begins a promotion that does not wait. */
+    NextStep promote(Request request) {
+        guard.lock();
+        try {
+            return stepToPromote(request, System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
     /** Joins those who wait; null if the line is not used any more. */
     @Nullable LocalWaiter join(Request request) {
         guard.lock();
         try {
-            if (isForgotten) {
-                return null;
-            }
-            LocalWaiter waiter = new LocalWaiter(request, guard.newCondition());
-            waiters.addLast(waiter);
-            return waiter;
+            return isForgotten ? null : waiters.add(new LocalWaiter(request, guard.newCondition()));
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** As {@link #join}, before all others, which may wait for what it holds; null if another one does that already. */
+    @Nullable LocalWaiter joinToPromote(Request request) {
+        guard.lock();
+        try {
+            return waiters.addFirst(new LocalWaiter(request, guard.newCondition()));
         } finally {
             guard.unlock();
         }
@@ -91,12 +93,11 @@ final class StickyLine {
                 if (waiter.isWithdrawn() || endNanos - now <= 0) {
                     return NextStep.Refused.REFUSED;
                 }
-                boolean isFirst = waiters.peekFirst() == waiter;
-                NextStep step = isFirst ? step(waiter.request(), now) : NextStep.Refused.REFUSED;
+                NextStep step = waiters.isFirst(waiter) ? firstStep(waiter, now) : NextStep.Refused.REFUSED;
                 if (!(step instanceof NextStep.Refused)) {
                     return step;
                 }
-                waiter.await(Math.min(endNanos - now, nanosToLocalEnd(now)), !holds.isEmpty());
+                waiter.await(Math.min(endNanos - now, holds.nanosToNextEnd(now)), !holds.isEmpty());
             }
         } finally {
             guard.unlock();
@@ -116,107 +117,80 @@ final class StickyLine {
     boolean leave(LocalWaiter waiter, NextStep end) {
         guard.lock();
         try {
-            boolean wasFirst = waiters.peekFirst() == waiter;
             waiters.remove(waiter);
-            if (wasFirst) {
-                wakeFirst();
-            }
             return waiter.granted() != null && !(end instanceof NextStep.Holds);
         } finally {
             guard.unlock();
         }
     }
 
+    private NextStep firstStep(LocalWaiter first, long now) {
+        return first.isPromoter() ? stepToPromote(first.request(), now) : step(first.request(), now);
+    }
+
     private NextStep step(Request request, long now) {
-        if (isBusy) {
-            return NextStep.Refused.REFUSED;
-        }
         dropOver(now);
-        if (!admits(request.mode())) {
+        if (isBusy || !holds.admit(request.mode(), now)) {
             return NextStep.Refused.REFUSED;
         }
         KeptHold current = kept;
-        if (current != null && holds.isEmpty() && !current.isKept()) {
-            // Its Lock is gone, and others may have its key: it ends with its lease.
-            kept = null;
-            current = null;
-        }
-        if (current == null) {
-            isBusy = true;
-            return new NextStep.Ask(waiters.size() > 1 || history.keeps(now));
-        }
-        if (current.mode() != request.mode() || !current.mayPassOn(now)) {
-            if (!holds.isEmpty()) {
-                return NextStep.Refused.REFUSED;
+        if (current != null && current.mode() == request.mode() && current.mayPassOn(now)) {
+            if (current.suffices(request, now)) {
+                return new NextStep.Holds(begin(current.hold(request, now), now));
             }
             isBusy = true;
-            kept = null;
-            return new NextStep.Release(current);
+            return new NextStep.Renew(current);
         }
-        if (current.suffices(request, now)) {
-            return new NextStep.Holds(hold(request, current, now));
-        }
+        kept = null;
         isBusy = true;
-        return new NextStep.Renew(current);
+        return current == null || holds.areUnder(current, now)
+                ? new NextStep.Ask(waiters.areSeveral() || history.keeps(now))
+                : new NextStep.Release(current);
     }
 
-    /** Whether nobody here keeps a Lock from holding. */
-    private boolean admits(LockMode mode) {
-        return holds.isEmpty()
-                || (mode == LockMode.SHARED && holds.stream().allMatch(hold -> hold.mode() == LockMode.SHARED));
+    private NextStep stepToPromote(Request request, long now) {
+        dropOver(now);
+        LocalHold own = holds.find(request.key());
+        if (own == null) {
+            return NextStep.Gone.GONE;
+        }
+        if (isBusy || holds.areThereBeside(own, now)) {
+            return NextStep.Refused.REFUSED;
+        }
+        keepNoMore(own.kept());
+        isBusy = true;
+        return new NextStep.Promote(own.kept());
     }
 
-    /** Begins a hold of a Lock at a moment, for its whole TTL. */
-    private Response.Granted hold(Request request, KeptHold current, long now) {
-        LocalHold begun = new LocalHold(
-                request.key().token(),
-                current.mode(),
-                current.nextToken(),
-                now + request.ttl().toNanos());
-        holds.add(begun);
-        return begun.answer(now, current.lease());
+    private Response.Granted begin(LocalHold begun, long now) {
+        holds.begin(begun, now);
+        return begun.answer();
     }
 
-    /** What is over by time is not held any more. */
+    /** What somebody is renewing is over only if the store says so. */
     private void dropOver(long now) {
-        if (kept != null && kept.isOver(now)) {
-            kept = null;
-            holds.clear();
-        } else {
-            holds.removeIf(hold -> hold.isOver(now));
-        }
+        boolean isOver = kept != null && !isBusy && kept.isOver(now);
+        kept = isOver ? null : kept;
+        holds.dropOver(now);
     }
 
-    /** The store has answered whoever asked it for a hold; null if it has granted none. */
-    @Nullable KeptHold answered(Request local, Request asked, Response response) {
+    private void keepNoMore(KeptHold used) {
+        kept = kept == used ? null : kept;
+    }
+
+    /** What the store has granted, and the answer to the Lock that asked. */
+    record Begun(KeptHold kept, Response.Granted answer) {}
+
+    /** The store has granted a hold to whoever asked it. */
+    Begun granted(Request local, Request asked, Response.Granted granted) {
         guard.lock();
         try {
+            long now = System.nanoTime();
+            KeptHold begun = new KeptHold(asked, granted, now);
+            kept = asked.isSticky() ? begun : null;
+            Response.Granted answer = begin(begun.holdAsGranted(local), now);
             endBusy();
-            if (!(response instanceof Response.Granted granted)) {
-                return null;
-            }
-            kept = new KeptHold(asked.key(), granted, asked, System.nanoTime());
-            holds.add(new LocalHold(
-                    local.key().token(), granted.mode(), granted.fencingToken(), endOf(granted.lease(), local)));
-            return kept;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    private static long endOf(Lease lease, Request local) {
-        long asked = local.ttl().toNanos();
-        return lease.since().orElseThrow() + Math.min(asked, lease.ttl().toNanos());
-    }
-
-    /** The answer to a Lock about what it has been granted; null if that has ended meanwhile. */
-    Response.@Nullable Granted answerTo(Key local) {
-        guard.lock();
-        try {
-            LocalHold hold = holdOf(local);
-            return hold == null || kept == null
-                    ? null
-                    : hold.answer(kept.lease().since().orElseThrow(), kept.lease());
+            return new Begun(begun, answer);
         } finally {
             guard.unlock();
         }
@@ -226,17 +200,17 @@ final class StickyLine {
     Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
         guard.lock();
         try {
-            endBusy();
-            if (kept != current) {
-                return null;
-            }
-            if (!(response instanceof Response.Granted granted)) {
-                kept = null;
-                return null;
-            }
+            Response.Granted held = null;
             long now = System.nanoTime();
-            current.renew(granted, asked, now);
-            return hold(local, current, now);
+            if (response instanceof Response.Granted granted && kept == current) {
+                current.renew(asked, granted, now);
+                // The answer may have come late: then what is left of the lease is all there is.
+                held = begin(current.suffices(local, now) ? current.hold(local, now) : current.holdTheRest(local), now);
+            } else {
+                keepNoMore(current);
+            }
+            endBusy();
+            return held;
         } finally {
             guard.unlock();
         }
@@ -257,25 +231,70 @@ final class StickyLine {
 
     private void endBusy() {
         isBusy = false;
-        wakeFirst();
+        waiters.wakeFirst();
     }
 
-    /** A Lock that holds has asked the store about that; returns false if it has ended meanwhile. */
-    boolean confirm(Request local, Request asked, KeptHold current, Response.Granted granted) {
+    /** What a Lock holds, or held until a moment ago, under its key; null if that is nothing here. */
+    @Nullable LocalHold find(Key local) {
         guard.lock();
         try {
-            LocalHold hold = holdOf(local.key());
-            if (hold == null || kept != current) {
-                return false;
+            return holds.find(local);
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** The answer to a Lock about what it holds; null if that has ended. */
+    Response.@Nullable Granted answerTo(Key local) {
+        guard.lock();
+        try {
+            LocalHold hold = holds.find(local);
+            return hold == null ? null : hold.answer();
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Whether a request of a Lock is one for what is kept, which it leaves as it is; what it may change is kept no more. */
+    boolean staysKept(Request local, KeptHold used) {
+        guard.lock();
+        try {
+            boolean isSame =
+                    local.isSticky() && local.mode() == used.mode() && local.leaseChange() == LeaseChange.EXTEND;
+            if (!isSame) {
+                keepNoMore(used);
+            }
+            return isSame && kept == used;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** Whether another Lock holds under the same hold of the store as one. */
+    boolean isShared(LocalHold own) {
+        guard.lock();
+        try {
+            return holds.areUnderItsHold(own, System.nanoTime());
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** A Lock that holds has asked the store about that; returns what it holds now, null if that has ended. */
+    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
+        guard.lock();
+        try {
+            LocalHold hold = holds.find(local.key());
+            if (hold == null || hold.kept() != used) {
+                return null;
             }
             long now = System.nanoTime();
-            current.renew(granted, asked, now);
-            long end = endOf(granted.lease(), local);
-            boolean isSooner = local.leaseChange() == LeaseChange.SET;
-            long keptEnd = isSooner ? end : Math.max(end, now + hold.nanosToEnd(now));
-            OptionalLong token = granted.mode() == LockMode.EXCLUSIVE ? granted.fencingToken() : OptionalLong.empty();
-            hold.renew(granted.mode(), token, keptEnd);
-            return true;
+            long before = now + hold.nanosToEnd(now);
+            used.renew(asked, granted, now);
+            long end = used.endFor(local);
+            boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;
+            hold.renew(granted, used.sinceNanos(), maySetIt ? end : before);
+            return hold.answer();
         } finally {
             guard.unlock();
         }
@@ -285,55 +304,53 @@ final class StickyLine {
     NextStep release(Key local) {
         guard.lock();
         try {
-            LocalHold hold = holdOf(local);
-            KeptHold current = kept;
-            if (hold == null || current == null) {
+            LocalHold hold = holds.find(local);
+            if (hold == null) {
                 return NextStep.Refused.REFUSED;
             }
             long now = System.nanoTime();
-            holds.remove(hold);
-            boolean passesOn = !isClosing && current.mayPassOn(now);
-            if (!holds.isEmpty() || (passesOn && (passOn(now) || staysIdle(current, now)))) {
-                return new NextStep.Holds(hold.answer(now, current.lease()));
+            holds.end(hold);
+            KeptHold used = hold.kept();
+            boolean staysHeld = holds.areUnder(used, now) || (used == kept && (isBusy || staysKept(used, now)));
+            if (staysHeld) {
+                waiters.wakePromoter();
+                return new NextStep.Holds(hold.answer());
+            }
+            if (used != kept) {
+                return new NextStep.ReleaseUnkept(used);
             }
             kept = null;
             isBusy = true;
-            return new NextStep.Release(current);
+            return new NextStep.Release(used);
         } finally {
             guard.unlock();
         }
     }
 
-    private boolean staysIdle(KeptHold current, long now) {
-        if (!waiters.isEmpty()) {
-            // Its first needs more than what is kept, and sees to that itself.
-            wakeFirst();
-            return true;
+    /** Those who wait come first. */
+    private boolean staysKept(KeptHold used, long now) {
+        if (isClosing || !used.mayPassOn(now)) {
+            return false;
         }
-        return !current.isRecalled() && history.keeps(now);
+        if (waiters.isEmpty()) {
+            return !used.isRecalled() && history.keeps(now);
+        }
+        LocalWaiter first = waiters.first();
+        while (first != null && mayPassOn(used, first, now)) {
+            waiters.pass(first, begin(used.hold(first.request(), now), now));
+            first = waiters.first();
+        }
+        // If the first needs something else, it sees to that itself.
+        waiters.wakeFirst(holds.admit(LockMode.EXCLUSIVE, now));
+        return true;
     }
 
-    /** Grants what is kept to the first who wait, if they need nothing else. */
-    private boolean passOn(long now) {
-        boolean isPassedOn = false;
-        KeptHold current = kept;
-        LocalWaiter first = waiters.peekFirst();
-        while (current != null
-                && first != null
-                && !isBusy
+    private boolean mayPassOn(KeptHold used, LocalWaiter first, long now) {
+        return !first.isPromoter()
                 && !first.isWithdrawn()
-                && first.request().mode() == current.mode()
-                && admits(current.mode())
-                && current.suffices(first.request(), now)) {
-            waiters.removeFirst();
-            first.grant(hold(first.request(), current, now));
-            isPassedOn = true;
-            first = waiters.peekFirst();
-        }
-        if (isPassedOn && first != null && !first.looksForEnds()) {
-            first.wake();
-        }
-        return isPassedOn;
+                && first.request().mode() == used.mode()
+                && holds.admit(used.mode(), now)
+                && used.suffices(first.request(), now);
     }
 
     /** Somebody else asks for the resource. Returns whether what is kept is to be released, for which the line is busy. */
@@ -366,7 +383,7 @@ final class StickyLine {
 
     private boolean endIdle(long now) {
         dropOver(now);
-        if (kept == null || !kept.isKept() || isBusy || !holds.isEmpty()) {
+        if (kept == null || isBusy || holds.areUnder(kept, now)) {
             return false;
         }
         kept = null;
@@ -378,45 +395,33 @@ final class StickyLine {
     List<CompletableFuture<LossReason>> lose(KeptHold lost) {
         guard.lock();
         try {
-            if (kept != lost) {
-                return List.of();
-            }
-            List<CompletableFuture<LossReason>> told =
-                    holds.stream().map(LocalHold::lost).toList();
-            holds.clear();
-            kept = null;
-            wakeFirst();
+            keepNoMore(lost);
+            List<CompletableFuture<LossReason>> told = holds.endAll(lost);
+            waiters.wakeFirst();
             return told;
         } finally {
             guard.unlock();
         }
     }
 
-    /** The key under which the store knows what a Lock holds, for somebody who may use it elsewhere: it is not kept any more. */
-    Key handOut(Key local) {
+    /** A Lock does not hold any more what is given away with its key. */
+    void giveAway(LocalHold given) {
         guard.lock();
         try {
-            if (holdOf(local) == null || kept == null) {
-                return local;
-            }
-            kept.keepNoMore();
-            return kept.claiming(local);
+            keepNoMore(given.kept());
+            holds.end(given);
+            waiters.wakeFirst();
         } finally {
             guard.unlock();
         }
     }
 
-    /** As {@link #handOut}, for somebody who is the holder from now on. */
-    Key giveAway(Key local) {
+    /** What is used is kept no more, for others are to know its key; false if nothing is held. */
+    boolean handOut(LocalHold used) {
         guard.lock();
         try {
-            Key given = handOut(local);
-            if (given != local) {
-                holds.clear();
-                kept = null;
-                wakeFirst();
-            }
-            return given;
+            keepNoMore(used.kept());
+            return used.isLive(System.nanoTime());
         } finally {
             guard.unlock();
         }
@@ -438,33 +443,10 @@ final class StickyLine {
         try {
             long now = System.nanoTime();
             dropOver(now);
-            isForgotten = !isBusy && kept == null && waiters.isEmpty() && history.isForgettable(now);
+            isForgotten = !isBusy && kept == null && holds.isEmpty() && waiters.isEmpty() && history.isForgettable(now);
             return isForgotten;
         } finally {
             guard.unlock();
-        }
-    }
-
-    private @Nullable LocalHold holdOf(Key local) {
-        for (LocalHold hold : holds) {
-            if (hold.isOf(local.token())) {
-                return hold;
-            }
-        }
-        return null;
-    }
-
-    private long nanosToLocalEnd(long now) {
-        return holds.stream()
-                .mapToLong(hold -> Math.max(1, hold.nanosToEnd(now)))
-                .max()
-                .orElse(Long.MAX_VALUE);
-    }
-
-    private void wakeFirst() {
-        LocalWaiter first = waiters.peekFirst();
-        if (first != null) {
-            first.wake();
         }
     }
 }

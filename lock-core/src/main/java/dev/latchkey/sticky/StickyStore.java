@@ -4,7 +4,6 @@ import dev.latchkey.Key;
 import dev.latchkey.LossReason;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.ExpiringStore;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.RecallableStore;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
@@ -58,10 +57,20 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      *
      * @param local the key of the Lock
      * @return an owner who shares the hold; the key itself if that holds nothing here
+     * @throws IllegalStateException if other Locks of the factory share the hold
      */
     public Key handOut(Key local) {
         StickyLine line = lines.get(local.resource());
-        return line == null ? local : line.handOut(local);
+        LocalHold hold = line == null ? null : line.find(local);
+        if (line == null || hold == null || !line.handOut(hold)) {
+            return local;
+        }
+        if (line.isShared(hold)) {
+            throw new IllegalStateException(
+                    "other Locks of this factory share the hold, so that its key is theirs as well:"
+                            + " use a Lock without sticky() to hand out the key of a shared hold");
+        }
+        return hold.kept().claiming(local);
     }
 
     /**
@@ -72,14 +81,21 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
      */
     public Key giveAway(Key local) {
         StickyLine line = lines.get(local.resource());
-        return line == null ? local : line.giveAway(local);
+        LocalHold hold = line == null ? null : line.find(local);
+        if (line == null || hold == null) {
+            return local;
+        }
+        line.giveAway(hold);
+        return hold.kept().claiming(local);
     }
 
     @Override
     public Response save(Request request) {
         Optional<UsedHold> used = used(request);
         if (used.isPresent()) {
-            return settle(used.get(), store.save(used.get().asked()));
+            return used.get().isPromotion()
+                    ? calls.promote(used.get())
+                    : used.get().settle(store.save(used.get().asked()));
         }
         return request.isSticky() ? calls.acquire(request) : store.save(request);
     }
@@ -92,7 +108,9 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         }
         Optional<UsedHold> used = used(request);
         if (used.isPresent()) {
-            return settle(used.get(), store.waitAndSave(used.get().asked(), maxWait, withdrawn));
+            return used.get().isPromotion()
+                    ? calls.awaitPromotion(used.get(), maxWait, withdrawn)
+                    : used.get().settle(store.waitAndSave(used.get().asked(), maxWait, withdrawn));
         }
         return request.isSticky()
                 ? calls.await(request, maxWait, withdrawn)
@@ -102,7 +120,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     @Override
     public Response refresh(Request request) {
         Optional<UsedHold> used = used(request);
-        return used.isPresent() ? settle(used.get(), store.refresh(used.get().asked())) : store.refresh(request);
+        return used.isPresent() ? used.get().settle(store.refresh(used.get().asked())) : store.refresh(request);
     }
 
     @Override
@@ -133,7 +151,7 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
             settled.add(
                     isOfKept
                             ? new RefreshResult.Answered(
-                                    settle(used.get(i).get(), ((RefreshResult.Answered) result).response()))
+                                    used.get(i).get().settle(((RefreshResult.Answered) result).response()))
                             : result);
         }
         return settled;
@@ -157,13 +175,13 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
     @Override
     public Optional<Response.Granted> find(Key key) {
         StickyLine line = lines.get(key.resource());
-        KeptHold kept = line == null ? null : line.usedBy(key);
-        if (line == null || kept == null) {
+        LocalHold hold = line == null ? null : line.find(key);
+        if (line == null || hold == null) {
             return store.find(key);
         }
-        Optional<Response.Granted> found = store.find(kept.claiming(key));
+        Optional<Response.Granted> found = store.find(hold.kept().claiming(key));
         if (found.isEmpty()) {
-            line.lose(kept).forEach(told -> told.complete(LossReason.RELEASED_ELSEWHERE));
+            line.lose(hold.kept()).forEach(told -> told.complete(LossReason.RELEASED_ELSEWHERE));
         }
         return found.flatMap(granted -> Optional.ofNullable(line.answerTo(key)));
     }
@@ -175,40 +193,11 @@ public final class StickyStore implements ExpiringStore, BlockingStore, SharedSt
         return isMissing ? Optional.empty() : ExpiringStore.super.capability(type);
     }
 
-    /** A request of a Lock that holds, and what the store is asked for it. */
-    private record UsedHold(StickyLine line, KeptHold kept, Request local, Request asked) {}
-
-    /** Empty if the Lock holds nothing here. A request for another mode, or for a shorter lease, makes the hold an ordinary one. */
-    private Optional<UsedHold> used(Request request) {
-        if (request.key().held().isEmpty()) {
-            return Optional.empty();
-        }
-        StickyLine line = lines.get(request.key().resource());
-        KeptHold kept = line == null ? null : line.usedBy(request.key());
-        if (line == null || kept == null) {
-            return Optional.empty();
-        }
-        boolean staysSame = request.mode() == kept.mode() && request.leaseChange() == LeaseChange.EXTEND;
-        boolean isSticky = staysSame && kept.isKept() && request.isSticky();
-        return Optional.of(
-                new UsedHold(line, kept, request, LineCalls.asked(request, kept.claiming(request.key()), isSticky)));
-    }
-
-    private static Response settle(UsedHold used, Response response) {
-        if (response instanceof Response.Lost lost) {
-            used.line().lose(used.kept()).forEach(told -> told.complete(lost.reason()));
-            return response;
-        }
-        if (!(response instanceof Response.Granted granted)) {
-            return response;
-        }
-        Response.Granted answer = used.line().confirm(used.local(), used.asked(), used.kept(), granted)
-                ? used.line().answerTo(used.local().key())
-                : null;
-        return answer == null ? new Response.Lost(LossReason.RELEASED_ELSEWHERE) : answer;
-    }
-
     /** {@inheritDoc} Here that is nothing: the store is another's. */
     @Override
     public void close() {}
+
+    private Optional<UsedHold> used(Request request) {
+        return UsedHold.of(lines, request);
+    }
 }

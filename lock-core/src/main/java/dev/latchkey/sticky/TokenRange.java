@@ -43,9 +43,9 @@ final class TokenRange {
         return last - granted >= reserved;
     }
 
-    /** How long the next token is ahead of the clock; zero or less if it is due. */
+    /** How long the next token is not behind the clock; zero or less if it is due. */
     long nanosToNext(long now) {
-        return (last + 1 - granted) * NANOS_PER_TOKEN - (now - sinceNanos);
+        return (last + 2 - granted) * NANOS_PER_TOKEN - (now - sinceNanos);
     }
 
     long next() {
