@@ -10,10 +10,12 @@ import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,11 +29,12 @@ final class AsyncAcquire {
 
     private final FactoryContext context;
     private final LockEngine engine;
-    private final AsyncBlockingStore store;
+    private final Optional<AsyncBlockingStore> store;
     private final Executor threads;
     private final LockMode mode;
     private final Deadline end;
     private final CompletableFuture<Void> withdrawn;
+    private final Consumer<@Nullable HoldTracker> inTurn;
     private final AcquireCall call;
     private final CompletableFuture<Outcome> result = new CompletableFuture<>();
     private int lateGrants;
@@ -39,72 +42,104 @@ final class AsyncAcquire {
     private AsyncAcquire(
             FactoryContext context,
             LockEngine engine,
-            AsyncBlockingStore store,
             LockMode mode,
             Duration maxWait,
-            CompletableFuture<Void> withdrawn) {
+            CompletableFuture<Void> withdrawn,
+            Consumer<@Nullable HoldTracker> inTurn) {
         this.context = context;
         this.engine = engine;
-        this.store = store;
+        this.store = context.store().capability(AsyncBlockingStore.class);
         this.threads = context.threads().asyncCalls().threads();
         this.mode = context.supported(mode);
         this.end = Deadline.in(maxWait);
         this.withdrawn = withdrawn;
+        this.inTurn = inTurn;
         this.call = context.events().acquire(engine.state().resource(), mode);
     }
 
     /**
      * Starts an acquire, on a thread that may wait for other calls of the Lock: and for rivals, if the store needs a thread for
      * that, or the Lock holds something already.
+     *
+     * @param inTurn gets what is held, if the acquire was granted something
      */
     static CompletionStage<Outcome> start(
             FactoryContext context,
             LockEngine engine,
             LockMode mode,
             Duration maxWait,
-            CompletableFuture<Void> withdrawn)
+            CompletableFuture<Void> withdrawn,
+            Consumer<@Nullable HoldTracker> inTurn)
             throws InterruptedException {
-        AsyncBlockingStore store =
-                context.store().capability(AsyncBlockingStore.class).orElse(null);
-        if (store == null || maxWait.isZero() || engine.state().mayHold()) {
-            return CompletableFuture.completedFuture(engine.acquire(mode, maxWait, withdrawn));
-        }
         context.checkOpen();
-        AsyncAcquire acquire = new AsyncAcquire(context, engine, store, mode, maxWait, withdrawn);
-        acquire.begin();
+        AsyncAcquire acquire = new AsyncAcquire(context, engine, mode, maxWait, withdrawn, inTurn);
+        acquire.begin(maxWait.isZero());
         return acquire.result;
     }
 
-    private void begin() throws InterruptedException {
+    /** Lets go of what nobody wants that it was granted to, unless another call counts on it. Sends nobody away who waits. */
+    static void giveBack(LockEngine engine, @Nullable HoldTracker granted) {
+        engine.mutex.takeUninterruptibly();
+        try {
+            if (granted != null && engine.state().isCurrent(granted) && granted.disclaim()) {
+                engine.held().endUnwanted();
+            }
+        } finally {
+            engine.endTurn();
+        }
+    }
+
+    private void begin(boolean triesOnce) throws InterruptedException {
         if (!engine.mutex.takeToWait(withdrawn, end)) {
             result.complete(engine.reported(call, Outcome.BUSY));
+            return;
+        }
+        // In the turn: what another call was granted since is not to be asked for in a way that can be withdrawn.
+        if (store.isEmpty() || triesOnce || engine.state().mayHold()) {
+            result.complete(onThisThread());
             return;
         }
         engine.held().active().waits();
         try {
             // Looked at again now that close() would find this wait.
             context.checkOpen();
-            ask();
+            ask(store.get());
         } catch (RuntimeException | Error e) {
             fail(e);
         }
     }
 
-    private void ask() {
+    private Outcome onThisThread() throws InterruptedException {
+        try {
+            Outcome outcome = engine.acquireInTurn(mode, end, withdrawn);
+            inTurn.accept(engine.state().tracker().orElse(null));
+            return engine.reported(call, outcome);
+        } catch (InterruptedException e) {
+            call.failed(e);
+            throw engine.held().brokenOff(e);
+        } catch (RuntimeException | Error e) {
+            call.failed(e);
+            throw e;
+        } finally {
+            engine.endTurn();
+        }
+    }
+
+    private void ask(AsyncBlockingStore asking) {
         long start = System.nanoTime();
         PendingRequest pending = engine.held().beginAcquire(mode);
         Request request = pending.request(mode, context.owner()).with(RetryIntent.AGAIN);
         StoreCall asked = context.events().storeCall(Operation.WAIT);
-        var unused = waiting(request).whenComplete((response, failure) -> {
+        var unused = waiting(asking, request).whenComplete((response, failure) -> {
             tell(asked, response);
-            answered(pending, response, failure, start);
+            answered(asking, pending, response, failure, start);
         });
     }
 
     /** What is thrown at once is told as what is thrown later. */
-    private CompletionStage<Response> waiting(Request request) {
+    private CompletionStage<Response> waiting(AsyncBlockingStore asking, Request request) {
         try {
-            return store.waitAndSaveAsync(
+            return asking.waitAndSaveAsync(
                     request, LockSettings.max(end.remaining(), SHORTEST_WAIT), withdrawn, threads);
         } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
@@ -120,7 +155,11 @@ final class AsyncAcquire {
     }
 
     private void answered(
-            PendingRequest pending, @Nullable Response response, @Nullable Throwable failure, long start) {
+            AsyncBlockingStore asking,
+            PendingRequest pending,
+            @Nullable Response response,
+            @Nullable Throwable failure,
+            long start) {
         try {
             if (response == null) {
                 Throwable cause = cause(failure);
@@ -133,7 +172,7 @@ final class AsyncAcquire {
                     outcome == Outcome.TOO_LATE && !withdrawn.isDone() && (!end.isOver() || lateGrants == 0);
             if (isToRepeat) {
                 lateGrants++;
-                ask();
+                ask(asking);
             } else {
                 finish(outcome == Outcome.CONFLICTED && withdrawn.isDone() ? Outcome.WITHDRAWN : outcome);
             }
@@ -151,6 +190,7 @@ final class AsyncAcquire {
 
     private void finish(Outcome settled) {
         Outcome outcome = engine.reported(call, engine.endedIfClosed(false, settled));
+        inTurn.accept(engine.state().tracker().orElse(null));
         endTurn();
         result.complete(outcome);
     }

@@ -113,6 +113,7 @@ final class HeldLock implements ActiveLocks.Holder {
         if (!pending.isFresh() && !monitor.run(state.look())) {
             throw monitor.lost(pending, LossReason.EXPIRED, "an earlier request that was not answered had ended it");
         }
+        tracker.get().claim(pending.isFresh());
         return tracker.get();
     }
 
@@ -309,6 +310,11 @@ final class HeldLock implements ActiveLocks.Holder {
         }
         boolean isLeft = wasHeld && settings.autoRelease() == AutoRelease.OFF;
         return mutex.requests().run(() -> isLeft ? leave() : endNow());
+    }
+
+    /** In the turn: lets go of what nobody wants. */
+    void endUnwanted() {
+        boolean unused = mutex.requests().run(this::endNow);
     }
 
     private boolean endNow() {

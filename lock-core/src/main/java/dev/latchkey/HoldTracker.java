@@ -28,6 +28,9 @@ final class HoldTracker {
     private boolean ended;
     private @Nullable LossReason loss;
 
+    /** How many acquires count on it, and whoever else has found it to be held. */
+    private int claims;
+
     /** What is told of this hold; null until its begin was told, and if nobody hears of it. */
     private @Nullable HoldRecord told;
 
@@ -35,6 +38,17 @@ final class HoldTracker {
 
     /** The end that came before the begin was told, which has to come first. */
     private @Nullable Consumer<HoldRecord> untoldEnd;
+
+    /** In the turn of an acquire that was granted this: what was held before, and by no acquire, somebody counts on as well. */
+    synchronized void claim(boolean isFresh) {
+        claims = claims == 0 && !isFresh ? 2 : claims + 1;
+    }
+
+    /** Gives up the claim of an acquire; true if nobody is left who counts on this. */
+    synchronized boolean disclaim() {
+        claims--;
+        return claims == 0;
+    }
 
     /** Replaces the alarm, unless the hold has ended. */
     synchronized void rearm(Supplier<? extends @Nullable Future<?>> next) {

@@ -56,7 +56,7 @@ public final class Key implements Serializable {
      * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      */
     public static Key of(String resource) {
-        Text.checkResource(Objects.requireNonNull(resource, "resource"));
+        checkResource(resource);
         return new Key(resource, newToken(), Optional.empty(), null);
     }
 
@@ -114,6 +114,16 @@ public final class Key implements Serializable {
         }
         OptionalLong fencingToken = held.map(Held::fencingToken).orElse(OptionalLong.empty());
         return new Text(resource, token, held.map(Held::mode).orElse(null), fencingToken).write();
+    }
+
+    /** Refuses what no key has as its resource. */
+    static void checkResource(String resource) {
+        Text.checkResource(Objects.requireNonNull(resource, "resource"));
+    }
+
+    /** Refuses a prefix that ends within a character: in bytes it would be that of other names. */
+    static void checkPrefix(String prefix) {
+        Text.checkUnicode("prefix", Objects.requireNonNull(prefix, "prefix"));
     }
 
     /**
@@ -237,9 +247,13 @@ public final class Key implements Serializable {
                 throw new IllegalArgumentException("a resource of " + resource.length()
                         + " characters is too long: at most " + Key.MAX_RESOURCE_BYTES + " bytes of UTF-8");
             }
-            int unpaired = unpairedSurrogate(resource);
+            checkUnicode("resource", resource);
+        }
+
+        private static void checkUnicode(String what, String text) {
+            int unpaired = unpairedSurrogate(text);
             if (unpaired >= 0) {
-                throw new IllegalArgumentException("the resource has an unpaired surrogate at index " + unpaired
+                throw new IllegalArgumentException("the " + what + " has an unpaired surrogate at index " + unpaired
                         + ": it is not valid Unicode, and no store could tell it from another name");
             }
         }

@@ -15,7 +15,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A handle that acquires, renews and releases one named lock. Each Lock that is created for a resource is a separate
@@ -203,14 +205,14 @@ public final class Lock implements AutoCloseable {
             throw new UnsupportedOperationException("lock \"" + LockException.shown(resource)
                     + "\": interruptOnLoss() has no thread to interrupt after an asynchronous acquire: use onLost()");
         }
-        boolean mayHold = engine.state().mayHold();
-        Optional<HoldTracker> before = engine.state().tracker();
+        AtomicReference<@Nullable HoldTracker> granted = new AtomicReference<>();
         return context.threads()
                 .asyncCalls()
                 .start(
-                        withdrawn -> AsyncAcquire.start(context, engine, LockMode.EXCLUSIVE, checked, withdrawn)
+                        withdrawn -> AsyncAcquire.start(
+                                        context, engine, LockMode.EXCLUSIVE, checked, withdrawn, granted::set)
                                 .thenApply(outcome -> acquired(outcome, checked)),
-                        lock -> lock.giveBackUnless(mayHold && lock.isHeldOn(before)));
+                        lock -> AsyncAcquire.giveBack(lock.engine, granted.get()));
     }
 
     /**
@@ -403,13 +405,25 @@ public final class Lock implements AutoCloseable {
      * Releases the current hold, as {@link #release()} does, without making the caller wait. A wait of another thread or of
      * {@link #acquireAsync} ends as well.
      *
-     * @return completes with the result of {@link #release()}; or exceptionally, with what it throws. To cancel it undoes
+     * @return completes with the result of {@link #release()}; or exceptionally, with what it throws. To cancel it prevents
      *     nothing
      */
     public CompletableFuture<Boolean> releaseAsync() {
-        return context.threads()
-                .asyncCalls()
-                .start(withdrawn -> CompletableFuture.completedFuture(release()), wasHeld -> {});
+        return context.threads().asyncCalls().startForGood(this::release);
+    }
+
+    /**
+     * Releases the current hold, as {@link #close()} does, without making the caller wait. A wait of another thread or of
+     * {@link #acquireAsync} ends as well. The Lock can be acquired again.
+     *
+     * @return completes with null, also if the store fails, which is logged; or exceptionally, with a {@link LockLostException}
+     *     if the hold was lost and no call has thrown this yet. To cancel it prevents nothing
+     */
+    public CompletableFuture<@Nullable Void> closeAsync() {
+        return context.threads().asyncCalls().startForGood(() -> {
+            close();
+            return null;
+        });
     }
 
     /**
@@ -571,22 +585,6 @@ public final class Lock implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    /** Nobody wants what was acquired. */
-    private void giveBackUnless(boolean isHeldOn) {
-        try {
-            if (!isHeldOn) {
-                close();
-            }
-        } catch (LockLostException e) {
-            // Then it is not held either.
-        }
-    }
-
-    /** Whether what is held was held before. Nothing is known of what was received and not asked for. */
-    private boolean isHeldOn(Optional<HoldTracker> before) {
-        return before.isEmpty() || before.equals(engine.state().tracker());
     }
 
     private Lock acquire(LockMode mode, Duration maxWait) throws InterruptedException {

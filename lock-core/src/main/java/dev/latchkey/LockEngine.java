@@ -148,8 +148,7 @@ final class LockEngine {
         return outcome;
     }
 
-    private Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn)
-            throws InterruptedException {
+    Outcome acquireInTurn(LockMode mode, Deadline end, CompletableFuture<Void> withdrawn) throws InterruptedException {
         boolean isHeld = held.isHeld();
         if (isHeld) {
             releaser.promotes(withdrawn);

@@ -262,7 +262,8 @@ public final class LockFactory implements AutoCloseable {
 
     /**
      * Returns a builder for Locks that hold permits of a semaphore, for code that works with a {@link Lock}. Each Lock acquires
-     * so many permits, exclusively or shared makes no difference, and has no fencing token.
+     * so many permits, exclusively or shared makes no difference, and has no fencing token. Its {@link Lock#key()} is for
+     * {@link #permits(Key)}: {@link #lock(Key)} would make a lock of it, which has nothing to do with the semaphore.
      *
      * @param name the name of the semaphore
      * @param permits how many permits there are
@@ -273,6 +274,20 @@ public final class LockFactory implements AutoCloseable {
      */
     public LockBuilder permits(String name, int permits, int count) {
         return new LockBuilder(permitLocks().context(), new Permits(name, count, permits).resource());
+    }
+
+    /**
+     * Returns a builder for Locks that hold permits, for the key of such a Lock that was received from elsewhere. What
+     * {@link #lock(Key)} says of the key of a lock is so here.
+     *
+     * @param key the owner, of a Lock over permits
+     * @return a builder of Locks that are the same owner as every other Lock with this key
+     * @throws IllegalArgumentException if it is the key of anything else
+     * @throws UnsupportedOperationException if the store has no {@link Capability#SEMAPHORES}
+     */
+    public LockBuilder permits(Key key) {
+        Permits unused = Permits.of(key);
+        return new LockBuilder(permitLocks().context(), key);
     }
 
     private PermitLocks permitLocks() {
@@ -307,11 +322,12 @@ public final class LockFactory implements AutoCloseable {
      *
      * @param resource the name of what the lock protects
      * @return all holders that are visible; empty if the resource is free
+     * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#HOLDERS}
      * @throws LockStorageException if the store failed or did not answer
      */
     public List<Holder> holders(String resource) {
-        Objects.requireNonNull(resource, "resource");
+        Key.checkResource(resource);
         return asked(InspectableStore.class, "return who holds a lock").holders(resource);
     }
 
@@ -320,11 +336,12 @@ public final class LockFactory implements AutoCloseable {
      *
      * @param resource the name of what the lock protects
      * @return who waits, the next one to be granted first; empty if nobody does
+     * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#WAITERS}
      * @throws LockStorageException if the store failed or did not answer
      */
     public List<QueuedWaiter> waiters(String resource) {
-        Objects.requireNonNull(resource, "resource");
+        Key.checkResource(resource);
         return asked(WaiterListingStore.class, "return who waits for a lock").waiters(resource);
     }
 
@@ -336,12 +353,12 @@ public final class LockFactory implements AutoCloseable {
      * @param after {@link ResourcePage#next()} of the page before; empty for the first page
      * @param limit the largest number of resources to return: from 1 to {@link ListingStore#MAX_PAGE}
      * @return the page
-     * @throws IllegalArgumentException if the limit is out of range
+     * @throws IllegalArgumentException if the limit is out of range, or the prefix is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#LISTING}
      * @throws LockStorageException if the store failed or did not answer
      */
     public ResourcePage list(String prefix, Optional<String> after, int limit) {
-        Objects.requireNonNull(prefix, "prefix");
+        Key.checkPrefix(prefix);
         Objects.requireNonNull(after, "after");
         if (limit < 1 || limit > ListingStore.MAX_PAGE) {
             throw new IllegalArgumentException(
@@ -359,11 +376,12 @@ public final class LockFactory implements AutoCloseable {
      * @param resource the name of what the lock protects
      * @param fencingToken the fencing token of the hold to end, as {@link #holders} shows it; a newer hold is left alone
      * @return true if this call ended the hold; false if it did not exist any more
+     * @throws IllegalArgumentException if the resource is too long, or is not valid Unicode (an unpaired surrogate)
      * @throws UnsupportedOperationException if the store has no {@link Capability#FORCE_RELEASE}
      * @throws LockStorageException if the store failed or did not answer; the hold may then have ended or not
      */
     public boolean forceRelease(String resource, long fencingToken) {
-        Objects.requireNonNull(resource, "resource");
+        Key.checkResource(resource);
         return asked(ForceReleaseStore.class, "end the hold of somebody else").forceRelease(resource, fencingToken);
     }
 
@@ -393,6 +411,16 @@ public final class LockFactory implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /**
+     * Returns whether {@link #close()} was called, or the exit of the JVM has closed this factory: nothing can be acquired any
+     * more.
+     *
+     * @return true from the beginning of the close on
+     */
+    public boolean isClosed() {
+        return context.isClosed();
     }
 
     /** Options of a factory. Not thread-safe. */

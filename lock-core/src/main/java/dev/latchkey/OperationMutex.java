@@ -89,6 +89,14 @@ final class OperationMutex {
         }
     }
 
+    /** Takes the turn after those that are taken, however long these last. */
+    void takeUninterruptibly() {
+        while (!takeAfterLeaving(SHORT)) {
+            CompletableFuture<Void> now = taken.get();
+            awaitWhile(() -> leaving.get() > 0 || (now != null && taken.get() == now));
+        }
+    }
+
     /** A short turn of another thread is no reason to go without having asked. */
     private boolean takeNow(CompletableFuture<Void> signal) {
         while (!takeAfterLeaving(signal)) {

@@ -23,8 +23,12 @@ final class Program implements AutoCloseable {
     }
 
     static Program start(Class<?> example, String... arguments) throws IOException {
+        return start(Path.of(System.getProperty("java.home"), "bin", "java"), example, arguments);
+    }
+
+    static Program start(Path java, Class<?> example, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                java.toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",

@@ -3,7 +3,6 @@ package dev.latchkey.spring;
 import dev.latchkey.micrometer.LatchkeyMetrics;
 import dev.latchkey.spi.PersistingStore;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.Locale;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -26,10 +25,6 @@ class LatchkeyMetricsAutoConfiguration {
     @Lazy
     @ConditionalOnMissingBean
     LatchkeyMetrics latchkeyMetrics(MeterRegistry registry, PersistingStore store) {
-        return LatchkeyMetrics.builder(registry).store(nameOf(store)).build();
-    }
-
-    private static String nameOf(PersistingStore store) {
-        return store.getClass().getSimpleName().replaceFirst("Store$", "").toLowerCase(Locale.ROOT);
+        return LatchkeyMetrics.builder(registry).store(StoreName.of(store)).build();
     }
 }

@@ -14,7 +14,8 @@ final class LatchkeyRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources()
                 .registerPattern("META-INF/services/dev.latchkey.spi.StoreProvider")
                 .registerPattern("dev/latchkey/redis/*.lua")
-                .registerPattern("dev/latchkey/jdbc/*.sql");
+                .registerPattern("dev/latchkey/jdbc/*.sql")
+                .registerPattern("dev/latchkey/console/*");
         hints.reflection()
                 .registerType(KeyEvaluator.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS)
                 .registerType(Locked.class, MemberCategory.INVOKE_PUBLIC_METHODS);

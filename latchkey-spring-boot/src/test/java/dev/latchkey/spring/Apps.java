@@ -13,13 +13,21 @@ final class Apps {
     private Apps() {}
 
     static ConfigurableApplicationContext start(Class<?> application, String... properties) {
+        return start(application, WebApplicationType.NONE, properties);
+    }
+
+    /** Starts an application with its web server. */
+    static ConfigurableApplicationContext serve(Class<?> application, String... properties) {
+        return start(application, WebApplicationType.SERVLET, properties);
+    }
+
+    private static ConfigurableApplicationContext start(
+            Class<?> application, WebApplicationType type, String... properties) {
         List<String> arguments = new ArrayList<>(List.of("--spring.main.banner-mode=off"));
         for (String property : properties) {
             arguments.add("--" + property);
         }
-        return new SpringApplicationBuilder(application)
-                .web(WebApplicationType.NONE)
-                .run(arguments.toArray(String[]::new));
+        return new SpringApplicationBuilder(application).web(type).run(arguments.toArray(String[]::new));
     }
 
     /** The properties of an application on the database that tests share. */

@@ -31,8 +31,8 @@ import org.springframework.context.annotation.Import;
 @Execution(ExecutionMode.CONCURRENT)
 class MissingDependenciesIT {
 
-    private static final Pattern REQUIRED =
-            Pattern.compile("^(lock-core|lock-store-flock|latchkey-spring-boot|spring-boot|spring-boot-autoconfigure"
+    private static final Pattern REQUIRED = Pattern.compile(
+            "^(lock-core|lock-console|lock-store-flock|latchkey-spring-boot|spring-boot|spring-boot-autoconfigure"
                     + "|spring-(core|beans|context|aop|expression)|micrometer-(observation|commons)|jspecify|slf4j-api|log.*|jul-to-slf4j"
                     + "|snakeyaml|commons-logging|jna.*)-[0-9]");
 
@@ -55,6 +55,8 @@ class MissingDependenciesIT {
             Micrometer                     | jdbc  | micrometer-core
             health                         | jdbc  | spring-boot-health
             the actuator                   | jdbc  | spring-boot-actuator, spring-boot-actuator-autoconfigure, spring-boot-health
+            Spring's part for the web      | jdbc  | spring-web, spring-webmvc, spring-boot-webmvc, spring-boot-http-converter
+            servlets                       | jdbc  | jakarta.servlet-api, tomcat-embed-core
             the tests of Boot              | jdbc  | spring-boot-test, spring-boot-test-autoconfigure, spring-test
             """)
     void givenOneIsMissing_thenLocksWithWhatThereIs(String what, String store, String missing) throws Exception {

@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import one.profiler.AsyncProfiler;
 import org.jspecify.annotations.Nullable;
 
 /** The {@code main} of a {@link ContenderProcess}. */
@@ -24,6 +25,11 @@ final class ContenderMain {
     static final String ANSWER = "turn ";
     static final String READY = "ready";
     static final String FAILURE = "failed ";
+
+    /** Begins a line with a command of the profiler instead of a turn. */
+    static final String PROFILER = "profiler ";
+
+    static final String PROFILED = "profiled";
 
     private final int stride;
     private final @Nullable Witness witness;
@@ -67,6 +73,11 @@ final class ContenderMain {
         BufferedReader turns = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         out.println(READY);
         for (String line = turns.readLine(); line != null; line = turns.readLine()) {
+            if (line.startsWith(PROFILER)) {
+                var unused = AsyncProfiler.getInstance().execute(line.substring(PROFILER.length()));
+                out.println(PROFILED);
+                continue;
+            }
             String[] words = line.split(" ", -1);
             out.println(ANSWER
                     + main.turn(

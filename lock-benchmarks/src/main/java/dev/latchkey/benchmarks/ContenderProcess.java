@@ -36,6 +36,7 @@ final class ContenderProcess implements AutoCloseable {
         }
     }
 
+    private static final Duration PROFILER = Duration.ofSeconds(30);
     private static final String END = "the process has ended";
 
     private final Process process;
@@ -95,6 +96,12 @@ final class ContenderProcess implements AutoCloseable {
         List<Long> cycles =
                 Stream.of(words[3].split(",", -1)).map(Long::valueOf).toList();
         return new Turn(Long.parseLong(words[1]), Long.parseLong(words[2]), cycles, Latencies.parse(words[4]));
+    }
+
+    /** Has the profiler in that JVM do something, in the words of its agent's options. */
+    void profile(String command) throws CutException {
+        commands.println(ContenderMain.PROFILER + command);
+        var unused = answer(ContenderMain.PROFILED, PROFILER);
     }
 
     /** Waits for the next line that begins so. */

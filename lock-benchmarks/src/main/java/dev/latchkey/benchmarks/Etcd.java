@@ -61,7 +61,7 @@ final class Etcd implements Contest {
                 Table.alone(Placement.ALL_PROCESSORS, ALL),
                 Table.threads(Placement.ALL_PROCESSORS, ALL),
                 Table.alone(Placement.ONE_PROCESSOR, core).named("uncontended-pinned"),
-                Table.threads(Placement.ONE_PROCESSOR, core).named("threads-pinned"));
+                Table.threads(Placement.ONE_PROCESSOR, core).warmedTimes(2).named("threads-pinned"));
     }
 
     @Override

@@ -30,6 +30,8 @@ import picocli.CommandLine.Spec;
         })
 final class Main implements Callable<Integer> {
 
+    private static final Path PROFILES = Path.of("target", "profiles");
+
     @Parameters(
             paramLabel = "store",
             description = "What to measure; all if none is named: ${COMPLETION-CANDIDATES}.",
@@ -57,6 +59,11 @@ final class Main implements Callable<Integer> {
             description = "A few cycles of each, to see that everything works; no file is written,"
                     + " unless --output is given.")
     private boolean isQuick;
+
+    @Option(
+            names = "--profile",
+            description = "Measure nothing, but write a flame graph of each contender to target/profiles.")
+    private boolean isProfiled;
 
     @Spec
     private CommandSpec command = CommandSpec.create();
@@ -86,6 +93,11 @@ final class Main implements Callable<Integer> {
             throw wrong("the checkout has changes that are not committed, so that nobody could tell what was measured:"
                     + " commit them, or use --only or --quick, which write no file");
         }
+        if (isProfiled) {
+            chosen.forEach((contest, tables) ->
+                    new Profile(contest, effort(), PROFILES).of(tables).forEach(file -> System.out.println(file)));
+            return 0;
+        }
         return chosen.entrySet().stream()
                 .mapToInt(one -> tried(one.getKey(), one.getValue()))
                 .max()
@@ -110,7 +122,7 @@ final class Main implements Callable<Integer> {
     }
 
     private int measure(Contest contest, List<Table> chosen) {
-        Figures figures = new Race(contest, isQuick ? Effort.QUICK : Effort.FULL).run(chosen);
+        Figures figures = new Race(contest, effort()).run(chosen);
         figures.tables().forEach(table -> System.out.print("\n" + Page.table(table)));
         List<String> unsteady = figures.unsteady();
         if (!unsteady.isEmpty()) {
@@ -124,8 +136,13 @@ final class Main implements Callable<Integer> {
         return figures.showOverlapsOfOurs() || !unsteady.isEmpty() ? 1 : 0;
     }
 
+    private Effort effort() {
+        return isQuick ? Effort.QUICK : Effort.FULL;
+    }
+
     private boolean writes() {
-        return tables.isEmpty()
+        return !isProfiled
+                && tables.isEmpty()
                 && (!isQuick || command.commandLine().getParseResult().hasMatchedOption("--output"));
     }
 

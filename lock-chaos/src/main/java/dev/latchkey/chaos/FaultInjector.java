@@ -57,8 +57,9 @@ final class FaultInjector {
             case FORGET -> restart(fault, List.of(server(fault)), OwnServer::restartEmpty);
             case PAUSE -> pause(fault, List.of(server(fault)));
             case PAUSE_MOST -> pause(fault, allBut(server(fault)));
-            case CUT, REFUSE, SILENCE, MUTE, SLOW, LOST_REPLY, LOST_REQUEST, LOST_MESSAGE, CUT_AT_MESSAGE ->
-                strikeNetworks(fault);
+            case CUT, REFUSE, SILENCE, MUTE, SLOW -> strikeNetworks(fault);
+            case LOST_REPLY, LOST_REQUEST, LOST_MESSAGE, CUT_AT_MESSAGE ->
+                struck(fault).forEach(place -> setTrap(place, fault));
             case DEPOSE, FAILOVER, READONLY, EVICT, FLUSH_SCRIPTS, CUT_SUBSCRIBERS, CUT_CLIENTS ->
                 trouble(fault, Objects.requireNonNull(backing.troubles().get(fault.kind())));
         }
@@ -123,7 +124,7 @@ final class FaultInjector {
     }
 
     private void strikeNetworks(Fault fault) throws InterruptedException {
-        List<WorkerSlot> struck = fault.place() == Fault.EVERYWHERE ? places : List.of(places.get(fault.place()));
+        List<WorkerSlot> struck = struck(fault);
         int number = struck(
                 fault.kind(),
                 fault.place() == Fault.EVERYWHERE ? History.ALL : struck.get(0).name());
@@ -137,6 +138,10 @@ final class FaultInjector {
                 healed(number);
             }
         }
+    }
+
+    private List<WorkerSlot> struck(Fault fault) {
+        return fault.place() == Fault.EVERYWHERE ? places : List.of(places.get(fault.place()));
     }
 
     private static void heal(WorkerSlot place, int server) {
@@ -153,16 +158,25 @@ final class FaultInjector {
             case SILENCE -> network.silence();
             case MUTE -> place.relay(fault.server()).mute();
             case SLOW -> network.delay(Duration.ofMillis(fault.delayMillis()));
-            case LOST_REPLY -> setTrap(network.loseReplyTo(Workload.RESOURCE));
-            case LOST_REQUEST -> setTrap(network.loseRequest(Workload.RESOURCE));
-            case LOST_MESSAGE -> setTrap(network.dropMessage(MESSAGE));
-            case CUT_AT_MESSAGE -> setTrap(network.cutAtMessage(MESSAGE));
             default -> throw new AssertionError(fault.kind() + " is none of a network");
         }
     }
 
-    /** It springs at some time, or never: nobody waits for it. */
-    private static void setTrap(CompletableFuture<Void> unused) {}
+    /**
+     * It strikes when it springs: at some time, or never, for a process asks one server of several. Before the process sees the
+     * connection break.
+     */
+    private void setTrap(WorkerSlot place, Fault fault) {
+        FaultProxy network = place.network(fault.server());
+        CompletableFuture<Void> sprung = switch (fault.kind()) {
+            case LOST_REPLY -> network.loseReplyTo(Workload.RESOURCE);
+            case LOST_REQUEST -> network.loseRequest(Workload.RESOURCE);
+            case LOST_MESSAGE -> network.dropMessage(MESSAGE);
+            case CUT_AT_MESSAGE -> network.cutAtMessage(MESSAGE);
+            default -> throw new AssertionError(fault.kind() + " is no trap");
+        };
+        var unused = sprung.thenRun(() -> over(struck(fault.kind(), place.name())));
+    }
 
     private OwnServer server(Fault fault) {
         return backing.servers().get(fault.server());

@@ -1,7 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.Lock;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.io.IOException;
 import java.io.InputStream;
 

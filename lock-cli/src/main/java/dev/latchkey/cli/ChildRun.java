@@ -3,7 +3,7 @@ package dev.latchkey.cli;
 import dev.latchkey.Lock;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;

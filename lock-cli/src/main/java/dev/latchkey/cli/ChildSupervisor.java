@@ -2,7 +2,7 @@ package dev.latchkey.cli;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LossReason;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -28,6 +28,9 @@ final class ChildSupervisor {
     /** When to record them first: a command that has just been started has none, and a short one never needs the list. */
     private static final long FIRST_GLIMPSE_NANOS = Duration.ofMillis(100).toNanos();
 
+    /** For a KILL to be sent before a lease ends, and to be obeyed. */
+    static final Duration KILL_TIME = Duration.ofSeconds(1);
+
     private final String name;
     private final RunRules rules;
     private final Inbox inbox;
@@ -45,6 +48,9 @@ final class ChildSupervisor {
     private boolean overdue;
     private @Nullable Integer childCode;
 
+    /** What the command did not keep when it is killed. */
+    private String limit;
+
     private ChildSupervisor(
             String name,
             RunRules rules,
@@ -60,6 +66,7 @@ final class ChildSupervisor {
         this.child = child;
         this.tree = tree;
         this.probe = probe;
+        this.limit = "within " + DurationText.format(rules.killAfter()) + " (--kill-after)";
         this.maxHoldAt = System.nanoTime() + rules.maxHold().toNanos();
     }
 
@@ -220,6 +227,17 @@ final class ChildSupervisor {
             terminate("the lock " + Text.quoted(name) + " could not be renewed, and is lost in "
                     + DurationText.format(left) + "; ending the command with TERM");
         }
+        killBy(left.minus(KILL_TIME));
+    }
+
+    /** The warning may have come late, as after a freeze, and the grace would then outlast the lease. */
+    private void killBy(Duration grace) {
+        long latest = System.nanoTime() + grace.toNanos();
+        if (killAt == null || latest - killAt < 0) {
+            killAt = latest;
+            limit = "a second before the end of the lease (--kill-after is " + DurationText.format(rules.killAfter())
+                    + ")";
+        }
     }
 
     private void onAlarm() {
@@ -231,8 +249,7 @@ final class ChildSupervisor {
                     + ", the most --max-hold allows; ending the command with TERM");
         }
         if (killAt != null && now - killAt >= 0) {
-            console.say("the command of " + Text.quoted(name) + " did not end within "
-                    + DurationText.format(rules.killAfter()) + " (--kill-after); killing it");
+            console.say("the command of " + Text.quoted(name) + " did not end " + limit + "; killing it");
             kill();
         }
     }

@@ -1,6 +1,6 @@
 package dev.latchkey.cli;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;

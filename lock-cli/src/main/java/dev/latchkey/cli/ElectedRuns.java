@@ -1,6 +1,6 @@
 package dev.latchkey.cli;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -15,7 +15,11 @@ final class ElectedRuns {
     private final RunRules rules;
     private final Inbox inbox;
     private final Console console;
-    private int failures;
+
+    /** In a row: of the command, and of the store. */
+    private int failedRuns;
+
+    private int failedRequests;
 
     ElectedRuns(LockTarget want, Duration stopTime, RunRules rules, Inbox inbox, Console console) {
         this.want = want;
@@ -50,6 +54,7 @@ final class ElectedRuns {
     }
 
     private int run(ChildCommand command, AcquireAnswer.Acquired held) throws InterruptedException {
+        HoldChecks checks = HoldChecks.begin(held.lock(), want.ttl().dividedBy(3));
         try {
             return new ChildRun(held, rules, inbox, console).of(command);
         } catch (CommandException e) {
@@ -58,6 +63,8 @@ final class ElectedRuns {
             }
             console.say(Failures.message(e));
             return ExitCode.LOST.number();
+        } finally {
+            checks.close();
         }
     }
 
@@ -70,7 +77,8 @@ final class ElectedRuns {
 
     private void notice(int exitCode) {
         boolean isFailure = exitCode != ExitCode.OK.number() && exitCode != ExitCode.LOST.number();
-        failures = isFailure ? failures + 1 : 0;
+        failedRuns = isFailure ? failedRuns + 1 : 0;
+        failedRequests = 0;
         if (exitCode != ExitCode.LOST.number()) {
             console.say("the command of " + name() + " ended with " + exitCode + ": standing again");
         }
@@ -81,17 +89,17 @@ final class ElectedRuns {
         if (Failures.exitCode(failure) != ExitCode.UNAVAILABLE) {
             throw failure;
         }
-        if (failures == 0) {
+        if (failedRequests == 0) {
             console.say(Failures.message(failure) + "; trying again");
         } else {
             console.explain(Failures.message(failure));
         }
-        failures++;
+        failedRequests++;
     }
 
     /** Whoever waits comes first meanwhile. Events of the run that has ended are over with it. */
     private Optional<UnixSignal> pause() throws InterruptedException {
-        Duration pause = pauseAfter(failures);
+        Duration pause = pauseAfter(failedRequests > 0 ? failedRequests : failedRuns);
         console.explain("pausing for " + DurationText.format(pause));
         long end = System.nanoTime() + pause.toNanos();
         Optional<Event> event = inbox.next(pause);

@@ -1,6 +1,6 @@
 package dev.latchkey.cli;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -5,7 +5,7 @@ import dev.latchkey.LockException;
 import dev.latchkey.LockLostException;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.UnserializableKeyException;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.AccessDeniedException;

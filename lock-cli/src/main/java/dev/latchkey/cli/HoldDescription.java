@@ -2,7 +2,7 @@ package dev.latchkey.cli;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
-import dev.latchkey.cli.text.Json;
+import dev.latchkey.console.Json;
 import java.time.Duration;
 import java.util.OptionalLong;
 

@@ -58,9 +58,6 @@ import picocli.CommandLine.Spec;
         })
 final class LeadCommand implements Callable<Integer> {
 
-    /** For a KILL to be sent, and to be obeyed. */
-    private static final Duration KILL_TIME = Duration.ofSeconds(1);
-
     @Mixin
     private CommandArguments arguments = new CommandArguments();
 
@@ -76,13 +73,8 @@ final class LeadCommand implements Callable<Integer> {
                     + " locks end with their process (flock).")
     private Duration ttl = Duration.ofSeconds(30);
 
-    @Option(
-            names = "--kill-after",
-            paramLabel = "DURATION",
-            converter = DurationText.class,
-            defaultValue = "5s",
-            description = "How long the command may take to end after TERM, before KILL. Default: 5s.")
-    private Duration killAfter = Duration.ofSeconds(5);
+    @Mixin
+    private KillAfterOption killAfter = new KillAfterOption();
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -91,7 +83,7 @@ final class LeadCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         ChildCommand command = arguments.command();
         ProcessList.check();
-        Duration stopTime = killAfter.plus(KILL_TIME);
+        Duration stopTime = killAfter.duration().plus(ChildSupervisor.KILL_TIME);
         requireTimeToStop(stopTime);
         LockTarget want = new LockTarget(
                 store.dsn(),
@@ -100,7 +92,7 @@ final class LeadCommand implements Callable<Integer> {
                 LockMode.EXCLUSIVE,
                 LockTarget.NO_LIMIT,
                 LockTarget.Keeping.REFRESHED);
-        RunRules rules = new RunRules(killAfter, OnLost.KILL, Duration.ZERO, LockTarget.NO_LIMIT);
+        RunRules rules = new RunRules(killAfter.duration(), OnLost.KILL, Duration.ZERO, LockTarget.NO_LIMIT);
         Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);
         return new ElectedRuns(want, stopTime, rules, inbox, store.console()).of(command);
@@ -112,7 +104,7 @@ final class LeadCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(),
                     "a --ttl of " + DurationText.format(ttl) + " leaves no time to end the command: --kill-after of "
-                            + DurationText.format(killAfter) + " needs more than "
+                            + DurationText.format(killAfter.duration()) + " needs more than "
                             + DurationText.format(stopTime.multipliedBy(3).dividedBy(2)));
         }
     }

@@ -1,7 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import dev.latchkey.spi.ListedResource;
 import dev.latchkey.spi.ListingStore;
 import dev.latchkey.spi.ResourcePage;

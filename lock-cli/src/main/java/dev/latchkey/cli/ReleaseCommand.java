@@ -2,8 +2,8 @@ package dev.latchkey.cli;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Json;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Json;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

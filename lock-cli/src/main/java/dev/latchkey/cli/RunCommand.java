@@ -1,6 +1,6 @@
 package dev.latchkey.cli;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -60,13 +60,8 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private StoreOptions store = new StoreOptions();
 
-    @Option(
-            names = "--kill-after",
-            paramLabel = "DURATION",
-            converter = DurationText.class,
-            defaultValue = "5s",
-            description = "How long the command may take to end after TERM, before KILL. Default: 5s.")
-    private Duration killAfter = Duration.ofSeconds(5);
+    @Mixin
+    private KillAfterOption killAfter = new KillAfterOption();
 
     @Option(
             names = "--on-lost",
@@ -114,7 +109,8 @@ final class RunCommand implements Callable<Integer> {
         if (permits != null) {
             want = want.ofPermits(checked(permits));
         }
-        RunRules rules = new RunRules(killAfter, onLost, minHold, maxHold == null ? LockTarget.NO_LIMIT : maxHold);
+        RunRules rules =
+                new RunRules(killAfter.duration(), onLost, minHold, maxHold == null ? LockTarget.NO_LIMIT : maxHold);
         Console console = store.console();
         Inbox inbox = new Inbox();
         Signals.deliverTo(inbox);

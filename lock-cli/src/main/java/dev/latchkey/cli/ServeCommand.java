@@ -7,11 +7,9 @@ import dev.latchkey.cli.serve.ServerSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -47,7 +45,6 @@ import picocli.CommandLine.Parameters;
 final class ServeCommand implements Callable<Integer> {
 
     private static final int SHORTEST_TOKEN = 16;
-    private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(100);
 
     @Parameters(
             index = "0",
@@ -80,12 +77,8 @@ final class ServeCommand implements Callable<Integer> {
     @Option(names = "--allow-break", description = "Let a hold be ended from the page, by its fencing token.")
     private boolean allowBreak;
 
-    @Option(
-            names = "--interval",
-            paramLabel = "D",
-            converter = DurationText.class,
-            description = "How often the store is read while a page is open. Default: 1s.")
-    private Duration interval = Duration.ofSeconds(1);
+    @Mixin
+    private IntervalOption interval = new IntervalOption();
 
     @Mixin
     private StoreOptions store = new StoreOptions();
@@ -118,9 +111,6 @@ final class ServeCommand implements Callable<Integer> {
         if (port < 0 || port > 65535) {
             throw wrong("--port is from 0 to 65535");
         }
-        if (interval.compareTo(SHORTEST_INTERVAL) < 0) {
-            throw wrong("--interval is at least 100ms");
-        }
         InetAddress address = address();
         Optional<String> secret = secret();
         if (!address.isLoopbackAddress() && secret.isEmpty()) {
@@ -131,9 +121,9 @@ final class ServeCommand implements Callable<Integer> {
                 hosts,
                 secret,
                 allowBreak,
-                interval,
+                interval.duration(),
                 prefix,
-                storeName(store.dsn()));
+                store.name());
     }
 
     private InetAddress address() {
@@ -162,20 +152,6 @@ final class ServeCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new CommandException(ExitCode.USAGE, "cannot read --auth-token-file: " + e.getMessage(), e);
         }
-    }
-
-    /** Without user, password and options, which may be secret. */
-    static String storeName(String dsn) {
-        String scheme = dsn.replaceFirst("(?s):.*", "");
-        try {
-            URI uri = new URI(dsn);
-            if (uri.getHost() != null) {
-                return scheme + "://" + uri.getHost() + (uri.getPort() < 0 ? "" : ":" + uri.getPort());
-            }
-        } catch (java.net.URISyntaxException e) {
-            // Only the scheme is shown then.
-        }
-        return scheme;
     }
 
     private static CommandException wrong(String message) {

@@ -1,5 +1,7 @@
 package dev.latchkey.cli;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -31,6 +33,21 @@ final class StoreOptions {
         }
         String fromEnvironment = System.getenv(STORE_VARIABLE);
         return fromEnvironment == null || fromEnvironment.isBlank() ? DEFAULT_STORE : fromEnvironment;
+    }
+
+    /** The store for people: without user, password and options, which may be secret. */
+    String name() {
+        String dsn = dsn();
+        String scheme = dsn.replaceFirst("(?s):.*", "");
+        try {
+            URI uri = new URI(dsn);
+            if (uri.getHost() != null) {
+                return scheme + "://" + uri.getHost() + (uri.getPort() < 0 ? "" : ":" + uri.getPort());
+            }
+        } catch (URISyntaxException e) {
+            // Only the scheme is shown then.
+        }
+        return scheme;
     }
 
     static CommandException cannotList(@Nullable Throwable cause) {

@@ -2,9 +2,9 @@ package dev.latchkey.cli;
 
 import dev.latchkey.Capability;
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Text;
 import dev.latchkey.cli.top.Reading;
 import dev.latchkey.cli.top.TopView;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -39,8 +39,6 @@ import picocli.CommandLine.Parameters;
         })
 final class TopCommand implements Callable<Integer> {
 
-    private static final Duration SHORTEST_INTERVAL = Duration.ofMillis(100);
-
     /** Of a listing, and of the screen. */
     private static final Duration USUAL_DELAY = Duration.ofSeconds(5);
 
@@ -54,12 +52,8 @@ final class TopCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print each resource as JSON, on a line of its own, once.")
     private boolean json;
 
-    @Option(
-            names = "--interval",
-            paramLabel = "D",
-            converter = DurationText.class,
-            description = "How often the store is read. Default: 1s.")
-    private Duration interval = Duration.ofSeconds(1);
+    @Mixin
+    private IntervalOption interval = new IntervalOption();
 
     @Mixin
     private StoreOptions store = new StoreOptions();
@@ -67,9 +61,7 @@ final class TopCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         Console console = store.console();
-        if (interval.compareTo(SHORTEST_INTERVAL) < 0) {
-            throw new CommandException(ExitCode.USAGE, "--interval is at least 100ms", null);
-        }
+        Duration pause = interval.duration();
         try (LockFactory locks = LockFactory.connect(store.dsn())) {
             if (!locks.supports(Capability.LISTING)) {
                 throw StoreOptions.cannotList(null);
@@ -80,10 +72,10 @@ final class TopCommand implements Callable<Integer> {
                 print(first, console);
                 return ExitCode.OK.number();
             }
-            String title = ServeCommand.storeName(store.dsn()) + (prefix.isEmpty() ? "" : " " + prefix + "…");
+            String title = store.name() + (prefix.isEmpty() ? "" : " " + prefix + "…");
             TopView view = new TopView(
-                    Text.oneLine(title), locks.supports(Capability.FORCE_RELEASE), interval.plus(USUAL_DELAY), first);
-            return new TopRun(locks, prefix, interval, view).untilEnded();
+                    Text.oneLine(title), locks.supports(Capability.FORCE_RELEASE), pause.plus(USUAL_DELAY), first);
+            return new TopRun(locks, prefix, pause, view).untilEnded();
         }
     }
 

@@ -2,13 +2,13 @@ package dev.latchkey.cli;
 
 import dev.latchkey.LockException;
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Text;
 import dev.latchkey.cli.top.Action;
 import dev.latchkey.cli.top.Keyboard;
 import dev.latchkey.cli.top.Keystroke;
 import dev.latchkey.cli.top.Reading;
 import dev.latchkey.cli.top.Screen;
 import dev.latchkey.cli.top.TopView;
+import dev.latchkey.console.Text;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.latchkey.cli;
 
 import dev.latchkey.LockMode;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;

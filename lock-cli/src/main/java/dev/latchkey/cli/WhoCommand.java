@@ -3,7 +3,7 @@ package dev.latchkey.cli;
 import dev.latchkey.Capability;
 import dev.latchkey.Key;
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.QueuedWaiter;
 import java.util.List;

@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -121,6 +122,38 @@ class ChildSupervisorTest {
                 .isInstanceOf(IllegalStateException.class);
 
         assertThat(command.join().isAlive()).isFalse();
+    }
+
+    /** A warning that came late, as on a busy machine or after a freeze, left the command the whole grace: beyond its lease. */
+    @Test
+    void givenLittleIsLeftOfTheLease_whenTheCommandIgnoresTerm_thenItIsKilledBeforeTheLeaseEnds() {
+        RunRules patient = new RunRules(Duration.ofHours(1), OnLost.KILL, Duration.ZERO, LockTarget.NO_LIMIT);
+        inbox.add(new Event.LeaseEnding(Duration.ofMillis(1_300)));
+
+        assertThat(CompletableFuture.supplyAsync(() -> untilGone(patient)))
+                .succeedsWithin(Cli.PATIENCE)
+                .isEqualTo(OptionalInt.empty());
+        assertThat(command.join().isAlive()).isFalse();
+    }
+
+    private OptionalInt untilGone(RunRules rules) {
+        try {
+            return ChildSupervisor.untilGone(HELD, rules, inbox, console(), this::startIgnoringTerm);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Process startIgnoringTerm() {
+        try {
+            Process started =
+                    new ProcessBuilder("sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done").start();
+            command.complete(started.toHandle());
+            assertThat(started.inputReader().readLine()).isEqualTo("deaf");
+            return started;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Its session can be looked at until the command runs. */

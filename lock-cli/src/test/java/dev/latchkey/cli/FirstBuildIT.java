@@ -42,7 +42,7 @@ class FirstBuildIT {
         executable(root.resolve("mvnw"), BUILD);
         executable(root.resolve("lock"), Files.readString(Path.of("../lock")));
         Files.createFile(root.resolve("pom.xml"));
-        for (String module : List.of("lock-core", "lock-store-flock", "lock-cli")) {
+        for (String module : List.of("lock-core", "lock-console", "lock-store-flock", "lock-cli")) {
             Files.createDirectories(root.resolve(module).resolve("src/main"));
             Files.createFile(root.resolve(module).resolve("pom.xml"));
         }

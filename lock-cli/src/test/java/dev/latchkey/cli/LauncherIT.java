@@ -107,7 +107,7 @@ class LauncherIT extends CliFixture {
     }
 
     private boolean isOfAnother(String jar) {
-        return !jar.matches("(lock-cli|lock-core|lock-store-flock|picocli|slf4j-api)[-.].*");
+        return !jar.matches("(lock-cli|lock-core|lock-console|lock-store-flock|picocli|slf4j-api)[-.].*");
     }
 
     private List<String> jarsOpenedBy(String... verb) {

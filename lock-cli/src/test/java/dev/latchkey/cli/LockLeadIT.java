@@ -3,6 +3,8 @@ package dev.latchkey.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -10,8 +12,12 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -159,6 +165,99 @@ class LockLeadIT extends CliFixture {
         await().atMost(Cli.PATIENCE).until(() -> cli.read("said").lines().count() == 2);
         assertThat(ann.err()).contains("lost the lock \"dispatcher\"").contains("killing the command");
         assertThat(cli.read("said")).doesNotContain("ann ends");
+    }
+
+    /** As the node of ZooKeeper, which an operator deletes to force a leader out. Curator #692. */
+    @Test
+    void givenAStoreWithoutLeases_whenTheHoldIsRemovedThere_thenTheCommandIsKilledAndItStandsAgain() throws Exception {
+        var ann = stand("ann", "--ttl", "3s", "--kill-after", "500ms");
+        awaitSaid("ann leads");
+
+        try (Stream<Path> files = Files.list(cli.file("locks"))) {
+            Files.delete(files.filter(file -> file.toString().endsWith(".lock"))
+                    .findFirst()
+                    .orElseThrow());
+        }
+
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("said").lines().count() == 2);
+        assertThat(ann.err()).contains("lost the lock \"dispatcher\"").contains("killing the command");
+        assertThat(cli.read("said")).doesNotContain("ann ends");
+    }
+
+    @Test
+    void givenItsCommandIsKilled_whenNobodyElseStands_thenItLeadsAgain() {
+        var ann = cli.start(
+                "lead",
+                "dispatcher",
+                "-c",
+                "echo ann leads >>$T/said; [ -e $T/again ] && exec sleep 300; touch $T/again; kill -s KILL $$");
+
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("said").lines().count() == 2);
+
+        assertThat(ann.err()).contains("ended with 137: standing again");
+    }
+
+    /** As docs/leader-election.md advises. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void givenACommandThatDiesWithItsParent_whenLockIsKilled_thenItHasEnded() {
+        var ann = cli.start("lead", "dispatcher", "--", "setpriv", "--pdeathsig", "KILL", "sh", "-c", leading("ann"));
+        awaitSaid("ann leads");
+        ProcessHandle command = ann.process()
+                .descendants()
+                .filter(process -> process.info().arguments().stream()
+                        .flatMap(Arrays::stream)
+                        .anyMatch(argument -> argument.contains("ann leads")))
+                .findFirst()
+                .orElseThrow();
+
+        ann.process().destroyForcibly();
+
+        await().atMost(Cli.PATIENCE).until(() -> !command.isAlive());
+    }
+
+    /** A program may reload its configuration at HUP, and return days later. */
+    @Test
+    void givenACommandThatGoesOnAfterHup_whenItReturnsLater_thenItStandsAgain() {
+        var ann = cli.start(
+                "lead",
+                "dispatcher",
+                "-c",
+                "trap 'echo reloaded >>$T/said' HUP; echo ann leads >>$T/said;"
+                        + " until [ -e $T/end ]; do sleep 0.05; done; rm $T/end");
+        awaitSaid("ann leads");
+        ann.signal("HUP");
+        awaitSaid("reloaded");
+
+        cli.touch("end");
+
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("said").lines().count() == 3);
+        assertThat(ann.err()).contains("ended with 0: standing again");
+        ann.signal("TERM");
+        assertThat(ann.exitCode()).isEqualTo(143);
+    }
+
+    /** Nothing was said of the store if the command had failed before. */
+    @Test
+    void givenTheCommandHasFailed_whenTheStoreIsAwayToo_thenThatIsSaid() throws Exception {
+        var ann = cli.start(
+                "lead",
+                "--store",
+                "flock://" + cli.file("locks") + "/below",
+                "dispatcher",
+                "-c",
+                "echo ann leads >>$T/said; [ -e $T/healthy ] || exit 3; exec sleep 300");
+        ann.awaitErr("ended with 3: standing again");
+
+        // While it pauses.
+        Files.move(cli.file("locks"), cli.file("gone"));
+        cli.touch("locks");
+
+        ann.awaitErr("trying again");
+        cli.touch("healthy");
+        Files.delete(cli.file("locks"));
+        int before = cli.read("said").length();
+        await().atMost(Cli.PATIENCE).until(() -> cli.read("said").length() > before);
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -165,6 +166,28 @@ class LockRunIT extends CliFixture {
 
         assertThat(runs.stream().map(Cli.Running::exitCode).sorted()).containsExactly(0, 0, 0, 75, 75);
         assertThat(cli.read("log").lines()).containsOnly("x (1 of 3 permits)|");
+    }
+
+    @Test
+    void givenAllPermitsAreHeld_whenTheirRunnersAreKilled_thenTheNextOneRunsWhenTheLeasesEnd() {
+        List<String> run = List.of("run", "--store", cli.database(), "--permits", "2", "--ttl", "2s", "x");
+        var killed = IntStream.range(0, 2)
+                .mapToObj(i -> cli.start(Cli.command(with(run, "-c", "echo $$ >$T/" + i + "; exec sleep 60")), ""))
+                .toList();
+        await().atMost(Cli.PATIENCE)
+                .until(() -> cli.read("0").endsWith("\n") && cli.read("1").endsWith("\n"));
+        assertThat(cli.run(with(run, "-n", "--", "true")).exitCode()).isEqualTo(75);
+
+        killed.forEach(one -> one.signal("KILL"));
+
+        assertThat(cli.run(with(run, "--", "true")).exitCode()).isZero();
+        for (String pid : List.of(cli.read("0"), cli.read("1"))) {
+            ProcessHandle.of(Long.parseLong(pid.strip())).ifPresent(ProcessHandle::destroyForcibly);
+        }
+    }
+
+    private static String[] with(List<String> options, String... more) {
+        return Stream.concat(options.stream(), Stream.of(more)).toArray(String[]::new);
     }
 
     @ParameterizedTest

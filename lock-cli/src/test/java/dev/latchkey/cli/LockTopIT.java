@@ -55,6 +55,43 @@ class LockTopIT extends CliFixture {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"xterm-256color", "screen", "linux", "vt100"})
+    void givenATerminal_whenNamesAreOdd_thenEachLineIsAtItsPlace(String type) {
+        List<String> command = new ArrayList<>(plenty("odd"));
+        command.addAll(0, List.of("env", "TERM=" + type));
+
+        Tmux tmux = shell(command);
+
+        List<String> unused = tmux.awaitLines(
+                type,
+                lines -> lines.size() == 24
+                        && lines.get(2).startsWith("NAME ")
+                        && lines.get(23).startsWith("/ filter")
+                        && count(lines, "🔒 größer/../x ") == 1
+                        && lines.stream()
+                                        .filter(line -> line.contains(" orders"))
+                                        .count()
+                                == 9);
+    }
+
+    @Test
+    void givenATinyTerminal_whenKeysArePressed_thenItGoesOn() {
+        Tmux tmux = top("odd");
+
+        for (int[] size : new int[][] {{1, 1}, {2, 2}, {20, 5}, {5, 1}, {1, 24}, {200, 1}}) {
+            tmux.resize(size[0], size[1]);
+            tmux.press("b", "x", "Enter", "/", "End", "x", "BSpace", "Escape", "NPage", "End", "PPage", "Home");
+        }
+        tmux.resize(80, 24);
+
+        tmux.awaitLines(
+                "all",
+                lines ->
+                        count(lines, "NAME") == 1 && lines.get(lines.size() - 1).startsWith("/ filter"));
+        assertThat(tmux.lines()).noneMatch(line -> line.contains("code "));
+    }
+
     private static long count(List<String> lines, String start) {
         return lines.stream().filter(line -> line.startsWith(start)).count();
     }
@@ -124,6 +161,27 @@ class LockTopIT extends CliFixture {
                 });
     }
 
+    /** The shell has used the terminal meanwhile, in its own mode. */
+    @Test
+    void givenStopped_whenContinued_thenItGoesOn() throws Exception {
+        Tmux tmux = top("3");
+        Cli.signal(
+                "STOP",
+                Long.parseLong(Files.readString(directory.resolve("pid")).strip()));
+        await().atMost(Cli.PATIENCE).until(() -> Files.exists(directory.resolve("after")));
+
+        tmux.type("fg");
+        // The terminal is as it was left: not each shell sets its own mode.
+        tmux.press("C-j");
+
+        tmux.awaitLines(
+                "all",
+                lines -> lines.get(2).startsWith("NAME")
+                        && lines.get(lines.size() - 1).startsWith("/ filter"));
+        tmux.press("q");
+        await().atMost(Cli.PATIENCE).until(() -> tmux.screenState().equals("0 1"));
+    }
+
     private void assertRestored(Tmux tmux, int exitCode) throws Exception {
         await().atMost(Cli.PATIENCE).until(() -> Files.exists(directory.resolve("after")));
         await().atMost(Cli.PATIENCE)
@@ -169,8 +227,7 @@ class LockTopIT extends CliFixture {
 
         assertThat(top.exitCode()).as(top.out()).isZero();
         assertThat(top.out())
-                // The first character of a line comes with a style of its own.
-                .contains("\u001b[?1049h", "u001b]0;title\\u0007")
+                .contains("\u001b[?1049h", "\\u001b]0;title\\u0007")
                 .doesNotContain("\u001b]0", "orders\u001b", "\u009b", "\u202e", "\u0007");
     }
 

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
@@ -26,12 +27,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A store in which any number of made-up resources are held, and which is as slow, or as broken, as a test wants: what no real
  * server can be made to be within a test. {@code plenty:10000} holds so many, {@code plenty:odd} those with odd names; {@code
- * plenty:3@/some/file} fails while there is such a file.
+ * plenty:3@/some/file} fails while there is such a file; {@code example://host7:6379} holds what pictures show.
  */
 public final class PlentyStore
         implements PersistingStore, ListingStore, WaiterListingStore, ForceReleaseStore, StoreProvider {
@@ -50,6 +52,23 @@ public final class PlentyStore
             "🔒 größer/../x",
             "\ud800 alone",
             "c1\u009b31m");
+
+    /** Name, holders, seconds since when it is held, seconds of lease left, seconds since when each waits, owner. */
+    private static final String EXAMPLE = """
+            nightly-bill          1 125 25 118,12 host7/4711
+            order-8841            1  41 19 40     host3/99
+            catalog               3  12 18 -      host2/812
+            import-prices         1 734 22 -      host5/1201
+            report-2026-11        1 187 29 -      host5/1201
+            mail-outbox           1   4 28 -      host1/77
+            order-8790            1   3 27 -      host3/99
+            order-8802            1   9 21 -      host4/310
+            order-8815            1   1 29 -      host4/310
+            search-index          1  58 22 -      host2/812
+            session-cleanup       1  16 24 -      host6/2044
+            stock-warehouse-east  1   6 24 -      host1/77
+            stock-warehouse-west  1   2 28 -      host1/77
+            """;
 
     private static final String OWNER = "orders\u001b[2J <b>host</b>/4711 worker-1";
 
@@ -88,6 +107,35 @@ public final class PlentyStore
             store.hold(name, 7, 2);
         }
         return store;
+    }
+
+    private static PlentyStore example() {
+        PlentyStore store = new PlentyStore();
+        EXAMPLE.lines().forEach(line -> {
+            String[] of = line.split(" +", -1);
+            int holders = Integer.parseInt(of[1]);
+            Holder holder = new Holder(
+                    holders == 1 ? LockMode.EXCLUSIVE : LockMode.SHARED,
+                    holders == 1 ? OptionalLong.of(1_763_998_200_123_456L) : OptionalLong.empty(),
+                    Optional.of(seconds(of[3])),
+                    Optional.of(seconds(of[2])),
+                    Optional.of(of[5]));
+            List<QueuedWaiter> waiters = of[4].equals("-")
+                    ? List.of()
+                    : Stream.of(of[4].split(",", -1))
+                            .map(PlentyStore::seconds)
+                            .map(waited -> new QueuedWaiter(
+                                    LockMode.EXCLUSIVE, Optional.of(waited), Optional.of("host9/1200")))
+                            .toList();
+            store.resources.put(
+                    of[0], new ListedResource(of[0], Collections.nCopies(holders, holder), Optional.of(waiters)));
+        });
+        return store;
+    }
+
+    /** Half a second more, so that a screen that is drawn a little later is the same. */
+    private static Duration seconds(String number) {
+        return Duration.ofSeconds(Long.parseLong(number)).plusMillis(500);
     }
 
     /**
@@ -163,11 +211,14 @@ public final class PlentyStore
 
     @Override
     public Set<String> schemes() {
-        return Set.of("plenty");
+        return Set.of("plenty", "example");
     }
 
     @Override
     public PersistingStore open(String dsn) {
+        if (dsn.startsWith("example:")) {
+            return example();
+        }
         String what = dsn.substring(DSN.length());
         if (what.equals("odd")) {
             return odd();

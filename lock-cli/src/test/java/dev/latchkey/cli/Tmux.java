@@ -75,6 +75,11 @@ final class Tmux implements AutoCloseable {
         return tmux("capture-pane", "-p").lines().toList();
     }
 
+    /** Returns the lines that are seen, with the escape sequences of their styles. */
+    List<String> styledLines() {
+        return tmux("capture-pane", "-p", "-e").lines().toList();
+    }
+
     List<String> awaitLines(String what, Predicate<List<String>> expected) {
         return await(what).atMost(Cli.PATIENCE).until(this::lines, expected);
     }

@@ -11,6 +11,14 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 record Backoff(Duration first, Duration longest) {
 
+    /** Nobody waits longer, and its nanoseconds can be doubled. */
+    private static final Duration FOR_EVER = Duration.ofDays(36_500);
+
+    Backoff {
+        first = first.compareTo(FOR_EVER) < 0 ? first : FOR_EVER;
+        longest = longest.compareTo(FOR_EVER) < 0 ? longest : FOR_EVER;
+    }
+
     /** Doubled with each failure in a row after the first, and up to a half longer, so that candidates do not all come at once. */
     Duration after(int failures) {
         long nanos = first.toNanos();

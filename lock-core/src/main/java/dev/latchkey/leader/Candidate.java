@@ -1,7 +1,6 @@
 package dev.latchkey.leader;
 
 import dev.latchkey.Lock;
-import dev.latchkey.LockConflictedException;
 import dev.latchkey.LockFactory;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,7 +25,10 @@ final class Candidate implements Runnable {
     /** The thread that waits for the lock: one that does anything else with the store must not be interrupted. */
     private @Nullable Thread standing;
 
-    private int failures;
+    /** In a row: of the store, and of the callback. */
+    private int standingFailures;
+
+    private int callbackFailures;
 
     Candidate(LockFactory locks, ElectionSettings settings) {
         this.locks = locks;
@@ -40,20 +42,22 @@ final class Candidate implements Runnable {
     @Override
     public void run() {
         while (!closed.isDone()) {
-            Duration pause = settings.backoff().first();
-            try {
-                TermEnd end = lead(stand());
-                failures = end == TermEnd.FAILED ? failures + 1 : 0;
-                pause = settings.backoff().after(failures);
-            } catch (InterruptedException e) {
-                // By close(), or by whoever ends the threads of this JVM.
-                close();
-            } catch (IllegalStateException e) {
-                endWithFactory(e);
-            } catch (Throwable e) {
-                pause = afterFailure(e);
-            }
-            await(closed, pause);
+            await(closed, standAndLead());
+        }
+    }
+
+    /** Returns how long to pause after that. */
+    private Duration standAndLead() {
+        try {
+            TermEnd end = lead(stand());
+            standingFailures = 0;
+            callbackFailures = end == TermEnd.FAILED ? callbackFailures + 1 : 0;
+            return settings.backoff().after(callbackFailures);
+        } catch (InterruptedException e) {
+            endInterrupted();
+            return Duration.ZERO;
+        } catch (Throwable e) {
+            return afterFailure(e);
         }
     }
 
@@ -103,27 +107,38 @@ final class Candidate implements Runnable {
     }
 
     private Duration afterFailure(Throwable failure) {
-        failures++;
-        Duration pause = settings.backoff().after(failures);
-        boolean isWithdrawn = failure instanceof LockConflictedException conflict
-                && conflict.reason() == LockConflictedException.Reason.CLOSED_WHILE_WAITING;
-        if (isWithdrawn) {
-            log.debug("leader.wait_ended election={}", settings.shownName());
-        } else if (failures == 1) {
+        if (locks.isClosed()) {
+            close();
+            return Duration.ZERO;
+        }
+        standingFailures++;
+        Duration pause = settings.backoff().after(standingFailures);
+        try {
+            logFailure(failure, pause);
+        } catch (Throwable e) {
+            // What cannot be logged is no reason to stand no more.
+        }
+        return pause;
+    }
+
+    private void logFailure(Throwable failure, Duration pause) {
+        if (standingFailures == 1) {
             log.warn("leader.standing_failed election={} pauseMs={}", settings.shownName(), pause.toMillis(), failure);
         } else {
             log.debug(
                     "leader.standing_failed election={} failures={} pauseMs={}",
                     settings.shownName(),
-                    failures,
+                    standingFailures,
                     pause.toMillis(),
                     failure);
         }
-        return isWithdrawn ? Duration.ZERO : pause;
     }
 
-    private void endWithFactory(IllegalStateException e) {
-        log.debug("leader.factory_closed election={}", settings.shownName(), e);
+    /** By close(), or by whoever ends the threads of this JVM. */
+    private void endInterrupted() {
+        if (!closed.isDone()) {
+            log.warn("leader.interrupted election={}: it stands no more", settings.shownName());
+        }
         close();
     }
 
@@ -147,7 +162,7 @@ final class Candidate implements Runnable {
         try {
             event.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            close();
+            endInterrupted();
         } catch (TimeoutException e) {
             // Time to go on.
         } catch (ExecutionException e) {

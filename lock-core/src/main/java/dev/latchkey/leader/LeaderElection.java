@@ -23,9 +23,11 @@ import org.jspecify.annotations.Nullable;
  *         .start();
  * }</pre>
  *
- * <p>There are never two whose term lasts. A callback that returns within the stop time after the end of its term never runs
- * beside that of another leader: the lock is released when it has returned. This object calls it for the next term only
- * when it has returned.
+ * <p>There are never two whose term lasts, unless somebody takes the lock of a leader away, as by
+ * {@link LockFactory#forceRelease}: it then leads until it hears of that, or has asked the store, at the latest a third of the TTL
+ * later. On a store with leases, a callback that returns within the stop time after the end of its term never runs beside that of
+ * another leader: the lock is released when it has returned. A lock that is taken away, or ends with its session, waits for no
+ * callback. This object calls the callback for the next term only when it has returned.
  *
  * <p>After each term, it stands again behind all who wait already, after a pause. If the store fails while it stands, it tries
  * again, after longer and longer pauses; listeners of the factory hear of it ({@link dev.latchkey.LockListener#failed}), and the
@@ -115,7 +117,8 @@ public final class LeaderElection implements AutoCloseable {
 
     /**
      * Ends the term, and stands no more. Waits until the callback has returned, at most for the stop time, and until the lock is
-     * released. If it is called by the callback, it does not wait. The call is idempotent, and works with the thread's
+     * released: if the store does not answer, for as long as the store waits for that. If it is called by the callback, it does not
+     * wait. The call is idempotent, and works with the thread's
      * interrupt flag set, which it keeps.
      */
     @Override
@@ -168,7 +171,8 @@ public final class LeaderElection implements AutoCloseable {
         /**
          * Sets the time after which another process may lead if the leader dies. The default is 30 s.
          *
-         * @param newTtl from 3 ms to 100 years, within the limits of the store; ignored by stores without leases
+         * @param newTtl from 3 ms to 100 years, within the limits of the store. Where there are no leases, it says only how often
+         *     a leader asks the store whether it still holds the lock: at every third of it
          * @return this
          * @throws IllegalArgumentException if it is out of range
          */
@@ -201,7 +205,8 @@ public final class LeaderElection implements AutoCloseable {
          *
          * @param first the pause after a term that was lost or resigned, or whose callback has returned, and after the first
          *     failure of the store or of the callback
-         * @param longest the limit of the pauses, which double with each further failure in a row
+         * @param longest the limit of the pauses, which double with each further failure in a row; more than 100 years are as
+         *     good as none
          * @return this
          * @throws IllegalArgumentException if {@code first} is not positive or longer than {@code longest}
          */

@@ -25,6 +25,11 @@ final class TermRun {
     private final CompletableFuture<Void> returned = new CompletableFuture<>();
     private boolean interrupted;
 
+    /** When the store was asked last whether it is held. */
+    private long confirmed = System.nanoTime();
+
+    private CompletableFuture<?> confirmation = CompletableFuture.completedFuture(null);
+
     TermRun(ElectionSettings settings, Term term) {
         this.settings = settings;
         this.term = term;
@@ -66,12 +71,31 @@ final class TermRun {
         worker.setDaemon(true);
         log.info("leader.elected election={} term={}", settings.shownName(), term.shownNumber());
         worker.start();
-        while (term.lasts()) {
-            await(CompletableFuture.anyOf(term.end(), returned), untilNextLook());
+        try {
+            while (term.lasts()) {
+                // It ends when the callback returns, too.
+                await(term.end(), untilNextLook());
+                confirmIfDue();
+            }
+        } finally {
+            // Whatever has failed here: who leads has to know that before another one does.
+            term.end(TermEnd.FAILED);
+            if (!returned.isDone()) {
+                worker.interrupt();
+                awaitReturn();
+            }
         }
-        if (!returned.isDone()) {
-            worker.interrupt();
-            awaitReturn();
+    }
+
+    /**
+     * Without a lease nothing is renewed, and a store may not tell of a hold that somebody has removed: it is asked, on another
+     * thread. If the hold is gone, the listener of the lock hears of it.
+     */
+    private void confirmIfDue() {
+        boolean isDue = System.nanoTime() - confirmed >= settings.ttl().toNanos() / 3;
+        if (isDue && confirmation.isDone() && term.lasts() && term.remaining().isEmpty()) {
+            confirmed = System.nanoTime();
+            confirmation = term.lock().refreshAsync();
         }
     }
 

@@ -132,7 +132,7 @@ final class AllOrNone {
     }
 
     /** Whether a request that failed has had no effect, and never will. */
-    private static boolean isUndone(Throwable failure) {
+    static boolean isUndone(Throwable failure) {
         return failure instanceof IllegalArgumentException
                 || (failure instanceof LockStorageException storage
                         && storage.failure() != LockStorageException.Failure.IN_DOUBT);

@@ -1,5 +1,6 @@
 package dev.latchkey.multi;
 
+import dev.latchkey.Key;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.Request;
@@ -45,7 +46,7 @@ final class PartWait {
                 return new Result(parts, conflict);
             }
             int part = parts.firstOf(conflict.resources());
-            Response response = queue.waitAndSave(request.with(parts.keys().get(part)), rest, withdrawn);
+            Response response = waitFor(request.with(parts.keys().get(part)), rest, withdrawn);
             if (!(response instanceof Response.Granted granted)) {
                 return new Result(parts, conflict);
             }
@@ -56,6 +57,18 @@ final class PartWait {
             }
             // Lost is the part that was waited for, whose lease may have been too short for the second request.
             conflict = attempt instanceof BatchAttempt.Conflicted again ? again : conflict;
+        }
+    }
+
+    /** Gives back what may have been granted without an answer. */
+    private Response waitFor(Request part, Duration rest, CompletionStage<?> withdrawn) throws InterruptedException {
+        try {
+            return queue.waitAndSave(part, rest, withdrawn);
+        } catch (RuntimeException | Error e) {
+            if (!AllOrNone.isUndone(e)) {
+                giveBack(part.key(), e);
+            }
+            throw e;
         }
     }
 
@@ -70,14 +83,14 @@ final class PartWait {
             throw e;
         } finally {
             if (!(attempt instanceof BatchAttempt.Granted)) {
-                giveBack(holding, part, failure);
+                giveBack(holding.keys().get(part), failure);
             }
         }
     }
 
-    private void giveBack(Parts holding, int part, @Nullable Throwable cause) {
+    private void giveBack(Key part, @Nullable Throwable cause) {
         try {
-            boolean unused = queue.delete(holding.keys().get(part));
+            boolean unused = queue.delete(part);
         } catch (RuntimeException e) {
             if (cause == null) {
                 throw e;

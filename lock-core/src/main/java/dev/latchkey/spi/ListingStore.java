@@ -14,7 +14,7 @@ public interface ListingStore extends InspectableStore {
      * <p>A resource that is held from the first page to the last is listed exactly once, however many others are acquired
      * and released meanwhile.
      *
-     * @param prefix what the names of the resources start with, compared by character; empty for all
+     * @param prefix what the names of the resources start with, compared by character: valid Unicode; empty for all
      * @param after {@link ResourcePage#next()} of the page before; empty for the first page
      * @param limit the largest number of resources to return: from 1 to {@link #MAX_PAGE}
      * @return the page

@@ -58,6 +58,8 @@ public final class InMemoryStore
                 SemaphoreStore,
                 ProcessBound {
 
+    static final String REASON = "the in-memory store keeps it in this process alone";
+
     private static final int STRIPES = 64;
 
     /** How long an ended lease is remembered, so that a late release can tell whether the resource changed hands. */
@@ -193,7 +195,7 @@ public final class InMemoryStore
 
     @Override
     public String reason() {
-        return "the in-memory store keeps it in this process alone";
+        return REASON;
     }
 
     /**

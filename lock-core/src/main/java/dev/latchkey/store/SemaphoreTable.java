@@ -6,6 +6,7 @@ import dev.latchkey.spi.BlockingStore;
 import dev.latchkey.spi.PermitHolder;
 import dev.latchkey.spi.PermitStore;
 import dev.latchkey.spi.Permits;
+import dev.latchkey.spi.ProcessBound;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /** The semaphores of an in-memory store, each of which is there as long as anybody holds permits of it or waits for them. */
-final class SemaphoreTable implements PermitStore, BlockingStore {
+final class SemaphoreTable implements PermitStore, BlockingStore, ProcessBound {
 
     private static final int SWEEP_FROM = 64;
 
@@ -119,6 +120,11 @@ final class SemaphoreTable implements PermitStore, BlockingStore {
         } finally {
             guard.unlock();
         }
+    }
+
+    @Override
+    public String reason() {
+        return InMemoryStore.REASON;
     }
 
     @Override

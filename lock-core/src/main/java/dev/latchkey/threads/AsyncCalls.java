@@ -5,6 +5,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Runs calls that wait on threads of their own. Thread-safe. */
@@ -46,8 +47,8 @@ public final class AsyncCalls {
      * @return completes with the result; whoever completes it before withdraws the call
      * @param <T> the type of the result
      */
-    public <T> CompletableFuture<T> start(Call<T> call, Consumer<? super T> undo) {
-        CompletableFuture<T> result = new CompletableFuture<>();
+    public <T> AsyncResult<T> start(Call<T> call, Consumer<? super T> undo) {
+        AsyncResult<T> result = new AsyncResult<>(threads, undo);
         CompletableFuture<Void> withdrawn = new CompletableFuture<>();
         var unusedWithdrawal = result.whenComplete((done, failure) -> withdrawn.complete(null));
         threads.execute(() -> {
@@ -56,6 +57,25 @@ public final class AsyncCalls {
             }
             try {
                 var unused = call.call(withdrawn).whenComplete((done, failure) -> settle(result, done, failure, undo));
+            } catch (Throwable e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    /**
+     * Starts a call that is made in any case, also if the future is completed before by somebody else, as by its cancellation.
+     *
+     * @param call what to do
+     * @return completes with the result
+     * @param <T> the type of the result
+     */
+    public <T extends @Nullable Object> CompletableFuture<T> startForGood(Supplier<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        threads.execute(() -> {
+            try {
+                result.complete(call.get());
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }

@@ -1,24 +1,40 @@
 package dev.latchkey.threads;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The threads of {@link AsyncCalls}: a virtual one for each call from Java 21 on, else one of the platform. */
-public final class CallThreads {
+/**
+ * The threads of {@link AsyncCalls}: a virtual one for each call from Java 21 on, else a few of the platform, and more once those are
+ * stuck. Most calls take as long as one answer of the store: thousands that begin at once need no thousands of threads.
+ */
+final class CallThreads implements Executor {
 
+    private static final int FEW = Math.max(16, 2 * Runtime.getRuntime().availableProcessors());
+    private static final int MOST = 1 << 16;
     private static final long KEEP_ALIVE_SECONDS = 1;
+    private static final long STUCK_MILLIS = 50;
 
-    private CallThreads() {}
+    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
+            FEW, MOST, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), CallThreads::daemon);
+
+    /** Whether somebody is going to look if the threads are stuck. */
+    private final AtomicBoolean isWatched = new AtomicBoolean();
+
+    private CallThreads() {
+        threads.allowCoreThreadTimeOut(true);
+    }
 
     /**
      * Creates the threads of a factory, none of which keeps the JVM from ending.
      *
-     * @return runs each task at once; its threads end by themselves
+     * @return runs each task, also if all tasks before it never return; its threads end by themselves
      */
-    public static Executor create() {
+    static Executor create() {
         try {
             // Not in the API that this is compiled for.
             return (Executor)
@@ -28,12 +44,63 @@ public final class CallThreads {
         }
     }
 
-    private static Executor platformThreads() {
-        return new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                    Thread thread = new Thread(task, "latchkey-async");
-                    thread.setDaemon(true);
-                    return thread;
-                });
+    static Executor platformThreads() {
+        return new CallThreads();
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "latchkey-async");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        threads.execute(task);
+        watch();
+    }
+
+    private void watch() {
+        if (threads.getQueue().isEmpty() || !isWatched.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            lookLater(threads.getCompletedTaskCount());
+        } catch (OutOfMemoryError e) {
+            // No thread for the timer: the next task tries again. This one is in the queue, and must not seem refused.
+            isWatched.set(false);
+        }
+    }
+
+    /** On the JDK's own timer, which has a thread already where waits have time limits. */
+    private void lookLater(long doneBefore) {
+        CompletableFuture.delayedExecutor(STUCK_MILLIS, TimeUnit.MILLISECONDS, Runnable::run)
+                .execute(() -> look(doneBefore));
+    }
+
+    /** Twice as many threads if none of them has ended a task meanwhile; few again once they are enough. */
+    private void look(long doneBefore) {
+        long done = threads.getCompletedTaskCount();
+        if (threads.getQueue().isEmpty()) {
+            isWatched.set(false);
+            if (threads.getActiveCount() < FEW) {
+                threads.setCorePoolSize(FEW);
+            }
+            // What was added since may have found that somebody looks.
+            watch();
+            return;
+        }
+        if (done == doneBefore) {
+            grow();
+        }
+        lookLater(done);
+    }
+
+    private void grow() {
+        try {
+            threads.setCorePoolSize(Math.min(MOST, 2 * threads.getCorePoolSize()));
+        } catch (OutOfMemoryError e) {
+            // There are no more threads to be had now: those that there are go on, and this is tried again.
+        }
     }
 }

@@ -164,9 +164,22 @@ public final class FactoryThreads implements AutoCloseable {
     public AsyncCalls asyncCalls() {
         AsyncCalls calls = asyncCalls.get();
         if (calls == null) {
-            asyncCalls.compareAndSet(null, new AsyncCalls(CallThreads.create()));
+            Executor threads = CallThreads.create();
+            // For the calls that cannot begin at once; then there may be no thread to be had for this one either.
+            alarm.prestartCoreThread();
+            asyncCalls.compareAndSet(null, new AsyncCalls(task -> callNowOrLater(threads, task)));
         }
         return calls == null ? asyncCalls() : calls;
+    }
+
+    /** The caller may be a thread of a driver, and what it has to tell must not be lost. */
+    private void callNowOrLater(Executor threads, Runnable call) {
+        try {
+            threads.execute(call);
+        } catch (OutOfMemoryError e) {
+            Future<?> unused =
+                    alarmIn(TimeUnit.MILLISECONDS.toNanos(LATER_MILLIS), () -> callNowOrLater(threads, call));
+        }
     }
 
     /**

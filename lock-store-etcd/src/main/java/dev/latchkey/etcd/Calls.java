@@ -51,7 +51,7 @@ final class Calls {
         long endNanos = System.nanoTime() + limit.toNanos();
         for (int failures = 1; ; failures++) {
             checkOpen(resource);
-            Metadata headers = token.headers(this::authenticate, resource);
+            Metadata headers = token.headers(this::authenticate, resource, limit);
             int move = channels.moves();
             Attempt<A> attempt = send(move, method, request, headers, endNanos);
             Status status = attempt.status();
@@ -128,7 +128,7 @@ final class Calls {
 
     /** What a stream begins with. Asks for a token if there is none, and waits for it. */
     Metadata streamHeaders(String resource) {
-        return token.streamHeaders(this::authenticate, resource);
+        return token.streamHeaders(this::authenticate, resource, limit);
     }
 
     Duration limit() {

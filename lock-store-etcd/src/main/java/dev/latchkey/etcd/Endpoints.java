@@ -26,6 +26,8 @@ record Endpoints(List<String> servers, boolean isEncrypted, Optional<Credentials
         NettyChannelBuilder builder = NettyChannelBuilder.forTarget(server)
                 .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .keepAliveTimeout(KEEP_ALIVE_ANSWER_SECONDS, TimeUnit.SECONDS)
+                // As etcd's own clients: a page of the list may have many long names.
+                .maxInboundMessageSize(Integer.MAX_VALUE)
                 .disableRetry()
                 .directExecutor();
         return isEncrypted ? builder.build() : builder.usePlaintext().build();

@@ -77,10 +77,19 @@ final class Failures {
 
     /** Without a lease nothing was asked for. */
     static LockStorageException ofLease(String resource, Throwable cause) {
-        Failure failure = cause instanceof LockStorageException storage && storage.failure() == Failure.DENIED
+        return new LockStorageException(resource, "etcd granted no lease: " + reason(cause), cause, ofFirst(cause));
+    }
+
+    /** Without a token nothing was asked for. */
+    static LockStorageException ofToken(String resource, Throwable cause) {
+        return new LockStorageException(
+                resource, "etcd did not let the user in: " + reason(cause), cause, ofFirst(cause));
+    }
+
+    private static Failure ofFirst(Throwable cause) {
+        return cause instanceof LockStorageException storage && storage.failure() == Failure.DENIED
                 ? Failure.DENIED
                 : Failure.NOT_SENT;
-        return new LockStorageException(resource, "etcd granted no lease: " + reason(cause), cause, failure);
     }
 
     /** What would be written depends on what no server knows now. */

@@ -87,6 +87,11 @@ final class Ops {
         return get(in(range).setLimit(1).setKeysOnly(true));
     }
 
+    /** One of those that were created before a revision. */
+    static RequestOp anyBefore(KeyRange range, long revision) {
+        return get(in(range).setMaxCreateRevision(revision - 1).setLimit(1).setKeysOnly(true));
+    }
+
     /** The one that was created last before a revision, or last of all. */
     static RequestOp lastBefore(KeyRange range, long revision) {
         return get(in(range)

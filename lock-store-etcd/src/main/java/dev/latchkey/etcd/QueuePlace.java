@@ -123,22 +123,46 @@ final class QueuePlace {
     /** Looks who is before it, which writes nothing. What is more than that, another look finds out. */
     Look see() {
         place.keep();
-        TxnResponse answer;
+        Optional<TxnResponse> answer = read(rules.obstacles(place.created()));
+        Optional<QueueRules.Obstacle> obstacle = answer.filter(this::waits).flatMap(reads -> rules.obstacle(reads, 3));
+        return Look.behind(
+                obstacle,
+                answer.map(reads -> reads.getHeader().getRevision() + 1).orElse(0L));
+    }
+
+    /**
+     * Looks whether the same one as before is before it. That is cheap: who is the last of a line, a server finds out by reading
+     * all of it, and each of many who wait would ask for that every two seconds.
+     */
+    Look seeAgain(Look before) {
+        place.keep();
+        List<RequestOp> same =
+                before.obstacle().map(obstacle -> Ops.anyBefore(obstacle.keys(), before.revision())).stream()
+                        .toList();
+        Optional<TxnResponse> answer = read(same);
+        boolean isSame = answer.filter(this::waits)
+                .flatMap(reads -> Transactions.first(reads, 3))
+                .isPresent();
+        return isSame ? Look.behind(before.obstacle(), answer.get().getHeader().getRevision() + 1) : see();
+    }
+
+    /** Reads what the owner holds, its place, and more; nothing if no server answers. */
+    private Optional<TxnResponse> read(List<RequestOp> more) {
         try {
-            answer = services.transactions()
+            return Optional.of(services.transactions()
                     .read(
                             resource(),
                             TxnRequest.newBuilder()
                                     .addAllSuccess(Transactions.holds(keys))
                                     .addSuccess(Ops.get(place.name()))
-                                    .addAllSuccess(rules.obstacles(place.created())));
+                                    .addAllSuccess(more)));
         } catch (LockStorageException e) {
-            return Look.behind(Optional.empty(), 0);
+            return Optional.empty();
         }
-        boolean waits = isInLine(answer) && Transactions.found(keys, answer).isEmpty();
-        return Look.behind(
-                waits ? rules.obstacle(answer, 3) : Optional.empty(),
-                answer.getHeader().getRevision() + 1);
+    }
+
+    private boolean waits(TxnResponse answer) {
+        return isInLine(answer) && Transactions.found(keys, answer).isEmpty();
     }
 
     private boolean isInLine(TxnResponse answer) {

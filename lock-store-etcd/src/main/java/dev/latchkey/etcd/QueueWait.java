@@ -90,6 +90,9 @@ final class QueueWait {
         }
         QueueRules.Obstacle obstacle = look.obstacle().get();
         boolean isGone = services.awaitEnd(resource, all, obstacle.keys(), look.revision(), end);
-        return isGone && obstacle.holds() ? place.look() : place.see();
+        if (!isGone) {
+            return place.seeAgain(look);
+        }
+        return obstacle.holds() ? place.look() : place.see();
     }
 }

@@ -11,8 +11,14 @@ final class WaitEnd {
 
     private final long endNanos;
 
-    /** Completes when the caller does not want the lock any more, or the store was closed. */
-    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+    /** Whether the caller does not want the lock any more, or the store was closed. */
+    private volatile boolean isStopped;
+
+    /**
+     * What the waiting thread waits for now. It alone is ended by a stop: a future that lasts as long as the whole wait would
+     * remember each look.
+     */
+    private volatile CompletableFuture<?> awaited = CompletableFuture.completedFuture(null);
 
     WaitEnd(long endNanos, CompletionStage<?> withdrawn) {
         this.endNanos = endNanos;
@@ -20,7 +26,8 @@ final class WaitEnd {
     }
 
     void stop() {
-        stopped.complete(null);
+        isStopped = true;
+        awaited.complete(null);
     }
 
     long endNanos() {
@@ -28,27 +35,29 @@ final class WaitEnd {
     }
 
     boolean isOver() {
-        return stopped.isDone() || endNanos - System.nanoTime() <= 0;
+        return isStopped || endNanos - System.nanoTime() <= 0;
     }
 
     /** Waits for something, but not past the end, nor longer than a while. */
     void await(CompletableFuture<?> event, long nanos) throws InterruptedException {
-        pause(CompletableFuture.anyOf(event, stopped), nanos);
-    }
-
-    /** Waits for nothing but the end, and not longer than a while. */
-    void pause(long nanos) throws InterruptedException {
-        pause(stopped, nanos);
-    }
-
-    private void pause(CompletableFuture<?> event, long nanos) throws InterruptedException {
+        CompletableFuture<?> either = event.thenRun(() -> {});
+        awaited = either;
+        // Asked after it was set, so that it is stopped here or by stop().
+        if (isStopped) {
+            return;
+        }
         long left = Math.min(nanos, endNanos - System.nanoTime());
         try {
-            event.get(Math.max(0, left), TimeUnit.NANOSECONDS);
+            either.get(Math.max(0, left), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             // Time to look.
         } catch (ExecutionException e) {
             throw new IllegalStateException("neither completes with an exception", e);
         }
+    }
+
+    /** Waits for nothing but the end, and not longer than a while. */
+    void pause(long nanos) throws InterruptedException {
+        await(new CompletableFuture<Void>(), nanos);
     }
 }

@@ -19,7 +19,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class WaiterKey {
 
-    private static final int LEAVING_ATTEMPTS = 60;
+    /** One a second, for about as long as the lease lasts that others may renew. */
+    private static final int LEAVING_ATTEMPTS = 10;
+
     private static final int ATTEMPTS = 2;
 
     private final Services services;
@@ -134,7 +136,8 @@ final class WaiterKey {
     }
 
     /**
-     * Deletes it. If that cannot be done now, it is done as soon as possible, for others of this process keep its lease.
+     * Deletes it. If that cannot be done now, it is done as soon as possible, for others of this process keep its lease; in the
+     * end that is left to its end, and the others move to another one.
      *
      * @return whether it is gone now
      */
@@ -152,7 +155,9 @@ final class WaiterKey {
                                     .addSuccess(Ops.delete(key)));
             return true;
         } catch (LockStorageException e) {
-            if (attempts > 1 && !services.calls().isClosed()) {
+            if (attempts <= 1) {
+                services.waiterLease().forget(lease);
+            } else if (!services.calls().isClosed()) {
                 CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(() -> {
                     boolean unused = leave(revision, attempts - 1);
                 });

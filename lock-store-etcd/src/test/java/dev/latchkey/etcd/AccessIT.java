@@ -12,6 +12,9 @@ import dev.latchkey.testkit.ServerAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -103,6 +106,33 @@ class AccessIT {
             Lock lock = locks.createLock("first-down", TTL);
 
             assertThat(lock.tryAcquire()).isTrue();
+        }
+    }
+
+    /** A server takes some hundredths of a second of a processor for each: those of hundreds of threads take longer than a request may. */
+    @Test
+    void givenTheServerHasForgottenItsTokens_whenManyLock_thenNotEachSendsThePassword() throws Exception {
+        int threads = 50;
+        CountDownLatch all = new CountDownLatch(threads);
+        try (LockFactory locks = connect("orders:ordersSecret@", "")) {
+            assertThat(locks.createLock("before", TTL).tryAcquire()).isTrue();
+            server.kill();
+            server.restart();
+            long before = server.passwords();
+
+            List<BackgroundCall<Boolean>> trying = IntStream.range(0, threads)
+                    .mapToObj(i -> BackgroundCall.start(() -> {
+                        all.countDown();
+                        all.await();
+                        return locks.createLock("after-" + i, TTL).tryAcquire();
+                    }))
+                    .toList();
+
+            for (BackgroundCall<Boolean> one : trying) {
+                assertThat(one.result()).isTrue();
+            }
+            // More than one, if some are refused when another has just been answered.
+            assertThat(server.passwords() - before).isLessThan(threads / 5);
         }
     }
 

@@ -176,6 +176,52 @@ class FaultIT {
         }
     }
 
+    /** Others of the process keep the lease of all their places, and so would keep one that nobody wants any more. */
+    @Test
+    void givenTheServerWasAwayForLong_whenItIsBack_thenAPlaceThatWasGivenUpIsLost() throws Exception {
+        AtomicBoolean isOver = new AtomicBoolean();
+        try (LockFactory locks = byProxy("?timeout=200");
+                LockFactory rivals = direct()) {
+            Lock holder = rivals.createLock("report", LONG_TTL);
+            assertThat(holder.tryAcquire()).isTrue();
+            BackgroundCall<Lock> abandoned = BackgroundCall.start(locks.createLock("report", LONG_TTL)::acquire);
+            awaitWatcher();
+            server.kill();
+            // Longer than the store tries to leave the line.
+            long endNanos = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+            while (endNanos - System.nanoTime() > 0) {
+                tryToWait(locks);
+            }
+            assertThatThrownBy(abandoned::result).isInstanceOf(LockStorageException.class);
+            // All leases begin again.
+            server.restart();
+            BackgroundCall<Boolean> others = BackgroundCall.start(() -> {
+                while (!isOver.get()) {
+                    tryToWait(locks);
+                }
+                return true;
+            });
+
+            BackgroundCall<Lock> rival = BackgroundCall.start(rivals.createLock("report", LONG_TTL)::acquire);
+            assertThat(holder.release()).isTrue();
+
+            assertThat(rival.result().isAcquired()).isTrue();
+            isOver.set(true);
+            assertThat(others.result()).isTrue();
+        }
+    }
+
+    private static void tryToWait(LockFactory locks) throws InterruptedException {
+        try {
+            Lock lock = locks.createLock("report", LONG_TTL);
+            if (lock.tryAcquire(Duration.ofSeconds(3))) {
+                boolean unused = lock.release();
+            }
+        } catch (LockStorageException e) {
+            // The server is away.
+        }
+    }
+
     /** It was taken for a request that was never sent: its token was used again. */
     @Test
     void givenAGrantWasNotAnswered_whenTheServerIsAwayThen_thenInDoubtAndTheTokenIsNew() throws Exception {

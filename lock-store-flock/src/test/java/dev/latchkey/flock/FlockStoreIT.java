@@ -4,6 +4,7 @@ import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class FlockStoreIT
         implements PersistingStoreContract,
+                MultiLockContentionContract,
                 SharedBlockingContract,
                 SharedFencingContract,
                 FairStoreContract,

@@ -12,11 +12,14 @@ import dev.latchkey.LockFactory;
 import dev.latchkey.LockMode;
 import dev.latchkey.LockStorageException;
 import dev.latchkey.LossReason;
+import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.spi.RetryIntent;
+import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.FaultProxy;
+import dev.latchkey.testkit.PermitStress;
 import dev.latchkey.testkit.TimeLimits;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -25,9 +28,13 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -332,6 +339,54 @@ interface DatabaseFaults {
             assertThat(batch.result()).isInstanceOf(BatchAttempt.Granted.class);
             assertThat(locks.createLock("a").tryAcquire()).isFalse();
         }
+    }
+
+    /** Also with -Dlatchkey.permits.operations=20000, for longer, and with another -Dlatchkey.permits.seed. */
+    @Test
+    @Tag("slow")
+    default void givenTheNetworkFails_whenPermitsAreStressed_thenNeverMoreAreHeldThanThereAreAndAllComeBack()
+            throws Exception {
+        int operations = Integer.getInteger("latchkey.permits.operations", 1_000);
+        long seed = Long.getLong("latchkey.permits.seed", 1);
+        try (FaultyDatabase database = start();
+                FaultProxy proxy = FaultProxy.to(database.address());
+                JdbcStore behind = Stores.open(database.dsn(proxy.address()));
+                JdbcStore direct = Stores.open(database.dsn());
+                LockFactory locks = new LockFactory(behind);
+                LockFactory rivals = new LockFactory(direct)) {
+            Duration ttl = TimeLimits.ttl(Duration.ofMillis(400));
+            PermitStress stress = new PermitStress("stressed", List.of(locks, rivals), operations, ttl, seed);
+            List<BackgroundCall<Integer>> calls = stress.start();
+            Random random = new Random(seed);
+            while (calls.stream().anyMatch(call -> !call.isDone())) {
+                disturb(proxy, random);
+                pause(random);
+            }
+            proxy.heal();
+            for (BackgroundCall<Integer> call : calls) {
+                assertThat(call.result()).isPositive();
+            }
+
+            assertThat(stress.history().violations()).isEmpty();
+            assertThat(stress.history().size()).isGreaterThan(operations / 10);
+            assertThat(stress.failures()).as("calls that met a fault").isPositive();
+            Semaphore seen = rivals.semaphore("stressed", PermitStress.PERMITS).create();
+            assertThat(seen.acquire(PermitStress.PERMITS, LIMIT).release()).isTrue();
+        }
+    }
+
+    private static void disturb(FaultProxy network, Random random) throws InterruptedException {
+        switch (random.nextInt(3)) {
+            case 0 -> network.cut();
+            case 1 -> network.refuse();
+            default -> network.silence();
+        }
+        pause(random);
+        network.heal();
+    }
+
+    private static void pause(Random random) throws InterruptedException {
+        boolean unused = new CountDownLatch(1).await(random.nextInt(300), TimeUnit.MILLISECONDS);
     }
 
     private static Request exclusive(String resource) {

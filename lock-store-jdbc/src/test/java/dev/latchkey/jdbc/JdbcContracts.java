@@ -4,6 +4,7 @@ import dev.latchkey.testkit.HandoverContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
 
 /** What the store promises on every database. */
@@ -13,4 +14,5 @@ interface JdbcContracts
                 MultiLockContentionContract,
                 LeaseCrashContract,
                 SemaphoreCrashContract,
+                SemaphoreContentionContract,
                 ProcessContentionContract {}

@@ -7,6 +7,8 @@ import dev.latchkey.testkit.IndexedBatchContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContract;
+import dev.latchkey.testkit.MultiLockForceContract;
+import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SemaphoreContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -33,6 +35,8 @@ interface OneProcessContracts
                 SharedForceReleaseContract,
                 IndexedBatchContract,
                 MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
                 SemaphoreContract {}

@@ -32,11 +32,8 @@ record Listing(LockCommands documents) {
 
     /** A range includes all names with the prefix, in the order of the server; it may include some others. */
     private static BsonDocument range(String prefix, Optional<String> after) {
-        // The first half of a pair is sent as other bytes than it is as a part of the pair.
-        boolean splitsAPair = !prefix.isEmpty() && Character.isHighSurrogate(prefix.charAt(prefix.length() - 1));
-        String start = splitsAPair ? prefix.substring(0, prefix.length() - 1) : prefix;
-        BsonDocument range = new BsonDocument("$gte", new BsonString(start));
-        end(start).ifPresent(end -> range.append("$lt", new BsonString(end)));
+        BsonDocument range = new BsonDocument("$gte", new BsonString(prefix));
+        end(prefix).ifPresent(end -> range.append("$lt", new BsonString(end)));
         after.ifPresent(last -> range.append("$gt", new BsonString(last)));
         return range;
     }

@@ -125,15 +125,6 @@ class ListingIT {
         assertThat(all("other")).isEmpty();
     }
 
-    /** Half of a pair is a character of a Java text, too. */
-    @Test
-    void givenAPrefixThatEndsInHalfAPair_whenListed_thenTheNamesWithTheWholePair() {
-        hold("x\uD83D\uDD12");
-        hold("xy");
-
-        assertThat(names(all("x\uD83D"))).containsExactly("x\uD83D\uDD12");
-    }
-
     @ParameterizedTest
     @CsvSource({"a,b", "x\uD7FF,x\uE000", "x\uFFFF,x\uD800\uDC00", "x\uDBFF\uDFFF,y", "\uD83D\uDD12,\uD83D\uDD13"})
     void givenAPrefix_whenItsRangeIsMade_thenItEndsAtTheNextCodePoint(String prefix, String end) {

@@ -21,6 +21,10 @@ import dev.latchkey.testkit.IndexStoreContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
+import dev.latchkey.testkit.MultiLockForceContract;
+import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
 import dev.latchkey.testkit.ServerFaultContract;
@@ -46,6 +50,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class MongoDbStoreIT
         implements PersistingStoreContract,
+                MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract,
+                MultiLockContentionContract,
                 ExpiringStoreContract,
                 SharedStoreContract,
                 SharedLeaseContract,

@@ -7,6 +7,8 @@ import dev.latchkey.testkit.CrashContract;
 import dev.latchkey.testkit.FairStoreContract;
 import dev.latchkey.testkit.FencingContract;
 import dev.latchkey.testkit.InspectableStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
@@ -32,6 +34,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class PostgresAdvisoryStoreIT
         implements PersistingStoreContract,
+                MultiLockContract,
+                MultiLockContentionContract,
                 SharedStoreContract,
                 SharedOwnershipContract,
                 BlockingStoreContract,

@@ -1,5 +1,7 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.spi.Request;
+
 /** The script requests of one acquire that may wait, for a lock or for permits. */
 interface AttemptRequests {
 
@@ -8,6 +10,15 @@ interface AttemptRequests {
 
     /** Returns the name of what is acquired, by which failures name it, and which the channel of a cluster is for. */
     String resource();
+
+    /** Returns what is asked for. */
+    Request request();
+
+    /** Whether a release by another waiter of this store can take this one along. */
+    boolean canBeTakenAlong();
+
+    /** Returns what stands for this attempt in the queue on the server, if it can be taken along. */
+    String member(NotificationChannel.Push push);
 
     /** Acquires, or joins the queue, or keeps the place that the ticket names. */
     ScriptRequest acquire(long ticket, NotificationChannel.Push push);

@@ -17,18 +17,21 @@ final class BatchRequests {
 
     private final KeyNames names;
     private final byte[] retention;
+    private final byte[] retentionAndInbox;
     private final boolean isOneServer;
 
-    BatchRequests(KeyNames names, Duration retention, boolean isOneServer) {
+    /** @param inbox the store, as {@link WaiterRegistry#id()} */
+    BatchRequests(KeyNames names, Duration retention, String inbox, boolean isOneServer) {
         this.names = names;
         this.retention = Requests.ascii(Long.toString(retention.toMillis()));
+        this.retentionAndInbox = Requests.ascii(retention.toMillis() + " " + inbox);
         this.isOneServer = isOneServer;
     }
 
     /** Acquires, renews, promotes or demotes all of these, or none. */
     ScriptRequest saveAll(List<Request> all, Optional<StateCheck> check) {
         List<byte[]> args = new ArrayList<>(all.size() + 2);
-        args.add(retention);
+        args.add(retentionAndInbox);
         args.add(Requests.ascii(check.map(BatchRequests::text).orElse("-")));
         all.forEach(request -> args.add(Requests.batched(request)));
         List<String> resources =

@@ -33,8 +33,17 @@ final class Batches {
     private final BatchRequests requests;
     private final ScriptRunner server;
     private final Replicas replicas;
+    private final OwnerNames owners;
+    private final ForcedReleaseWatch watch;
 
-    Batches(BatchRequests requests, ScriptRunner server, Replicas replicas) {
+    Batches(
+            BatchRequests requests,
+            ScriptRunner server,
+            Replicas replicas,
+            OwnerNames owners,
+            ForcedReleaseWatch watch) {
+        this.owners = owners;
+        this.watch = watch;
         this.requests = requests;
         this.server = server;
         this.replicas = replicas;
@@ -42,7 +51,9 @@ final class Batches {
 
     BatchAttempt saveAll(List<Request> all, Optional<StateCheck> check) {
         boolean isRenewal = check.isEmpty() && all.stream().allMatch(Batches::isRenewal);
-        return isRenewal ? renewed(all) : saveAtOnce(all, check);
+        BatchAttempt attempt = isRenewal ? renewed(all) : saveAtOnce(all, check);
+        all.stream().findFirst().ifPresent(owners::use);
+        return watch.watched(all, attempt);
     }
 
     /** Whether it is held already as it is wanted. If others turn out to be lost, it does no harm to have renewed it. */
@@ -126,9 +137,11 @@ final class Batches {
 
     int deleteAll(List<Key> all) {
         List<byte[]> unused = requests.keys(all.stream().map(Key::resource).toList());
-        return parts(all).stream()
+        int held = parts(all).stream()
                 .mapToInt(keys -> server.ask(requests.releaseAll(keys)).get(0).intValue())
                 .sum();
+        watch.released(all);
+        return held;
     }
 
     Map<String, StateIndex> indexes(Collection<String> wanted) {

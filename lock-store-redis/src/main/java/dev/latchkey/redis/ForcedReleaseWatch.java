@@ -2,6 +2,7 @@ package dev.latchkey.redis;
 
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
+import dev.latchkey.spi.BatchAttempt;
 import dev.latchkey.spi.RefreshResult;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
@@ -55,6 +56,23 @@ final class ForcedReleaseWatch {
             }
         }
         return answers;
+    }
+
+    BatchAttempt watched(List<Request> requests, BatchAttempt attempt) {
+        if (!(attempt instanceof BatchAttempt.Granted granted)) {
+            return attempt;
+        }
+        List<Response.Granted> answers = new ArrayList<>();
+        for (int i = 0; i < requests.size(); i++) {
+            answers.add(forced.watch(requests.get(i).key(), granted.grants().get(i)));
+        }
+        mayBeNeeded();
+        return new BatchAttempt.Granted(answers);
+    }
+
+    /** What these keys claim is released. */
+    void released(List<Key> keys) {
+        keys.forEach(forced::released);
     }
 
     /** Reads the reply to a find. */

@@ -60,6 +60,11 @@ final class KeyNames {
         return hashTag.isEmpty() ? prefix + '{' + tag(resource) + '}' : prefix + "{=" + hashTag + "}{" + resource + '}';
     }
 
+    /** Returns the key of those who hold permits of a semaphore, in the slot of the lock with the same name. */
+    byte[] permits(String semaphore) {
+        return (keyText(semaphore) + ":s").getBytes(StandardCharsets.UTF_8);
+    }
+
     /** Returns the key with the owner name of a store. */
     byte[] who(String inbox) {
         return (prefix + "who:" + inbox).getBytes(StandardCharsets.UTF_8);

@@ -1,5 +1,7 @@
 package dev.latchkey.redis;
 
+import dev.latchkey.LockMode;
+import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 
 /** The requests of one acquire of a lock. */
@@ -8,6 +10,18 @@ record LockAttempt(Requests requests, Request request, String attempt) implement
     @Override
     public String resource() {
         return request.key().resource();
+    }
+
+    @Override
+    public boolean canBeTakenAlong() {
+        return request.mode() == LockMode.EXCLUSIVE
+                && request.key().held().isEmpty()
+                && request.leaseChange() == LeaseChange.EXTEND;
+    }
+
+    @Override
+    public String member(NotificationChannel.Push push) {
+        return Requests.member(request, attempt, push);
     }
 
     @Override

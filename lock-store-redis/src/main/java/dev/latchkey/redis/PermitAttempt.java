@@ -17,6 +17,16 @@ record PermitAttempt(PermitRequests requests, Request request, String attempt, S
     }
 
     @Override
+    public boolean canBeTakenAlong() {
+        return false;
+    }
+
+    @Override
+    public String member(NotificationChannel.Push push) {
+        return PermitRequests.member(request, attempt, push);
+    }
+
+    @Override
     public ScriptRequest acquire(long ticket, NotificationChannel.Push push) {
         return requests.acquire(request, attempt, ticket, push);
     }

@@ -54,11 +54,21 @@ final class PermitRequests {
 
     ScriptRequest cancel(Request request, String attempt) {
         Permits permits = Permits.of(request.key());
-        String stem = String.join(" ", request.key().token(), attempt, wanted(permits), ttl(request), "");
         Stream<String> members =
-                Stream.of(NotificationChannel.Push.values()).map(push -> stem + Requests.pollAndPush(request, push));
+                Stream.of(NotificationChannel.Push.values()).map(push -> member(request, attempt, push));
         List<String> args = Stream.concat(Stream.of(attempt), members).toList();
         return of(Script.PERMIT_CANCEL, permits.semaphore(), request.key(), args);
+    }
+
+    /** Returns what stands for a waiter in the queue. */
+    static String member(Request request, String attempt, NotificationChannel.Push push) {
+        return String.join(
+                " ",
+                request.key().token(),
+                attempt,
+                wanted(Permits.of(request.key())),
+                ttl(request),
+                Requests.pollAndPush(request, push));
     }
 
     ScriptRequest refresh(Request request) {
@@ -85,7 +95,7 @@ final class PermitRequests {
     }
 
     ScriptRequest inspect(String semaphore) {
-        return new ScriptRequest(semaphore, Script.PERMIT_INSPECT, List.of(names.key(semaphore)), List.of());
+        return new ScriptRequest(semaphore, Script.PERMIT_INSPECT, List.of(names.permits(semaphore)), List.of());
     }
 
     private ScriptRequest of(Script script, Key key, String... more) {
@@ -96,7 +106,7 @@ final class PermitRequests {
         List<byte[]> args = new ArrayList<>(more.size() + 1);
         args.add(Requests.ascii(key.token()));
         more.forEach(arg -> args.add(Requests.ascii(arg)));
-        return new ScriptRequest(semaphore, script, List.of(names.key(semaphore)), args);
+        return new ScriptRequest(semaphore, script, List.of(names.permits(semaphore)), args);
     }
 
     private static String wanted(Permits permits) {

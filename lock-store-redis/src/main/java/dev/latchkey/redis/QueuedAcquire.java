@@ -1,37 +1,19 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One acquire that may wait, on the thread of its caller, or step by step. The first request acquires the lock or joins the queue. Then come
- * events: the answer, a grant, the hint to ask again, the end of the wait. When it is time, or after a hint, it
- * asks again with its ticket.
- *
- * <ol>
- *   <li>A waiter that cannot be notified yet asks first, because most locks are free. Once queued, it subscribes, polls until
- *       the subscription is confirmed, and then tells the queue so without losing its place.
- *   <li>A hold that a reply grants counts from before the request was sent.
- *   <li>A hold that a message grants counts from a time after the last request: as much later as the server says that the grant
- *       came after its answer. If the process was frozen in between, the lease is therefore over already. A grant that the
- *       reply to a release of this store tells counts from before that release was sent.
- *   <li>A message that overtakes a reply waits for it. After a lost connection, or a request that failed, a message is only a
- *       hint, because its time may be that of another server.
- *   <li>Asking again finds what a lost message would have told, shows that the waiter lives, and restores its place if the
- *       server has forgotten it.
- * </ol>
+ * events: the answer, a grant, the hint to ask again, the end of the wait. {@link WaitProgress} says what follows from each. When it is
+ * time, or after a hint, the waiter asks again with its ticket. A waiter behind others of this store asks later: see {@link LocalQueues}.
  */
 final class QueuedAcquire implements Waiter {
-
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long OVERSLEPT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Something that happened; handled by the thread that waits. */
     private interface Event {
@@ -42,49 +24,31 @@ final class QueuedAcquire implements Waiter {
 
     private final ScriptRunner server;
     private final AttemptRequests requests;
-    private final Request request;
     private final WaiterSubscription subscription;
     private final QueueExit exit;
-    private final long endNanos;
+    private final LocalQueues.Place home;
+    private final WaitProgress progress;
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
 
     /** Nobody has to be told while a thread waits for events. */
     private volatile Runnable onEvent = () -> {};
 
-    /** The request in flight; and how the queue is to notify this waiter, as that request says. */
-    private ScriptRunner.@Nullable Sent sent;
-
-    private NotificationChannel.Push sentPush = NotificationChannel.Push.NONE;
-    private long answerByNanos;
-
-    private boolean askAgain;
-    private long nextNanos;
-
-    /** When the first of the requests that failed in a row was sent. */
-    private @Nullable Long failingSinceNanos;
-
-    /** How the queue notifies this waiter, as of the last answer. */
-    private NotificationChannel.Push push = NotificationChannel.Push.NONE;
-
-    private long ticket;
-    private @Nullable QueuePosition place;
-    private @Nullable Grant early;
     private boolean mayHaveTrace;
     private boolean isGranted;
-    private boolean isGrantedInTurn;
 
+    /** @param home its place among the waiters of this store */
     QueuedAcquire(
             ScriptRunner server,
             AttemptRequests requests,
             LazyNotificationChannel inbox,
-            Request request,
+            LocalQueues.Place home,
             Duration maxWait) {
         this.server = server;
         this.requests = requests;
-        this.request = request;
+        this.home = home;
         this.subscription = new WaiterSubscription(inbox, requests.resource());
-        this.exit = new QueueExit(server, requests, request.ttl());
-        this.endNanos = System.nanoTime() + maxWait.toNanos();
+        this.exit = new QueueExit(server, requests, requests.request().ttl());
+        this.progress = new WaitProgress(server, requests, subscription, home, maxWait);
     }
 
     @Override
@@ -99,7 +63,7 @@ final class QueuedAcquire implements Waiter {
 
     @Override
     public String token() {
-        return request.key().token();
+        return requests.request().key().token();
     }
 
     @Override
@@ -109,11 +73,12 @@ final class QueuedAcquire implements Waiter {
 
     @Override
     public boolean isGrantedInTurn() {
-        return isGrantedInTurn;
+        return progress.isGrantedInTurn();
     }
 
     /** Has somebody called whenever something happens, from any thread, who then has a step made. */
     void whenSomethingHappens(Runnable listener) {
+        progress.waitWithoutThread();
         onEvent = listener;
     }
 
@@ -124,12 +89,30 @@ final class QueuedAcquire implements Waiter {
 
     @Override
     public void granted(Grant grant) {
-        happened(() -> onGrant(grant));
+        happened(() -> progress.onGrant(grant));
+    }
+
+    @Override
+    public void granted(Grant grant, QueuePosition position) {
+        happened(() -> progress.onGrant(grant, position));
+    }
+
+    @Override
+    public void queued(QueuePosition position, long millisToLeaseEnd) {
+        happened(() -> {
+            progress.onQueuedByRelease(position, millisToLeaseEnd);
+            return subscribed();
+        });
     }
 
     @Override
     public void askAgain() {
-        happened(this::onHint);
+        happened(progress::onHint);
+    }
+
+    @Override
+    public void leaveHome() {
+        happened(progress::onLeaveHome);
     }
 
     /** The caller no longer wants the lock. Called from any thread. */
@@ -144,25 +127,37 @@ final class QueuedAcquire implements Waiter {
         });
     }
 
-    ScriptRequest firstRequest() {
+    /** Joins the waiters of this store. Returns whether the first request is to be sent now: nobody is before this one. */
+    boolean join() {
         subscription.openNow();
-        push = subscription.push();
-        return nextRequest();
+        boolean isAtHome = home.join(this, subscription.push(), server.link().generation());
+        progress.join();
+        return !isAtHome;
     }
 
-    private ScriptRequest nextRequest() {
-        NotificationChannel.Push now = subscription.push();
-        askAgain = false;
+    ScriptRequest nextRequest() {
         mayHaveTrace = true;
-        sentPush = now;
-        return push == now ? requests.acquire(ticket, now) : requests.acquireListening(ticket, now);
+        return progress.nextRequest();
     }
 
     /** Notes that a request was sent. */
     void sent(ScriptRunner.Sent now) {
-        sent = now;
-        answerByNanos = now.sinceNanos() + server.limit().toNanos();
+        progress.sent(now);
         var unused = now.answer().whenComplete((reply, failure) -> happened(() -> onAnswer(now, reply, failure)));
+    }
+
+    private @Nullable Response onAnswer(
+            ScriptRunner.Sent answered, @Nullable List<Long> reply, @Nullable Throwable failure) {
+        Response response = progress.onAnswer(answered, reply, failure);
+        return response == null ? subscribed() : response;
+    }
+
+    /** Subscribes once it has a place in the queue, and always goes on waiting. */
+    private @Nullable Response subscribed() {
+        if (progress.isQueued()) {
+            subscription.open(how -> happened(() -> progress.onSubscribed(how)));
+        }
+        return null;
     }
 
     /** Waits until an event ends the wait. Anything but a grant may leave a trace on the server. */
@@ -170,7 +165,7 @@ final class QueuedAcquire implements Waiter {
         Response response = null;
         while (response == null) {
             response = handled(events.poll(nanosToNextStep(), TimeUnit.NANOSECONDS));
-            if (response == null && askAgain && sent == null) {
+            if (response == null && progress.isToAsk()) {
                 sent(server.send(nextRequest()));
             }
         }
@@ -184,7 +179,7 @@ final class QueuedAcquire implements Waiter {
         do {
             event = events.poll();
             response = handled(event);
-            if (response == null && askAgain && sent == null) {
+            if (response == null && progress.isToAsk()) {
                 sent(server.send(nextRequest()));
             }
         } while (response == null && event != null);
@@ -192,7 +187,7 @@ final class QueuedAcquire implements Waiter {
     }
 
     private @Nullable Response handled(@Nullable Event event) {
-        Response response = event == null ? onTime() : event.handle();
+        Response response = event == null ? progress.onTime() : event.handle();
         if (response != null) {
             isGranted = response instanceof Response.Granted;
             mayHaveTrace &= !isGranted;
@@ -201,123 +196,15 @@ final class QueuedAcquire implements Waiter {
     }
 
     long nanosToNextStep() {
-        long now = System.nanoTime();
-        long step = sent == null ? nextNanos : answerByNanos;
-        // The first answer is waited for in any case: the lock may be free, and no answer is no conflict.
-        return Math.max(0, place == null ? step - now : Math.min(step - now, endNanos - now));
-    }
-
-    private @Nullable Response onTime() {
-        long now = System.nanoTime();
-        ScriptRunner.Sent late = sent;
-        if (late != null && now - answerByNanos >= 0) {
-            onSilence(late, now);
-        }
-        if (endNanos - now <= 0 && place != null) {
-            return Response.Conflicted.NO_HINT;
-        }
-        askAgain |= sent == null && nextNanos - now <= 0;
-        return null;
-    }
-
-    /** If this process slept as well, the answer may be here, and nobody has read it yet. */
-    private void onSilence(ScriptRunner.Sent late, long now) {
-        if (now - answerByNanos > OVERSLEPT_NANOS) {
-            answerByNanos = now + server.limit().toNanos();
-        } else {
-            sent = null;
-            late.answer().cancel(false);
-            throw server.noAnswer(resource());
-        }
-    }
-
-    private @Nullable Response onHint() {
-        askAgain = true;
-        return null;
-    }
-
-    /** The subscription is confirmed, or has failed. */
-    private @Nullable Response onSubscribed(NotificationChannel.Push now) {
-        subscription.opened(now);
-        askAgain |= push != subscription.push();
-        return null;
-    }
-
-    private @Nullable Response onAnswer(
-            ScriptRunner.Sent answered, @Nullable List<Long> reply, @Nullable Throwable failure) {
-        if (!answered.equals(sent)) {
-            return null;
-        }
-        sent = null;
-        if (reply == null) {
-            onFailure(answered, failure == null ? new IllegalStateException("no answer") : failure);
-            return null;
-        }
-        failingSinceNanos = null;
-        if (ReplyParser.isQueued(reply)) {
-            return onQueued(answered, reply);
-        }
-        isGrantedInTurn = place != null;
-        return ReplyParser.response(reply, request, answered.sinceNanos());
-    }
-
-    private @Nullable Response onQueued(ScriptRunner.Sent answered, List<Long> reply) {
-        ticket = reply.get(1);
-        place = new QueuePosition(answered.sinceNanos(), reply.get(2), answered.generation());
-        push = sentPush;
-        subscription.open(now -> happened(() -> onSubscribed(now)));
-        nextNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pause(reply.get(3), reply.get(4)));
-        Grant waiting = early;
-        early = null;
-        return waiting == null ? null : onGrant(waiting);
-    }
-
-    /** The first in the queue notice the end of a lease, one after the other; the rest only poll as a safety net. */
-    private long pause(long rank, long millisToLeaseEnd) {
-        if (push == NotificationChannel.Push.NONE) {
-            return ThreadLocalRandom.current().nextLong(20, 101);
-        }
-        long poll = Requests.pollMillis(request, push);
-        long position = rank < 0 ? 2 : rank;
-        return position > 2 || millisToLeaseEnd <= 0 ? poll : Math.min(poll, millisToLeaseEnd + 1 + 30 * position);
-    }
-
-    private void onFailure(ScriptRunner.Sent failed, Throwable cause) {
-        boolean passing = Failures.isConnection(cause) || Failures.isPassing(cause);
-        // Not since the last answer: requests are seconds apart, and one that fails is no reason to give up.
-        long since = failingSinceNanos == null ? failed.sinceNanos() : failingSinceNanos;
-        failingSinceNanos = since;
-        if (!passing || System.nanoTime() - since > server.limit().toNanos()) {
-            throw server.failures().of(resource(), cause);
-        }
-        place = place == null ? null : place.outdated();
-        early = null;
-        askAgain = false;
-        nextNanos = System.nanoTime() + RETRY_NANOS;
-    }
-
-    private @Nullable Response onGrant(Grant grant) {
-        if (sent != null) {
-            early = grant;
-            return null;
-        }
-        QueuePosition last = place;
-        if (last == null || !last.canDate(grant, server.link().generation())) {
-            askAgain = true;
-            return null;
-        }
-        isGrantedInTurn = true;
-        return ReplyParser.granted(
-                request.mode(), grant.fence(), last.since(grant), Duration.ofMillis(grant.ttlMillis()));
+        return progress.nanosToNextStep();
     }
 
     @Override
     public void leave() {
-        ScriptRunner.Sent last = sent;
-        if (last != null) {
-            // First: a server that does not know the script must not be sent its text after the cancel.
-            last.answer().cancel(false);
-        }
+        // First: a server that does not know the script must not be sent its text after the cancel.
+        progress.giveUpRequest();
+        mayHaveTrace |= !isGranted && home.awaitAnswer(server.limit());
+        home.leave(isGranted);
         try {
             if (mayHaveTrace) {
                 exit.leave();

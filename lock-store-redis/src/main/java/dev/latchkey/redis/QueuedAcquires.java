@@ -1,6 +1,5 @@
 package dev.latchkey.redis;
 
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -11,25 +10,25 @@ import java.util.concurrent.Executor;
 final class QueuedAcquires {
 
     private final ScriptRunner server;
-    private final Requests requests;
     private final LazyNotificationChannel inbox;
     private final WaiterRegistry waiters;
+    private final LocalQueues local;
     private final OwnerNames owners;
 
     QueuedAcquires(
             ScriptRunner server,
-            Requests requests,
             LazyNotificationChannel inbox,
             WaiterRegistry waiters,
+            LocalQueues local,
             OwnerNames owners) {
         this.server = server;
-        this.requests = requests;
         this.inbox = inbox;
         this.waiters = waiters;
+        this.local = local;
         this.owners = owners;
     }
 
-    /** An acquire whose first request was sent. */
+    /** An acquire whose first request was sent, or which is behind others of this store. */
     record Begun(QueuedAcquire acquire, WaiterRegistry.Entry entry) implements AutoCloseable {
 
         /** Leaves the queue. What is granted after that is given back. */
@@ -40,36 +39,44 @@ final class QueuedAcquires {
     }
 
     /**
-     * Sends the first request of an acquire, which messages are passed on to until it is closed.
+     * Begins an acquire, which messages are passed on to until it is closed: sends its first request, unless others of this store
+     * are before it.
      *
      * @throws InterruptedException if the thread is interrupted before that
      */
-    Begun begin(Request request, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
-        String resource = request.key().resource();
-        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
-        QueuedAcquire acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
+    Begun begin(AttemptRequests attempt, Duration maxWait, CompletionStage<?> withdrawn) throws InterruptedException {
+        QueuedAcquire acquire = new QueuedAcquire(server, attempt, inbox, local.place(attempt), maxWait);
         WaiterRegistry.Entry entry = waiters.add(acquire);
         withdrawn.thenRun(acquire::withdraw);
         try {
-            server.link().connectInOrder(resource);
-            acquire.sent(server.send(acquire.firstRequest()));
+            if (acquire.join()) {
+                server.link().connectInOrder(attempt.resource());
+                acquire.sent(server.send(acquire.nextRequest()));
+            }
         } catch (InterruptedException | RuntimeException | Error e) {
             entry.close();
             throw e;
         } finally {
             server.link().letNextSend();
         }
-        owners.use(request);
+        owners.use(attempt.request());
         return new Begun(acquire, entry);
     }
 
     /** Begins an acquire whose other steps are made on threads of an executor. */
-    CompletableFuture<Response> start(Request request, Duration maxWait, CompletionStage<?> withdrawn, Executor steps) {
+    CompletableFuture<Response> start(
+            AttemptRequests attempt, Duration maxWait, CompletionStage<?> withdrawn, Executor steps) {
         try {
-            return new ThreadlessWait(begin(request, maxWait, withdrawn), steps).begin();
+            return new ThreadlessWait(begin(attempt, maxWait, withdrawn), steps).begin();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** Fails all acquires, and lets them leave the queue before the connection for messages is closed. */
+    void close() {
+        waiters.close();
+        inbox.close(server.limit());
     }
 }

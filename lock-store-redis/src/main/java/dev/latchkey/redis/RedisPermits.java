@@ -25,7 +25,7 @@ final class RedisPermits implements PermitStore, BlockingStore {
     private final ScriptRunner server;
     private final PermitRequests requests;
     private final WaiterRegistry waiters;
-    private final LazyNotificationChannel inbox;
+    private final QueuedAcquires acquires;
     private final Replicas replicas;
     private final Refreshes refreshes;
     private final OwnerNames owners;
@@ -35,14 +35,14 @@ final class RedisPermits implements PermitStore, BlockingStore {
             ScriptRunner server,
             PermitRequests requests,
             WaiterRegistry waiters,
-            LazyNotificationChannel inbox,
+            QueuedAcquires acquires,
             Replicas replicas,
             OwnerNames owners,
             Keyspace keyspace) {
         this.server = server;
         this.requests = requests;
         this.waiters = waiters;
-        this.inbox = inbox;
+        this.acquires = acquires;
         this.replicas = replicas;
         this.refreshes = new Refreshes(server, requests::refresh, replicas);
         this.owners = owners;
@@ -63,19 +63,9 @@ final class RedisPermits implements PermitStore, BlockingStore {
             throw new InterruptedException();
         }
         Response response;
-        var attempt = PermitAttempt.of(requests, request, waiters.newAttempt());
-        var acquire = new QueuedAcquire(server, attempt, inbox, request, maxWait);
-        WaiterRegistry.Entry entry = waiters.add(acquire);
-        try (entry) {
-            withdrawn.thenRun(acquire::withdraw);
-            try {
-                server.link().connectInOrder(attempt.resource());
-                acquire.sent(server.send(acquire.firstRequest()));
-            } finally {
-                server.link().letNextSend();
-            }
-            owners.use(request);
-            response = acquire.await();
+        PermitAttempt attempt = PermitAttempt.of(requests, request, waiters.newAttempt());
+        try (QueuedAcquires.Begun begun = acquires.begin(attempt, maxWait, withdrawn)) {
+            response = begun.acquire().await();
         }
         // Written again by this connection, because replicas acknowledge what a connection has written.
         return replicas.areWanted() && response instanceof Response.Granted ? refresh(request) : response;
@@ -115,7 +105,7 @@ final class RedisPermits implements PermitStore, BlockingStore {
         try {
             ScriptRunner.Sent sent = server.send(requests.handOff(key, waiters.id()));
             List<Long> reply = server.answer(sent);
-            waiters.handedOver(reply, sent.sinceNanos());
+            waiters.handedOver(reply, sent.sinceNanos(), sent.generation());
             if (!wasHeld(reply)) {
                 // The driver may have repeated the command. Then the reply that said who was granted something is lost.
                 waiters.askAgain();

@@ -75,7 +75,6 @@ public final class RedisStore
     private final Requests requests;
     private final ScriptRunner server;
     private final WaiterRegistry waiters;
-    private final LazyNotificationChannel inbox;
     private final QueuedAcquires acquires;
     private final Replicas replicas;
     private final Releases releases;
@@ -106,23 +105,26 @@ public final class RedisStore
         owners = new OwnerNames(server, requests, inboxName);
         Keyspace keyspace = new Keyspace(server, names);
         inspection = new Inspection(server, requests, keyspace);
-        BatchRequests batchRequests = new BatchRequests(names, options.retention(), connections.isOneServer());
+        BatchRequests batchRequests =
+                new BatchRequests(names, options.retention(), inboxName, connections.isOneServer());
         ForcedReleases forced = new ForcedReleases(names);
         waiters = new WaiterRegistry(server, inboxName, forced);
-        inbox = new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
-        acquires = new QueuedAcquires(server, requests, inbox, waiters, owners);
+        var inbox =
+                new LazyNotificationChannel(connections, names, waiters, options.server(), options.commandTimeout());
+        LocalQueues local = new LocalQueues(LocalQueues.AT_HOME);
+        acquires = new QueuedAcquires(server, inbox, waiters, local, owners);
         if (connections.areReplaceable()) {
             server.link().whenMoved(inbox::renew);
         }
         replicas = options.replicas(server);
         watch = new ForcedReleaseWatch(server, requests, inbox, forced);
-        releases = new Releases(server, requests, waiters, forced);
+        releases = new Releases(server, requests, waiters, local, forced);
         async = new AsyncRequests(server, requests, releases);
         fencingTokens = new FencingTokens(server, requests, replicas);
         refreshes = new Refreshes(server, requests::refresh, replicas);
-        batches = new Batches(batchRequests, server, replicas);
+        batches = new Batches(batchRequests, server, replicas, owners, watch);
         PermitRequests permitRequests = new PermitRequests(names, inboxName);
-        permits = new RedisPermits(server, permitRequests, waiters, inbox, replicas, owners, keyspace);
+        permits = new RedisPermits(server, permitRequests, waiters, acquires, replicas, owners, keyspace);
     }
 
     /**
@@ -205,8 +207,8 @@ public final class RedisStore
             throw new InterruptedException();
         }
         Response response;
-        QueuedAcquires.Begun begun = acquires.begin(request, maxWait, withdrawn);
-        try (begun) {
+        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+        try (QueuedAcquires.Begun begun = acquires.begin(attempt, maxWait, withdrawn)) {
             response = begun.acquire().await();
         }
         return replicas.areWanted() && response instanceof Response.Granted
@@ -217,7 +219,8 @@ public final class RedisStore
     @Override
     public CompletionStage<Response> waitAndSaveAsync(
             Request request, Duration maxWait, CompletionStage<?> withdrawn, Executor steps) {
-        return acquires.start(request, maxWait, withdrawn, steps)
+        LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
+        return acquires.start(attempt, maxWait, withdrawn, steps)
                 .thenApply(response -> watch.watched(request, response));
     }
 
@@ -284,6 +287,7 @@ public final class RedisStore
         return inspection.holders(resource);
     }
 
+    /** {@inheritDoc} A waiter behind others of its own store may be listed as late as 20 ms after it came, at its place. */
     @Override
     public List<QueuedWaiter> waiters(String resource) {
         return inspection.waiters(resource);
@@ -353,8 +357,7 @@ public final class RedisStore
      */
     @Override
     public void close() {
-        waiters.close();
-        inbox.close(server.limit());
+        acquires.close();
         server.close();
     }
 

@@ -3,27 +3,37 @@ package dev.latchkey.redis;
 import dev.latchkey.Key;
 import dev.latchkey.LockStorageException;
 import java.util.List;
+import java.util.Optional;
 
 /** Releases holds. The script grants the lock to the next waiters in the same step. */
 final class Releases {
 
-    private final ScriptRunner server;
-    private final Requests requests;
     private static final int FORCED = -1;
 
+    private final ScriptRunner server;
+    private final Requests requests;
     private final WaiterRegistry waiters;
+    private final LocalQueues local;
     private final ForcedReleases forced;
 
-    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters, ForcedReleases forced) {
-        this.forced = forced;
+    Releases(ScriptRunner server, Requests requests, WaiterRegistry waiters, LocalQueues local, ForcedReleases forced) {
         this.server = server;
         this.requests = requests;
         this.waiters = waiters;
+        this.local = local;
+        this.forced = forced;
     }
 
     /** Returns whether the key held the lock. */
     boolean release(Key key) {
-        return waiters.wasGrantedInTurn(key.token()) ? handOff(key) : wasOurs(key, server.ask(requests.release(key)));
+        boolean isContended = waiters.wasGrantedInTurn(key.token());
+        Optional<LocalQueues.Place> next = local.takeAlong(key.resource());
+        if (next.isPresent()) {
+            return handOff(key, next.get());
+        }
+        return isContended
+                ? handOff(key, requests.handOff(key, waiters.id()))
+                : wasOurs(key, server.ask(requests.release(key)));
     }
 
     /** Reads the reply to a release. */
@@ -37,12 +47,23 @@ final class Releases {
         return code == 1;
     }
 
-    /** Releases what others probably wait for. The reply says which waiters of this store were granted it. */
-    private boolean handOff(Key key) {
+    /** Takes the next waiter of this store along. In the end it is answered in any case, and asks if it has heard of nothing. */
+    private boolean handOff(Key key, LocalQueues.Place next) {
         try {
-            ScriptRunner.Sent sent = server.send(requests.handOff(key, waiters.id()));
+            long ticket = next.ticket(server.link().generation());
+            return handOff(key, requests.handOff(key, waiters.id(), next.member(), ticket));
+        } finally {
+            next.answered();
+            next.leaveHome();
+        }
+    }
+
+    /** Releases what others probably wait for. The reply says which waiters of this store were granted it. */
+    private boolean handOff(Key key, ScriptRequest release) {
+        try {
+            ScriptRunner.Sent sent = server.send(release);
             List<Long> reply = server.answer(sent);
-            waiters.handedOver(reply, sent.sinceNanos());
+            waiters.handedOver(reply, sent.sinceNanos(), sent.generation());
             boolean wasOurs = wasOurs(key, reply);
             if (!wasOurs) {
                 // The driver may have repeated the command. Then the reply that said who was granted it is lost.

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 /** Translates the requests of the SPI into script requests. Each script describes its arguments. */
@@ -20,6 +21,10 @@ final class Requests {
 
     private static final long MAX_POLL_MILLIS = 5_000;
     private static final long MIN_POLL_MILLIS = 100;
+
+    /** As a rank: it is not known how many are before a waiter. */
+    static final long UNKNOWN_RANK = -1;
+
     private static final int FENCE_DIGITS = 16;
     private static final String SHARED_CLAIM = "-";
 
@@ -79,15 +84,20 @@ final class Requests {
     }
 
     ScriptRequest cancel(Request request, String attempt) {
-        Key key = request.key();
-        String want = key.held().isPresent() ? "p" : want(request);
-        String stem = String.join(" ", key.token(), attempt, want, Long.toString(ttlMillis(request)), "");
         Stream<String> members =
-                Stream.of(NotificationChannel.Push.values()).map(push -> stem + pollAndPush(request, push));
+                Stream.of(NotificationChannel.Push.values()).map(push -> member(request, attempt, push));
         return of(
                 Script.CANCEL,
-                key,
+                request.key(),
                 Stream.concat(Stream.of(attempt, retention), members).toList());
+    }
+
+    /** Returns what stands for a waiter in the queue. */
+    static String member(Request request, String attempt, NotificationChannel.Push push) {
+        Key key = request.key();
+        String want = key.held().isPresent() ? "p" : want(request);
+        return String.join(
+                " ", key.token(), attempt, want, Long.toString(ttlMillis(request)), pollAndPush(request, push));
     }
 
     static String pollAndPush(Request request, NotificationChannel.Push push) {
@@ -102,6 +112,21 @@ final class Requests {
         return push == NotificationChannel.Push.NONE
                 ? MIN_POLL_MILLIS
                 : Math.max(MIN_POLL_MILLIS, Math.min(MAX_POLL_MILLIS, ttlMillis(request) / 3));
+    }
+
+    /**
+     * When a waiter in the queue asks next. The first ones notice the end of a lease, one after the other; the rest only poll as a
+     * safety net.
+     *
+     * @param rank how many are before it, negative if that is not known
+     */
+    static long pauseMillis(Request request, NotificationChannel.Push push, long rank, long millisToLeaseEnd) {
+        if (push == NotificationChannel.Push.NONE) {
+            return ThreadLocalRandom.current().nextLong(20, 101);
+        }
+        long poll = pollMillis(request, push);
+        long position = rank < 0 ? 2 : rank;
+        return position > 2 || millisToLeaseEnd <= 0 ? poll : Math.min(poll, millisToLeaseEnd + 1 + 30 * position);
     }
 
     ScriptRequest refresh(Request request) {
@@ -121,6 +146,16 @@ final class Requests {
     /** Releases what others probably wait for. The reply, not a message, tells the waiters of that inbox what they are granted. */
     ScriptRequest handOff(Key key, String inbox) {
         return of(Script.RELEASE, key, List.of("", retention, inbox));
+    }
+
+    /**
+     * The same, and takes along the next waiter of that inbox.
+     *
+     * @param next what stands for it in the queue
+     * @param ticket when it came, by the server's clock; 0 if that is not known
+     */
+    ScriptRequest handOff(Key key, String inbox, String next, long ticket) {
+        return of(Script.RELEASE, key, List.of("", retention, inbox, next, Long.toString(ticket)));
     }
 
     ScriptRequest find(Key key) {

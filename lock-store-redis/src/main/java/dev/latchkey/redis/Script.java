@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 final class Script {
 
     static final Script ACQUIRE = new Script("clock", "acquire_free", "state", "messages", "queue", "acquire");
-    static final Script RELEASE = new Script("clock", "release_alone", "state", "messages", "queue", "release").once();
+    static final Script RELEASE =
+            new Script("clock", "release_alone", "release_along", "state", "messages", "queue", "release").once();
     static final Script REFRESH = new Script("clock", "state", "messages", "queue", "refresh");
     static final Script RAISE_FENCE = new Script("clock", "state", "raise_fence");
     static final Script CANCEL = new Script("clock", "state", "messages", "queue", "cancel");
@@ -36,7 +37,8 @@ final class Script {
             new Script("clock", "permit_free", "permits", "messages", "permit_queue", "permit_acquire");
     static final Script PERMIT_RELEASE =
             new Script("permit_release_alone", "clock", "permits", "messages", "permit_queue", "permit_release").once();
-    static final Script PERMIT_REFRESH = new Script("clock", "permits", "messages", "permit_queue", "permit_refresh");
+    static final Script PERMIT_REFRESH =
+            new Script("clock", "permit_extend", "permits", "messages", "permit_queue", "permit_refresh");
     static final Script PERMIT_CANCEL = new Script("clock", "permits", "messages", "permit_queue", "permit_cancel");
     static final Script PERMIT_FIND = new Script("clock", "permits", "permit_find");
     static final Script PERMIT_INSPECT = new Script("clock", "permits", "permit_inspect");

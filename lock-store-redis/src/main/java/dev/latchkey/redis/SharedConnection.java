@@ -9,6 +9,7 @@ import io.lettuce.core.api.StatefulConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -48,6 +49,9 @@ final class SharedConnection implements RedisConnectionStateListener {
 
     /** Since when the first request that was not answered in time was waited for; null if an answer has come since. */
     private volatile @Nullable Long silentSinceNanos;
+
+    /** When the last answer came. */
+    private volatile long heardNanos = System.nanoTime();
 
     /**
      * Opens nothing yet.
@@ -109,13 +113,24 @@ final class SharedConnection implements RedisConnectionStateListener {
      */
     void heard(@Nullable Throwable failure, int sentIn) {
         boolean isAnswer = failure == null || failure instanceof RedisCommandExecutionException;
-        if (isAnswer && silentSinceNanos != null) {
-            silentSinceNanos = null;
+        if (isAnswer) {
+            heardNanos = System.nanoTime();
+            if (silentSinceNanos != null) {
+                silentSinceNanos = null;
+            }
         }
         if (failure != null && Failures.isReplica(failure)) {
             replicaIn.accumulateAndGet(sentIn, Math::max);
             renew(isAtReplica);
         }
+    }
+
+    /**
+     * When the last answer came from the one server that there is, which answers in the order of the requests; empty if there may be
+     * several.
+     */
+    OptionalLong heardInOrderNanos() {
+        return connections.isOneServer() ? OptionalLong.of(heardNanos) : OptionalLong.empty();
     }
 
     /**

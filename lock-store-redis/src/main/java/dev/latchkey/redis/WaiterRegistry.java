@@ -4,7 +4,6 @@ import dev.latchkey.LockStorageException;
 import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -12,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,8 +33,9 @@ final class WaiterRegistry {
     private final ForcedReleases forced;
     private final AtomicLong attempts = new AtomicLong();
     private final Map<String, Entry> waiting = new ConcurrentHashMap<>();
-    private final Map<String, Waiter> ended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_ENDED));
-    private final Map<String, Boolean> contended = Collections.synchronizedMap(new Remembered<>(REMEMBERED_CONTENDED));
+    private final Map<String, Waiter> ended = Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_ENDED));
+    private final Map<String, Boolean> contended =
+            Collections.synchronizedMap(new RecentEntries<>(REMEMBERED_CONTENDED));
     private volatile boolean closed;
 
     /** @param forced what is told of holds that were ended by force */
@@ -132,30 +133,39 @@ final class WaiterRegistry {
         }
         Grant grant = Grant.read(parts);
         if (grant != null) {
-            granted(parts[0], grant);
+            passOn(parts[0], waiter -> waiter.granted(grant));
         }
     }
 
     /**
-     * Reads from the reply to a release which waiters of this store were granted the lock. On a cluster, the server that
-     * released may not be the one that gave them a place, and its clock may differ.
+     * Reads from the reply to a release which waiters of this store were granted what they wait for, and which one has a place in
+     * the queue. On a cluster, the server that released may not be the one that gave the others a place, and its clock may differ.
      *
      * @param sinceNanos a time before the release was sent
+     * @param generation of the connection before it was sent
      */
-    void handedOver(List<Long> reply, long sinceNanos) {
+    void handedOver(List<Long> reply, long sinceNanos, int generation) {
         OptionalLong since = OptionalLong.of(sinceNanos);
         for (int i = 1; i < reply.size(); i += 4) {
-            granted(id + '.' + reply.get(i), new Grant(reply.get(i + 1), reply.get(i + 2), reply.get(i + 3), since));
+            long now = reply.get(i + 1);
+            long millis = reply.get(i + 2);
+            long fence = reply.get(i + 3);
+            QueuePosition position = new QueuePosition(sinceNanos, now, generation);
+            Consumer<Waiter> news = fence > 0
+                    ? waiter -> waiter.granted(new Grant(now, millis, fence, since), position)
+                    : waiter -> waiter.queued(position, millis);
+            passOn(id + '.' + reply.get(i), news);
         }
     }
 
-    private void granted(String attempt, Grant grant) {
+    /** Passes on what a waiter has got; gives it back if its wait is over, or may be before it hears of it. */
+    private void passOn(String attempt, Consumer<Waiter> news) {
         Entry entry = waiting.get(attempt);
         if (entry == null) {
             giveBack(ended.get(attempt));
             return;
         }
-        entry.waiter.granted(grant);
+        news.accept(entry.waiter);
         if (entry.isLeaving) {
             giveBack(entry.waiter);
         }
@@ -199,21 +209,6 @@ final class WaiterRegistry {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    /** The youngest entries, up to a number. */
-    private static final class Remembered<V> extends LinkedHashMap<String, V> {
-
-        private final int most;
-
-        Remembered(int most) {
-            this.most = most;
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, V> eldest) {
-            return size() > most;
         }
     }
 }

@@ -1,6 +1,7 @@
 -- Acquires, renews, promotes or demotes; or waits for it, and then asks again with the ticket it was given.
---@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, QUEUE_TTL, BEATS, FOREIGN
---@ takes read, write, seek, patience, lease, rely, know, is_used_up, grant, lost, waiter, fresh, deaf, wake, leave_out, serve
+--@ takes RAW, NOW, LEAST_FENCE, USED_UP, QUEUE, BEATS, FOREIGN
+--@ takes read, write, seek, patience, lease, rely, know, is_used_up, grant, lost
+--@ takes waiter, line_up, fresh, deaf, wake, leave_out, serve
 -- KEYS[1] the state
 -- ARGV    1 token   2 TTL in ms   3 TTL + retention in ms   4 attempt: a name for this call, <inbox>.<number>; 0:<inbox> if it
 --           does not wait
@@ -74,19 +75,8 @@ local function renew(may_shorten)
 end
 
 local function enqueue(score)
-  redis.call('ZADD', QUEUE, 'NX', score, member)
-  redis.call('PEXPIRE', QUEUE, QUEUE_TTL)
-  local flag, rank = '1', -1
-  if ticket ~= '0' then
-    rank = redis.call('ZRANK', QUEUE, member)
-    redis.call('HSET', BEATS, attempt, NOW)
-    redis.call('PEXPIRE', BEATS, QUEUE_TTL)
-    flag = '2'
-  end
-  if flag > state.flag then
-    state.flag, state.changed = flag, true
-  end
-  return rank
+  line_up(state, member, score, attempt, poll, ticket)
+  return ticket == '0' and -1 or redis.call('ZRANK', QUEUE, member)
 end
 
 local function queued(rank)

@@ -1,7 +1,7 @@
 -- Acquires permits, or renews the lease of those that the token holds; or waits for them, and then asks again with the ticket it was
 -- given.
---@ takes RAW, NOW, QUEUE, BEATS, QUEUE_TTL, FOREIGN, read, write, seek, room, patience, extend, grant, wake, serve
--- KEYS[1] names the semaphore
+--@ takes RAW, NOW, QUEUE, BEATS, QUEUE_TTL, FOREIGN, read, write, seek, room, patience, extend, know, grant, wake, serve
+-- KEYS[1] who holds
 -- ARGV    1 token   2 TTL in ms   3 attempt: a name for this call, <inbox>.<number>; 0:<inbox> if it does not wait
 --         4 '<permits>/<N>'
 --         5 '<claim> <change> <poll ms> <ticket> <push>'
@@ -39,10 +39,9 @@ if own then
     redis.call('ZREM', QUEUE, member)
     redis.call('HDEL', BEATS, attempt)
   end
-  if own.attempt ~= attempt and own.attempt ~= '0' then
-    -- Another attempt of the same key was granted that: no cancel undoes it any more.
-    own.who = own.who == '' and string.match(own.attempt, '^%d+') or own.who
-    own.attempt, state.changed = '0', true
+  if own.attempt ~= attempt then
+    -- Another attempt of the same key was granted that.
+    know(state, own)
   end
   if extend(state, own, ttl, change) and state.flag ~= '0' then
     wake()

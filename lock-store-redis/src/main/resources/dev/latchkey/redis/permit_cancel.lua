@@ -1,6 +1,6 @@
 -- Ends a wait: removes the attempt from the queue, and undoes what it was granted.
 --@ takes clock, HOLDS, QUEUE, BEATS, FOREIGN, read, write, seek, forget, hasten, serve
--- KEYS[1] names the semaphore
+-- KEYS[1] who holds
 -- ARGV    1 token   2 attempt   3 and on: what may stand for it in the queue
 -- returns 1: it waited     2: a grant was undone     0: neither
 

@@ -1,6 +1,6 @@
 -- Finds what a token holds. Writes nothing.
 --@ takes clock, HOLDS, FOREIGN, read, seek
--- KEYS[1] names the semaphore
+-- KEYS[1] who holds
 -- ARGV    1 token
 -- returns {0, us until its lease ends}; {} if it holds nothing
 

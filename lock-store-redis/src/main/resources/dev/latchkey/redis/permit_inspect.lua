@@ -1,6 +1,6 @@
 -- Shows who holds permits. Writes nothing, and shows no token.
 --@ takes clock, HOLDS, FOREIGN, read
--- KEYS[1] names the semaphore
+-- KEYS[1] who holds
 -- returns for each holder its permits, N, the us until its lease ends, the us since it was granted, its inbox
 
 local raw = redis.call('GET', HOLDS)

@@ -1,9 +1,9 @@
 -- The queue of a semaphore.
---@ takes QUEUE, BEATS, write, seek, forget, room, patience, grant, tell, look, deaf, award, fresh
+--@ takes QUEUE, BEATS, write, seek, forget, room, patience, last_until, grant, tell, look, deaf, award, fresh
 --@ gives wake, hasten, serve
 
 -- So many are looked at in one step at most. More are served in the next one.
-local MOST_IN_A_STEP = 16
+local MOST_IN_A_STEP = 100
 -- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
 -- the next pass.
 local MOST_AT_ONCE = 500
@@ -52,14 +52,14 @@ local function is_gone(state, head, has_followers)
     return true
   end
   local inbox = string.match(head.attempt, '^[^.]+')
-  return has_followers and head.count > 1 and inbox ~= state.inbox and deaf(head.attempt, head.push)
+  return has_followers and room(state, math.huge) > 0 and inbox ~= state.inbox and deaf(head.attempt, head.push)
 end
 
 -- Grants, from the head of the queue on, as many as a step allows, but tells nobody. Returns them with their members of the queue,
 -- and whether there may be more to grant.
 local function choose(state, caller)
   -- One more than there are permits, so that a dead one is found that blocks those behind it.
-  local most = math.max(1, room(state, MOST_IN_A_STEP)) + 1
+  local most = math.max(1, math.min(MOST_IN_A_STEP, room(state, math.huge))) + 1
   local chosen, found = {}, look('ZRANGE', QUEUE, 0, most - 1, 'WITHSCORES')
   if found.err then
     return chosen, false
@@ -100,8 +100,8 @@ local function announce(state, chosen, caller)
     if heard == 0 then
       forget(state, head.token)
     elseif not heard then
-      seek(state, head.token).ends = state.at + 1000 * math.min(tonumber(head.ttl), 3 * head.poll + 1000)
-      state.changed = true
+      local offer = math.min(tonumber(head.ttl), 3 * head.poll + 1000)
+      last_until(state, seek(state, head.token), state.at + 1000 * offer)
     end
   end
 end

@@ -1,6 +1,6 @@
 -- Gives back whatever permits a token holds, and grants them to the next waiters.
 --@ takes RAW, clock, FOREIGN, read, write, forget, serve
--- KEYS[1] names the semaphore
+-- KEYS[1] who holds
 -- ARGV    1 token
 --         2 only from those who know that others wait: their inbox, the attempts of which are '<inbox>.<number>'
 -- returns 0: it held nothing     1: it did

@@ -1,19 +1,22 @@
 -- The permits of a semaphore. All time is the server's, in microseconds, as text of 16 digits: such texts compare like the numbers.
---@ gives STATE, HOLDS, QUEUE, BEATS, QUEUE_TTL, FOREIGN, digits, read, write, seek, forget, room, patience, extend, grant
+--@ gives STATE, HOLDS, QUEUE, BEATS, QUEUE_TTL, FOREIGN, digits, read, write, seek, forget, room, patience, last_until, extend, know
+--@ gives grant
 --
--- KEYS[1]     names the keys of the semaphore, and its channels; it is the state of the lock with the same name, which is not used
--- KEYS[1]:s   who holds, a string:
+-- KEYS[1]     who holds, a string; it ends with :s, and before that is the key of the lock with the same name, which is not used.
+--             While a slot of a cluster moves away, a server looks whether this key is there to decide who is to answer:
 --               P1 <flag> { ' ' <token>:<end us>:<permits>:<N>:<since us>:<attempt>:<who> }
 --               flag     0 nobody waits, 1 somebody may, 2 there are heartbeats too. May be too high, never too low
 --               N        how many permits there are, as the holder knows it
 --               attempt  who may undo it by a cancel; 0 nobody
 --               who      the inbox of the store that holds; if it is not there, the one that the attempt names
--- KEYS[1]:s:q the queue, a sorted set of '<token> <attempt> <permits>/<N> <ttl ms> <poll ms> <push>' by ticket, as that of a lock
--- KEYS[1]:s:h when a waiter was last heard of, a hash by attempt
+-- KEYS[1]:q   the queue, a sorted set of '<token> <attempt> <permits>/<N> <ttl ms> <poll ms> <push>' by ticket, as that of a lock
+-- KEYS[1]:h   when a waiter was last heard of, a hash by attempt
 --
 -- Nothing of it is left when nobody holds or waits.
 
-local STATE, HOLDS, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':s', KEYS[1] .. ':s:q', KEYS[1] .. ':s:h'
+local HOLDS, QUEUE, BEATS = KEYS[1], KEYS[1] .. ':q', KEYS[1] .. ':h'
+-- What the channels are named after.
+local STATE = string.sub(KEYS[1], 1, -3)
 local QUEUE_TTL = 60000
 local FOREIGN = 'FOREIGN the value of this key is not a semaphore'
 
@@ -21,18 +24,22 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
--- The state as a table, without the leases that have ended.
+local function add(state, hold)
+  state.holds[#state.holds + 1], state.by[hold.token] = hold, hold
+  state.held, state.least = state.held + hold.count, math.min(state.least, hold.limit)
+end
+
+-- The state as a table, without the leases that have ended. There may be thousands of holds: each keeps its text until it changes.
 local function read(raw, at)
-  local state = { at = at, flag = raw and string.sub(raw, 3, 3) or '0', held = 0, holds = {} }
-  for token, ends, count, limit, since, attempt, who in
-    string.gmatch(raw or '', ' ([^: ]+):(%d+):(%d+):(%d+):(%d+):([^: ]+):?(%d*)')
+  local state = { at = at, flag = raw and string.sub(raw, 3, 3) or '0', held = 0, least = math.huge, holds = {}, by = {} }
+  for text, token, ends, count, limit, since, attempt, who in
+    string.gmatch(raw or '', '( ([^: ]+):(%d+):(%d+):(%d+):(%d+):([^: ]+):?(%d*))')
   do
     if ends > at then
-      state.holds[#state.holds + 1] = {
-        token = token, ends = tonumber(ends), count = tonumber(count), limit = tonumber(limit), since = since,
+      add(state, {
+        text = text, token = token, ends = tonumber(ends), count = tonumber(count), limit = tonumber(limit), since = since,
         attempt = attempt, who = who
-      }
-      state.held = state.held + count
+      })
     else
       state.changed = true
     end
@@ -49,8 +56,10 @@ local function write(state)
   end
   local text, last = { 'P1', state.flag }, tonumber(state.at)
   for _, hold in ipairs(state.holds) do
-    text[#text + 1] = ' ' .. hold.token .. ':' .. digits(hold.ends) .. ':' .. digits(hold.count) .. ':' .. digits(hold.limit) .. ':'
-      .. hold.since .. ':' .. hold.attempt .. (hold.who ~= '' and ':' .. hold.who or '')
+    hold.text = hold.text
+      or ' ' .. hold.token .. ':' .. digits(hold.ends) .. ':' .. digits(hold.count) .. ':' .. digits(hold.limit) .. ':' .. hold.since
+        .. ':' .. hold.attempt .. (hold.who ~= '' and ':' .. hold.who or '')
+    text[#text + 1] = hold.text
     last = math.max(last, hold.ends)
   end
   local keep = math.ceil((last - state.at) / 1000) + (state.flag == '0' and 0 or QUEUE_TTL)
@@ -58,31 +67,30 @@ local function write(state)
   return written.err and written
 end
 
--- What a token holds, and its place.
+-- What a token holds.
 local function seek(state, token)
-  for i, hold in ipairs(state.holds) do
-    if hold.token == token then
-      return hold, i
-    end
-  end
+  return state.by[token]
 end
 
 -- Removes what a token holds; returns whether there was something.
 local function forget(state, token)
-  local hold, place = seek(state, token)
-  if hold then
-    table.remove(state.holds, place)
-    state.held, state.changed = state.held - hold.count, true
+  local found = seek(state, token)
+  if not found then
+    return false
   end
-  return hold and true
+  local others = state.holds
+  state.holds, state.by, state.held, state.least, state.changed = {}, {}, 0, math.huge, true
+  for _, hold in ipairs(others) do
+    if hold ~= found then
+      add(state, hold)
+    end
+  end
+  return true
 end
 
 -- How many more may be held by one who knows this N.
 local function room(state, limit)
-  for _, hold in ipairs(state.holds) do
-    limit = math.min(limit, hold.limit)
-  end
-  return limit - state.held
+  return math.min(limit, state.least) - state.held
 end
 
 -- Milliseconds until the first lease ends; 0 if nothing is held.
@@ -94,19 +102,31 @@ local function patience(state)
   return first and math.max(0, math.ceil((first - state.at) / 1000)) or 0
 end
 
+local function last_until(state, hold, ends)
+  hold.ends, hold.text, state.changed = ends, nil, true
+end
+
 -- Starts a lease now. It ends sooner than before only if that is asked for. Returns whether it does.
 local function extend(state, hold, ms, change)
   local ends, before = state.at + 1000 * ms, hold.ends
   if change == 's' or ends > before then
-    hold.ends, state.changed = ends, true
+    last_until(state, hold, ends)
   end
   return hold.ends < before
 end
 
+-- Notes that its holder knows of a hold, so that no late cancel may undo it.
+local function know(state, hold)
+  if hold.attempt ~= '0' then
+    hold.who = hold.who == '' and string.match(hold.attempt, '^%d+') or hold.who
+    hold.attempt, hold.text, state.changed = '0', nil, true
+  end
+end
+
 local function grant(state, token, attempt, who, count, limit, ms)
-  state.holds[#state.holds + 1] = {
+  add(state, {
     token = token, ends = state.at + 1000 * ms, count = tonumber(count), limit = tonumber(limit), since = state.at,
     attempt = attempt, who = who
-  }
-  state.held, state.changed = state.held + count, true
+  })
+  state.changed = true
 end

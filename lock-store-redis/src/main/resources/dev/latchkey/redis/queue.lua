@@ -1,6 +1,6 @@
 -- The queue of a resource.
---@ takes QUEUE, BEATS, digits, seek, patience, fence, is_used_up, grant, tell, look, deaf, award, fresh
---@ gives waiter, wake, look_up_the_queue, leave_out, hasten, serve
+--@ takes QUEUE, QUEUE_TTL, BEATS, digits, seek, patience, fence, is_used_up, grant, tell, look, deaf, award, fresh
+--@ gives waiter, line_up, wake, look_up_the_queue, leave_out, hasten, serve
 
 -- So many are granted in one pass, so that the server is not busy for long. The first of the rest is told to ask, which begins
 -- the next pass.
@@ -14,6 +14,21 @@ local function waiter(member)
     string.match(member or '', '^(%S+) (%S+) ([xsp]) (%d+) (%d+) ([012])$')
   return token
     and { token = token, attempt = attempt, want = want, ttl = ttl, poll = tonumber(poll), push = push, member = member }
+end
+
+-- Adds a waiter to the queue if it is not there, and notes that it was heard of now, unless its time of arrival says as much.
+local function line_up(state, member, score, attempt, poll, came)
+  redis.call('ZADD', QUEUE, 'NX', score, member)
+  redis.call('PEXPIRE', QUEUE, QUEUE_TTL)
+  local beats = came ~= '0' and state.at - came > 1000 * poll
+  if beats then
+    redis.call('HSET', BEATS, attempt, state.at)
+    redis.call('PEXPIRE', BEATS, QUEUE_TTL)
+  end
+  local flag = beats and '2' or '1'
+  if flag > state.flag then
+    state.flag, state.changed = flag, true
+  end
 end
 
 -- The first in the queue, which stays there.

@@ -16,4 +16,6 @@ if ARGV[2] ~= '' then
   else
     RAW = redis.call('GET', KEYS[1])
   end
+else
+  RAW = redis.call('GET', KEYS[1])
 end

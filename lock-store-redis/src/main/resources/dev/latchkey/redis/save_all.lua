@@ -2,7 +2,7 @@
 --@ takes clock, USED_UP, FOREIGN, read, write, seek, patience, lease, is_used_up, grant, turn_to, lost, wake, look_up_the_queue
 --@ takes serve
 -- KEYS    their states; KEYS[i]:i is '<exclusive index> <shared index>' of the last changes of one
--- ARGV    1 retention in ms
+-- ARGV    1 '<retention in ms> <the inbox of the store>'
 --         2 check: '-' none; else '<rule> <known index>', rule 2 both indexes, rule 1 the exclusive one alone
 --         2 + i '<token> <want> <TTL in ms> <claim> <change>' of KEYS[i], each as for acquire
 -- returns {1, the last fencing token of each}; negative for one that was to be shared and is exclusive still, since the request
@@ -11,7 +11,8 @@
 --         {-4, i, index ...}: these were changed since, and what has to be known
 --         But for the first, nothing has changed, save that some who waited were served.
 
-local at, retention, entries = clock(), ARGV[1], {}
+local at, entries = clock(), {}
+local retention, who = string.match(ARGV[1], '^(%d+) (%d+)$')
 
 -- All is read, and found to be readable, before anybody is served: after an error in between somebody would have been told of a
 -- grant that is not written.
@@ -24,6 +25,7 @@ for i, key in ipairs(KEYS) do
   end
   local token, want, ttl, claim, change = string.match(ARGV[2 + i], '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
   local state = read(raw, at)
+  state.who = who
   look_up_the_queue(state)
   if is_used_up(state, seek(state, token), string.lower(want)) then
     return redis.error_reply(USED_UP)

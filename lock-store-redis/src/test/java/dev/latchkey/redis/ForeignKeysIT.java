@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.LockStorageException;
+import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.ListedResource;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -24,5 +25,17 @@ class ForeignKeysIT extends WithAStore {
                 .containsExactly("ours");
         assertThatThrownBy(() -> locks.holders("foreign text")).isInstanceOf(LockStorageException.class);
         assertThatThrownBy(() -> locks.holders("foreign list")).isInstanceOf(LockStorageException.class);
+    }
+
+    @Test
+    void givenAForeignKey_whenPermitsAreAskedFor_thenAFailureAndItStaysAsItIs() {
+        server.call("SET", "lock:{foreign}:s", "hello");
+        Semaphore semaphore = locks.semaphore("foreign", 2).create();
+
+        assertThatThrownBy(semaphore::tryAcquire).isInstanceOf(LockStorageException.class);
+        assertThatThrownBy(semaphore::acquire).isInstanceOf(LockStorageException.class);
+        assertThatThrownBy(semaphore::holders).isInstanceOf(LockStorageException.class);
+
+        assertThat(server.text("GET", "lock:{foreign}:s")).isEqualTo("hello");
     }
 }

@@ -31,4 +31,28 @@ class QueuePositionTest {
 
         assertThat(since).isEqualTo(sent);
     }
+
+    /** The request of the second answer has taken 30 ms longer to get to the server. */
+    @Test
+    void givenTwoAnswers_whenOneWasSlower_thenTheOtherIsMoreExact() {
+        QueuePosition fast = new QueuePosition(0, SERVER_MICROS, 1);
+        QueuePosition slow = new QueuePosition(1_000_000, SERVER_MICROS + 31_000, 1);
+        QueuePosition faster = new QueuePosition(2_000_000, SERVER_MICROS + 1_999, 1);
+
+        assertThat(slow.isMoreExactThan(fast)).isFalse();
+        assertThat(fast.isMoreExactThan(slow)).isTrue();
+        assertThat(faster.isMoreExactThan(fast)).isTrue();
+    }
+
+    @Test
+    void givenAnAnswer_whenItIsOldOrOfAnotherConnection_thenTheNextOneIsMoreExact() {
+        QueuePosition old = new QueuePosition(0, SERVER_MICROS, 1);
+
+        assertThat(new QueuePosition(1_000_000_001, SERVER_MICROS + 2_000_000, 1).isMoreExactThan(old))
+                .isTrue();
+        assertThat(new QueuePosition(1, SERVER_MICROS + 1_000_000, 2).isMoreExactThan(old))
+                .isTrue();
+        assertThat(old.isMoreExactThan(new QueuePosition(1, SERVER_MICROS + 1_000_000, 2)))
+                .isFalse();
+    }
 }

@@ -5,7 +5,6 @@ import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Key;
-import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import dev.latchkey.testkit.TimeLimits;
 import io.lettuce.core.RedisClient;
@@ -35,14 +34,15 @@ class QueuedAcquireIT extends WithAStore {
         LazyNotificationChannel inbox =
                 new LazyNotificationChannel(connections, names, waiters, "server", TimeLimits.LIMIT);
         try {
-            Request request = exclusive(Key.of(RESOURCE));
             Requests requests = new Requests(names, Duration.ofMinutes(1), "1");
-            LockAttempt attempt = new LockAttempt(requests, request, waiters.newAttempt());
-            QueuedAcquire wait = new QueuedAcquire(runner, attempt, inbox, request, MAX_WAIT);
+            LockAttempt attempt = new LockAttempt(requests, exclusive(Key.of(RESOURCE)), waiters.newAttempt());
+            LocalQueues.Place alone = new LocalQueues(LocalQueues.AT_HOME).place(attempt);
+            QueuedAcquire wait = new QueuedAcquire(runner, attempt, inbox, alone, MAX_WAIT);
+            assertThat(wait.join()).as("to ask now").isTrue();
             CompletableFuture<List<Long>> answer = new CompletableFuture<>();
             SharedConnection link = runner.link();
             wait.sent(new ScriptRunner.Sent(
-                    wait.firstRequest(), link.session(RESOURCE), link.generation(), System.nanoTime(), answer));
+                    wait.nextRequest(), link.session(RESOURCE), link.generation(), System.nanoTime(), answer));
             long ahead = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + TimeUnit.HOURS.toMicros(1);
             wait.granted(new Grant(ahead, 60_000, 1, OptionalLong.empty()));
             answer.completeExceptionally(new RedisConnectionException("lost"));

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.semaphore.Permit;
+import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.servers.RedisServer;
+import dev.latchkey.testkit.BackgroundCall;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -64,6 +67,43 @@ class RedisClusterIT extends OnACluster {
         assertThat(held.release()).isTrue();
 
         assertThat(waiting.join().fencingToken()).isPresent();
+    }
+
+    /** Asked for by the key of a lock that is not there, the target granted permits that were held at the source. */
+    @Test
+    void givenTheSlotIsMoving_whenPermitsAreHeld_thenNoMoreAreGranted() {
+        RedisServer target = another();
+        Semaphore semaphore = locks.semaphore(resource, 2).ttl(LONG_TTL).create();
+        Permit held = semaphore.tryAcquire(2).orElseThrow();
+        cluster.beginMove(state, target);
+
+        assertThat(semaphore.tryAcquire()).isEmpty();
+        assertThat(semaphore.available()).isZero();
+        assertThat(held.refresh().isHeld()).isTrue();
+        assertThat(held.release()).isTrue();
+        Permit next = semaphore.tryAcquire(2).orElseThrow();
+        cluster.finishMove(state, target);
+
+        assertThat(semaphore.tryAcquire()).isEmpty();
+        assertThat(next.isHeld()).isTrue();
+        assertThat(next.release()).isTrue();
+        assertThat(semaphore.available()).isEqualTo(2);
+    }
+
+    @Test
+    void givenSomebodyWaitsForPermits_whenTheSlotHasMoved_thenTheyAreGrantedThere() throws Exception {
+        Semaphore semaphore = locks.semaphore(resource, 2).ttl(LONG_TTL).create();
+        Permit held = semaphore.tryAcquire(2).orElseThrow();
+        BackgroundCall<Permit> waiting = BackgroundCall.start(() -> semaphore.acquire(2));
+        Awaitility.await()
+                .until(() ->
+                        cluster.masterOf(state).text("ZCARD", state + ":s:q").equals("1"));
+
+        cluster.move(state, another());
+        assertThat(held.release()).isTrue();
+
+        assertThat(waiting.result().release()).isTrue();
+        assertThat(semaphore.available()).isEqualTo(2);
     }
 
     /** The driver gives the addresses that it makes of one DSN everything but this. */

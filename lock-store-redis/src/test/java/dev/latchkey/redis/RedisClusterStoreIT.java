@@ -8,6 +8,8 @@ import dev.latchkey.testkit.ImmediateForceReleaseContract;
 import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContract;
+import dev.latchkey.testkit.MultiLockForceContract;
+import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -37,7 +39,9 @@ class RedisClusterStoreIT extends OnACluster
                 WaiterListingStoreContract,
                 ImmediateForceReleaseContract,
                 SharedForceReleaseContract,
-                MultiLockContract {
+                MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract {
 
     private PersistingStore store;
 

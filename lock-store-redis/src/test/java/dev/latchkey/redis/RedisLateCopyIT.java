@@ -53,7 +53,7 @@ class RedisLateCopyIT extends WithAStore {
         IN_A_BATCH {
             @Override
             ScriptRequest sent(Request request) {
-                return new BatchRequests(NAMES, RETENTION, true).saveAll(List.of(request), Optional.empty());
+                return new BatchRequests(NAMES, RETENTION, "1", true).saveAll(List.of(request), Optional.empty());
             }
         },
         TO_REFRESH {

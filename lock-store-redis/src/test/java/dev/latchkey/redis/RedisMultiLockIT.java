@@ -12,6 +12,7 @@ import dev.latchkey.testkit.BackgroundCall;
 import dev.latchkey.testkit.TimeLimits;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -37,6 +38,24 @@ class RedisMultiLockIT extends BehindAProxy {
 
         assertThat(keys.commands()).containsEntry("evalsha", 2L).doesNotContainKey("eval");
         assertThat(keys.held()).doesNotContain("lock:{alpha}", "lock:{beta}", "lock:{gamma}");
+    }
+
+    @Test
+    void givenHeld_whenOthersLook_thenTheySeeWhoHoldsEach() {
+        try (LockFactory named =
+                LockFactory.builder(server.dsn()).owner("transfer").build()) {
+            Lock lock = named.all(RESOURCES).create();
+            assertThat(lock.tryAcquire()).isTrue();
+
+            for (String resource : RESOURCES) {
+                Awaitility.await()
+                        .untilAsserted(() -> assertThat(rivals.holders(resource))
+                                .singleElement()
+                                .satisfies(holder ->
+                                        assertThat(holder.description()).contains("transfer")));
+            }
+            assertThat(lock.release()).isTrue();
+        }
     }
 
     @Test
@@ -117,6 +136,24 @@ class RedisMultiLockIT extends BehindAProxy {
             }
             assertThat(losses).isEmpty();
         }
+    }
+
+    /** Nobody renews it, so that nothing but a message can tell. */
+    @Test
+    void givenOneIsForcedElsewhere_whenNobodyAsks_thenItsListenerHearsOfItOnce() throws Exception {
+        BlockingQueue<LossReason> losses = new LinkedBlockingQueue<>();
+        Lock lock = locks.all(RESOURCES).ttl(LONG_TTL).onLost(losses::add).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        new RedisKeys(server).awaitSubscribed();
+
+        long beta = Objects.requireNonNull(lock.fencingTokens().get("beta"));
+        assertThat(rivals.forceRelease("beta", beta)).isTrue();
+
+        assertThat(losses.poll(TimeLimits.LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.FORCED);
+        assertThat(lock.isExpired()).isTrue();
+        assertThat(lock.release()).isFalse();
+        assertThat(losses).isEmpty();
+        assertThat(rivals.all(RESOURCES).create().tryAcquire()).isTrue();
     }
 
     @Test

@@ -83,6 +83,38 @@ class RedisSemaphoreFaultsIT extends BehindAProxy {
         assertThat(rival.available()).isEqualTo(1);
     }
 
+    /** It waits for one permit, which others could have: of the numbers they know, its own is the smallest. */
+    @Test
+    void givenTheFirstInTheQueueIsDead_whenWhatComesFreeIsNotEnoughForIt_thenTheNextIsServed() throws Exception {
+        Semaphore rival = semaphore(rivals, 5);
+        Permit kept = rival.acquire(2);
+        Permit released = rival.acquire(1);
+        BackgroundCall<Permit> unused = BackgroundCall.start(semaphore(locks, 2)::acquire);
+        Awaitility.await().until(() -> listening() == 1);
+        BackgroundCall<Permit> next = BackgroundCall.start(rival::acquire);
+        Awaitility.await().until(() -> listening() == 2);
+        proxy.refuse();
+        proxy.cut();
+        Awaitility.await().until(() -> subscribers() == 1);
+        long start = System.nanoTime();
+
+        assertThat(released.release()).isTrue();
+
+        assertThat(next.result().release()).isTrue();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TimeLimits.scaled(Duration.ofSeconds(1)));
+        assertThat(kept.release()).isTrue();
+    }
+
+    private long listening() {
+        return keys.listening().stream()
+                .filter(waiter -> waiter.startsWith(KEY + ":s:q: "))
+                .count();
+    }
+
+    private long subscribers() {
+        return server.call("PUBSUB", "CHANNELS", CHANNEL + "*") instanceof List<?> found ? found.size() : 0;
+    }
+
     /** With -Dlatchkey.permits.operations=100000 and another -Dlatchkey.permits.seed, for longer. */
     @Test
     @Tag("slow")

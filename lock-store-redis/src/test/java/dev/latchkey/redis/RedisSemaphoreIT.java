@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -89,6 +90,30 @@ class RedisSemaphoreIT extends WithAStore {
         for (BackgroundCall<Integer> call : calls) {
             assertThat(call.result()).isEqualTo(cycles);
         }
+    }
+
+    /** The state was written again for each two of them, which kept the server busy for a second with 500 holders and waiters. */
+    @Test
+    void givenManyHoldAndManyWait_whenManyPermitsComeFree_thenTheStateIsWrittenAFewTimes() throws Exception {
+        int many = 60;
+        Semaphore semaphore = semaphore(2 * many);
+        List<Permit> kept =
+                Stream.generate(() -> acquired(semaphore, 1)).limit(many).toList();
+        Permit half = acquired(semaphore, many);
+        List<BackgroundCall<Permit>> waiting = Stream.generate(() -> BackgroundCall.start(semaphore::acquire))
+                .limit(many)
+                .toList();
+        Awaitility.await().until(() -> keys.listening().size() == many);
+        keys.resetCommands();
+
+        assertThat(half.release()).isTrue();
+
+        assertThat(keys.commands().get("set")).isLessThan(10);
+        for (BackgroundCall<Permit> call : waiting) {
+            assertThat(call.result().release()).isTrue();
+        }
+        assertThat(kept).allMatch(Permit::release);
+        assertThat(semaphoreKeys()).isEmpty();
     }
 
     /** Those of Redisson stay for ever: redisson 6302. */

@@ -19,8 +19,11 @@ import dev.latchkey.testkit.LeaseCrashContract;
 import dev.latchkey.testkit.ListingStoreContract;
 import dev.latchkey.testkit.MultiLockContentionContract;
 import dev.latchkey.testkit.MultiLockContract;
+import dev.latchkey.testkit.MultiLockForceContract;
+import dev.latchkey.testkit.MultiLockLeaseContract;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessContentionContract;
+import dev.latchkey.testkit.SemaphoreContentionContract;
 import dev.latchkey.testkit.SemaphoreCrashContract;
 import dev.latchkey.testkit.SharedBlockingContract;
 import dev.latchkey.testkit.SharedFencingContract;
@@ -51,6 +54,7 @@ class RedisStoreIT
                 FairStoreContract,
                 FairSemaphoreContract,
                 SemaphoreCrashContract,
+                SemaphoreContentionContract,
                 InspectableStoreContract,
                 ListingStoreContract,
                 WaiterListingStoreContract,
@@ -59,6 +63,8 @@ class RedisStoreIT
                 HandoverContract,
                 IndexedBatchContract,
                 MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract,
                 MultiLockContentionContract,
                 TreeCrashContract,
                 TreeLeaseContract,

@@ -50,6 +50,7 @@ class WaiterRegistryModelTest {
         Map<String, Consumer<Registry>> operations = Map.of(
                 "a grant by message", x -> x.grantByMessage(),
                 "a grant by the reply to a release", x -> x.grantByReply(),
+                "a place by the reply to a release", x -> x.queueByReply(),
                 "the end of the wait", x -> x.endWait(),
                 "the close of the store", x -> x.closeStore(),
                 "another waiter", x -> x.addAnother(),
@@ -117,7 +118,12 @@ class WaiterRegistryModelTest {
 
         void grantByReply() {
             waiter.sent.incrementAndGet();
-            registry.handedOver(List.of(1L, 1L, 1L, 1_000L, 7L), 0);
+            registry.handedOver(List.of(1L, 1L, 1L, 1_000L, 7L), 0, 1);
+        }
+
+        void queueByReply() {
+            waiter.queued.incrementAndGet();
+            registry.handedOver(List.of(1L, 1L, 1L, 1_000L, 0L), 0, 1);
         }
 
         void endWait() {
@@ -165,7 +171,9 @@ class WaiterRegistryModelTest {
 
         private final String attempt;
         private final AtomicInteger sent = new AtomicInteger();
+        private final AtomicInteger queued = new AtomicInteger();
         private final AtomicInteger grants = new AtomicInteger();
+        private final AtomicInteger places = new AtomicInteger();
         private final AtomicInteger undone = new AtomicInteger();
         private final AtomicInteger givenBack = new AtomicInteger();
         private final AtomicBoolean hasEnded = new AtomicBoolean();
@@ -192,8 +200,8 @@ class WaiterRegistryModelTest {
                 }
                 return;
             }
-            int settled = hasEnded.get() ? undone.get() + givenBack.get() : grants.get();
-            if (settled < sent.get()) {
+            int settled = hasEnded.get() ? undone.get() + givenBack.get() : grants.get() + places.get();
+            if (settled < sent.get() + queued.get()) {
                 throw new IllegalStateException("neither delivered nor given back");
             }
         }
@@ -229,6 +237,21 @@ class WaiterRegistryModelTest {
         }
 
         @Override
+        public void granted(Grant grant, QueuePosition position) {
+            grants.incrementAndGet();
+        }
+
+        @Override
+        public void queued(QueuePosition position, long millisToLeaseEnd) {
+            places.incrementAndGet();
+        }
+
+        @Override
+        public void leaveHome() {
+            // It asks for nothing.
+        }
+
+        @Override
         public void askAgain() {
             // It asks for nothing.
         }
@@ -243,7 +266,7 @@ class WaiterRegistryModelTest {
 
         @Override
         public void leave() {
-            undone.set(grants.get());
+            undone.set(grants.get() + places.get());
         }
 
         @Override

@@ -100,6 +100,21 @@ class WaiterRegistryTest {
         }
 
         @Override
+        public void granted(Grant grant, QueuePosition position) {
+            throw new AssertionError("no release grants it");
+        }
+
+        @Override
+        public void queued(QueuePosition position, long millisToLeaseEnd) {
+            throw new AssertionError("no release takes it along");
+        }
+
+        @Override
+        public void leaveHome() {
+            throw new AssertionError("it is not at home");
+        }
+
+        @Override
         public void askAgain() {
             throw new AssertionError("it is not asked");
         }

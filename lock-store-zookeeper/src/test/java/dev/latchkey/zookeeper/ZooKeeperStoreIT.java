@@ -8,6 +8,8 @@ import dev.latchkey.testkit.InspectableStoreContract;
 import dev.latchkey.testkit.LeaderElectionContract;
 import dev.latchkey.testkit.LeaderElectionServerContract;
 import dev.latchkey.testkit.ListingStoreContract;
+import dev.latchkey.testkit.MultiLockContentionContract;
+import dev.latchkey.testkit.MultiLockContract;
 import dev.latchkey.testkit.OwnServer;
 import dev.latchkey.testkit.PersistingStoreContract;
 import dev.latchkey.testkit.ProcessBoundContract;
@@ -30,6 +32,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 class ZooKeeperStoreIT
         implements PersistingStoreContract,
+                MultiLockContract,
+                MultiLockContentionContract,
                 SharedBlockingContract,
                 SharedFencingContract,
                 FairStoreContract,

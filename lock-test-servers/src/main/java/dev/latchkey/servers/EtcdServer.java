@@ -176,6 +176,15 @@ public final class EtcdServer extends TestServer {
     }
 
     /**
+     * Counts the passwords that clients have sent.
+     *
+     * @return requests for a token since it was started
+     */
+    public long passwords() {
+        return metric("grpc_server_msg_received_total", "grpc_method=\"Authenticate\"");
+    }
+
+    /**
      * Counts those who watch keys.
      *
      * @return watches over all streams

@@ -116,6 +116,11 @@ final class Candidates implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** The newest term, if its leader believes in it still. */
+    Optional<Belief> leader() {
+        return beliefs.stream().max(Comparator.comparingLong(Belief::number)).filter(belief -> isLeader(belief.who()));
+    }
+
     /** All terms so far, in the order of their numbers. */
     List<Belief> terms() {
         return beliefs.stream().sorted(Comparator.comparingLong(Belief::number)).toList();

@@ -1,6 +1,7 @@
 package dev.latchkey.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockMode;
@@ -20,6 +21,14 @@ public interface InspectableStoreContract extends StoreContract {
         List<Holder> holders = fixture.store(InspectableStore.class).holders(fixture.resource());
 
         assertThat(holders).isEmpty();
+    }
+
+    /** A store that writes names as bytes would show who holds another resource. */
+    @Test
+    default void givenAnUnpairedSurrogate_whenInspected_thenIllegalArgument(Fixture fixture) {
+        assertThatThrownBy(() -> fixture.locks().holders("half\uD83D"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("surrogate");
     }
 
     @Test

@@ -2,9 +2,11 @@ package dev.latchkey.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.latchkey.LockFactory;
 import dev.latchkey.leader.LeaderElection;
 import dev.latchkey.spi.PersistingStore;
 import dev.latchkey.spi.StoreProvider;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
@@ -27,6 +29,110 @@ public interface LeaderElectionServerContract extends OwnServersContract {
     @Tag("slow")
     default void givenTheServerIsKilledPastTheTerm_whenItIsBack_thenOneLeadsAndNeverTwo(Fixture fixture) {
         strike(fixture, OwnServer::kill, OwnServer::restart);
+    }
+
+    /** Curator #1137, #1160, #1024: of two reconnections in a row, one led, and the other one deleted its node. */
+    @Test
+    @Tag("slow")
+    default void givenTheConnectionsOfTheLeaderBreakTwiceInARow_whenItIsConnectedAgain_thenNeverTwo(Fixture fixture) {
+        try (Detour anns = new Detour(dsn());
+                Candidates candidates = new Candidates(fixture.resource(), workingTtl())) {
+            stand(candidates, "ann", anns.dsn());
+            candidates.awaitTermAfter(0);
+            stand(candidates, "bob", dsn());
+
+            for (int i = 0; i < 3; i++) {
+                anns.each(LeaderElectionServerContract::breakTwice);
+            }
+
+            awaitThatTheyFollowOneAnother(candidates);
+        }
+    }
+
+    /** Curator #1168, #1169: all were cut off at once, and each looked at what the other one was about to delete. */
+    @Test
+    @Tag("slow")
+    default void givenTheConnectionsOfAllBreakAtOnce_whenTheyAreConnectedAgain_thenNeverTwo(Fixture fixture) {
+        try (Detour all = new Detour(dsn());
+                Candidates candidates = new Candidates(fixture.resource(), workingTtl())) {
+            stand(candidates, "ann", all.dsn());
+            candidates.awaitTermAfter(0);
+            stand(candidates, "bob", all.dsn());
+            stand(candidates, "cleo", all.dsn());
+
+            for (int i = 0; i < 3; i++) {
+                all.each(LeaderElectionServerContract::breakTwice);
+            }
+
+            awaitThatTheyFollowOneAnother(candidates);
+        }
+    }
+
+    private static LeaderElection stand(Candidates candidates, String who, String dsn) {
+        return candidates.stand(candidates.builder(LockFactory.connect(dsn), who, term -> {}), who);
+    }
+
+    private static void breakTwice(FaultProxy proxy) {
+        proxy.cut();
+        Awaitility.await().until(() -> proxy.connections() > 0);
+        proxy.cut();
+        Awaitility.await().until(() -> proxy.connections() > 0);
+    }
+
+    /** Twice, as somebody who is in the way would be the second one. */
+    private static void awaitThatTheyFollowOneAnother(Candidates candidates) {
+        for (int i = 0; i < 2; i++) {
+            Awaitility.await().until(() -> candidates.leader().isPresent());
+            Belief last = candidates.leader().orElseThrow();
+            candidates.resign(last.who());
+            assertThat(candidates.awaitTermAfter(last.number()).number()).isGreaterThan(last.number());
+        }
+        candidates.check();
+    }
+
+    /** Curator #583, #726: an interrupt came while the node was made, which nobody deleted then: nobody led any more. */
+    @Test
+    @Tag("slow")
+    default void givenAFollowerThatIsCutOff_whenItIsClosed_thenNothingOfItIsInTheWay(Fixture fixture) throws Exception {
+        try (Detour bobs = new Detour(dsn());
+                Candidates candidates = new Candidates(fixture.resource(), workingTtl())) {
+            stand(candidates, "ann", dsn());
+            Belief first = candidates.awaitTermAfter(0);
+            LeaderElection bob = stand(candidates, "bob", bobs.dsn());
+            Awaitility.await().until(() -> bob.leader().isPresent());
+
+            bobs.each(FaultProxy::silence);
+            BackgroundCall<Boolean> closing = fixture.start(() -> {
+                bob.close();
+                return true;
+            });
+            bobs.heal();
+
+            assertThat(closing.result()).isTrue();
+            candidates.resign("ann");
+            assertThat(candidates.awaitTermAfter(first.number()).who()).isEqualTo("ann");
+            candidates.check();
+        }
+    }
+
+    /** The rest of its lease, and a round trip. */
+    @Test
+    @Tag("slow")
+    default void givenAnotherFollows_whenTheProcessOfTheLeaderIsKilled_thenItLeadsWithinTheTtl(Fixture fixture) {
+        try (SecondProcess other = SecondProcess.connect(dsn());
+                Candidates candidates = new Candidates(fixture.resource(), crashTtl())) {
+            long number =
+                    Long.parseLong(other.lead(fixture.resource(), crashTtl()).text());
+            LeaderElection bob = candidates.stand(store(), "bob");
+            assertThat(bob.leader().orElseThrow().fencingToken()).hasValue(number);
+
+            long killed = System.nanoTime();
+            other.kill();
+
+            Belief next = candidates.awaitTermAfter(number);
+            assertThat(Duration.ofNanos(next.since() - killed))
+                    .isLessThan(crashTtl().plus(TimeLimits.scaled(Duration.ofSeconds(1))));
+        }
     }
 
     private void strike(Fixture fixture, Consumer<OwnServer> fault, Consumer<OwnServer> end) {

@@ -3,6 +3,7 @@ package dev.latchkey.testkit;
 import static dev.latchkey.testkit.Requests.exclusive;
 import static dev.latchkey.testkit.Requests.granted;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
@@ -216,6 +217,14 @@ public interface ListingStoreContract extends StoreContract {
 
         assertThat(names(all(fixture, prefix, 2)))
                 .containsExactlyInAnyOrder(prefix, prefix + "x", prefix + "\uD83D\uDD12");
+    }
+
+    /** A store that writes names as bytes would list those that begin with a question mark instead. */
+    @Test
+    default void givenAPrefixThatEndsWithinACharacter_whenListed_thenIllegalArgument(Fixture fixture) {
+        assertThatThrownBy(() -> fixture.locks().list(fixture.resource() + "\uD83D", Optional.empty(), 10))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("surrogate");
     }
 
     @Test

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Lock;
 import dev.latchkey.LockConflictedException;
+import dev.latchkey.LockFactory;
 import dev.latchkey.spi.BatchStore;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,16 +21,17 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One Lock of several resources holds all of them or none, and is released, renewed and lost as a whole: obligatory for a
- * {@link BatchStore}; other stores acquire one resource after the other.
+ * One Lock of several resources holds all of them or none, and is released as a whole: obligatory for a {@link BatchStore}; other
+ * stores acquire one resource after the other, and may join as well.
  */
 @ContractFor(BatchStore.class)
-public interface MultiLockContract extends MultiLockLossContract {
+public interface MultiLockContract extends StoreContract {
 
     @Test
     default void givenFree_whenAllAreAcquired_thenEachIsHeldAndFreeAfterTheRelease(Fixture fixture) {
@@ -57,6 +59,32 @@ public interface MultiLockContract extends MultiLockLossContract {
             assertThat(freeOf(fixture, "a", "b", "c")).hasSize(2).doesNotContain(held);
             assertThat(holder.release()).isTrue();
         }
+    }
+
+    @Test
+    default void givenHeld_whenTheFactoryIsClosed_thenAllAreFree(Fixture fixture) {
+        LockFactory others = fixture.closing(new LockFactory(fixture.store()));
+        Lock lock = others.all(names(fixture, "a", "b")).create();
+        assertThat(lock.tryAcquire()).isTrue();
+
+        others.close();
+
+        assertThat(freeOf(fixture, "a", "b")).containsExactly("a", "b");
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    default void givenManyResources_whenAcquired_thenAllAreHeld(Fixture fixture) {
+        String[] many = IntStream.range(0, 200).mapToObj(i -> "part-" + i).toArray(String[]::new);
+        Lock lock = all(fixture, many);
+
+        assertThat(lock.tryAcquire()).isTrue();
+
+        assertThat(lock.fencingTokens()).hasSize(many.length);
+        assertThat(one(fixture, "part-0").tryAcquire()).isFalse();
+        assertThat(one(fixture, "part-199").tryAcquire()).isFalse();
+        assertThat(lock.refresh().isAcquired()).isTrue();
+        assertThat(lock.release()).isTrue();
     }
 
     @Test

@@ -19,6 +19,7 @@ public interface PersistingStoreContract
                 EndedWaitContract,
                 InterruptContract,
                 AsyncLockContract,
+                AsyncDependentsContract,
                 ContentionContract,
                 CrowdContract,
                 LeakContract {}

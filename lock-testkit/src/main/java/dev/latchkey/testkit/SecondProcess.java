@@ -200,6 +200,34 @@ public final class SecondProcess implements AutoCloseable {
     }
 
     /**
+     * Has the process stand for election until it is killed.
+     *
+     * @param election its name
+     * @param ttl the lease of the leader
+     * @return the number of its first term, once it leads
+     */
+    Reply lead(String election, Duration ttl) {
+        return send("lead", election, ttl.toString());
+    }
+
+    /**
+     * Has the process acquire random numbers of permits again and again, and count those that are held.
+     *
+     * @param count the file of a {@link PermitCount}
+     * @param permits how many there are; now and then the process knows one less
+     */
+    Reply countPermits(Path count, String semaphore, int permits, Duration ttl, int times, int seed) {
+        return send(
+                "countPermits",
+                count.toString(),
+                semaphore,
+                Integer.toString(permits),
+                ttl.toString(),
+                Integer.toString(times),
+                Integer.toString(seed));
+    }
+
+    /**
      * Has the process edit a tree until it is killed.
      *
      * @param how {@code lockFamilies} or {@code editTree}, as {@link TreeActor} does them

@@ -209,6 +209,27 @@ public interface SemaphoreContract extends SemaphoreLeaseContract, PermitStoreCo
         assertThat(semaphore.available()).isEqualTo(3);
     }
 
+    @Test
+    default void givenALockOverPermits_whenItsKeyIsTransferred_thenTheReceiverRefreshesAndReleases(Fixture fixture) {
+        Semaphore semaphore = Semaphores.of(fixture, 3);
+        Lock lock =
+                fixture.locks().permits(fixture.resource(), 3, 2).ttl(LONG_TTL).create();
+        assertThat(lock.tryAcquire()).isTrue();
+        LockFactory receivers = fixture.closing(new LockFactory(fixture.store()));
+
+        Lock received = receivers.permits(lock.transferKey()).ttl(LONG_TTL).create();
+
+        assertThat(lock.release()).isFalse();
+        assertThat(received.isAcquired()).isTrue();
+        assertThat(received.refresh().remainingLifetime()).isPresent();
+        assertThat(semaphore.available()).isEqualTo(1);
+        assertThat(received.release()).isTrue();
+        assertThat(semaphore.available()).isEqualTo(3);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> receivers.permits(fixture.key()))
+                .withMessageContaining("permits of a semaphore");
+    }
+
     /** The semaphore's own promise, with a witness that no lock or store is part of. */
     @Test
     default void givenManyThreadsOfTwoFactories_whenTheyAcquireAndRelease_thenNeverMoreAreHeldThanThereAre(

@@ -3,6 +3,8 @@ package dev.latchkey.testkit;
 import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
+import dev.latchkey.leader.LeaderElection;
+import dev.latchkey.leader.Term;
 import dev.latchkey.semaphore.Permit;
 import dev.latchkey.semaphore.Semaphore;
 import dev.latchkey.spi.PersistingStore;
@@ -23,9 +25,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -117,6 +122,8 @@ final class Worker {
             case "waits" -> Boolean.toString(isParked(running.get(first)));
             case "increment" -> increment(command);
             case "incrementSets" -> incrementSets(command);
+            case "lead" -> lead(first, Duration.parse(command.get(2)));
+            case "countPermits" -> countPermits(command);
             case "lockFamilies", "editTree" -> act(command);
             default -> run(command, Objects.requireNonNull(locksByName.get(first), "no lock of that name"));
         };
@@ -140,6 +147,19 @@ final class Worker {
             case "transferKey" -> lock.transferKey().serialize();
             default -> throw new IllegalArgumentException("unknown command " + command.get(0));
         };
+    }
+
+    /** It stands until this process is killed. */
+    private String lead(String election, Duration ttl) throws Exception {
+        CompletableFuture<Term> elected = new CompletableFuture<>();
+        LeaderElection.builder(locks, election)
+                .ttl(ttl)
+                .onElected(term -> {
+                    elected.complete(term);
+                    new CountDownLatch(1).await();
+                })
+                .start();
+        return Long.toString(elected.get().number());
     }
 
     /** They are kept until this process is killed. */
@@ -199,6 +219,26 @@ final class Worker {
             held += some.size();
         }
         return Long.toString(held);
+    }
+
+    /** Each process knows as many permits, or one less. */
+    private String countPermits(List<String> command) throws Exception {
+        PermitCount held = new PermitCount(Path.of(command.get(1)));
+        int most = Integer.parseInt(command.get(3));
+        Duration ttl = Duration.parse(command.get(4));
+        int times = Integer.parseInt(command.get(5));
+        Random random = new Random(Integer.parseInt(command.get(6)));
+        for (int i = 0; i < times; i++) {
+            int limit = most - random.nextInt(2);
+            Semaphore semaphore =
+                    locks.semaphore(command.get(2), limit).ttl(ttl).create();
+            try (Permit permit = semaphore.acquire(1 + random.nextInt(limit))) {
+                held.add(permit.count(), limit);
+                LockSupport.parkNanos(random.nextInt(2_000_000));
+                held.remove(permit.count());
+            }
+        }
+        return Integer.toString(times);
     }
 
     /** Until this process is killed. */

@@ -27,6 +27,8 @@ class InMemoryStoreTest
                 SharedForceReleaseContract,
                 IndexedBatchContract,
                 MultiLockContract,
+                MultiLockForceContract,
+                MultiLockLeaseContract,
                 TreeLeaseContract,
                 TreeSavepointContract,
                 LeaderElectionContract,

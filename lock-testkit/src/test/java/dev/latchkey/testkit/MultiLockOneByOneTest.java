@@ -13,7 +13,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Locks of several resources over a store that takes one at a time, which may fail at each. */
-class MultiLockOneByOneTest implements MultiLockContract {
+class MultiLockOneByOneTest implements MultiLockContract, MultiLockLeaseContract {
 
     private final PersistingStore store = new OneByOneStore();
     private final FaultyStore faulty = new FaultyStore(store);

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** What one process believes, in memory that it shares with the process that judges: what was written stays if it is killed. */
 final class BeliefFile {
@@ -20,6 +21,7 @@ final class BeliefFile {
     private static final int RECORD = 4 * Long.BYTES;
     private static final int SINCE = Long.BYTES;
     private static final int UNTIL = 2 * Long.BYTES;
+    private static final int RETURNED = 3 * Long.BYTES;
     private static final int MOST_TERMS = 20_000;
 
     private final String who;
@@ -56,6 +58,11 @@ final class BeliefFile {
         LONG.setRelease(memory, at + UNTIL, nanoTime);
     }
 
+    /** Its callback is about to return. */
+    void returns(int at, long nanoTime) {
+        LONG.setRelease(memory, at + RETURNED, nanoTime);
+    }
+
     private int count() {
         return Math.toIntExact((long) LONG.getAcquire(memory, 0));
     }
@@ -64,8 +71,13 @@ final class BeliefFile {
         List<BelievedTerm> terms = new ArrayList<>();
         for (int i = 1; i <= count(); i++) {
             int at = i * RECORD;
-            terms.add(new BelievedTerm(who, (long) LONG.get(memory, at), (long) LONG.get(memory, at + SINCE), (long)
-                    LONG.getAcquire(memory, at + UNTIL)));
+            long returned = (long) LONG.getAcquire(memory, at + RETURNED);
+            terms.add(new BelievedTerm(
+                    who,
+                    (long) LONG.get(memory, at),
+                    (long) LONG.get(memory, at + SINCE),
+                    (long) LONG.getAcquire(memory, at + UNTIL),
+                    returned == 0 ? OptionalLong.empty() : OptionalLong.of(returned)));
         }
         return terms;
     }

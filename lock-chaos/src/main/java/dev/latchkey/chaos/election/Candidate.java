@@ -52,6 +52,7 @@ final class Candidate {
     private void stand(LockFactory locks, Duration ttl) throws IOException {
         election.complete(LeaderElection.builder(locks, ELECTION)
                 .ttl(ttl)
+                .stopTime(ttl.dividedBy(4))
                 .backoff(Duration.ofMillis(20), Duration.ofMillis(200))
                 .onElected(this::lead)
                 .start());
@@ -71,6 +72,15 @@ final class Candidate {
             return;
         }
         int at = beliefs.begin(term.number(), look);
+        try {
+            believe(term, at, look);
+        } finally {
+            beliefs.returns(at, System.nanoTime());
+        }
+    }
+
+    private void believe(Term term, int at, long begun) {
+        long look = begun;
         while (believes(term)) {
             // Believed after the look, and since the begin: therefore at the look as well.
             beliefs.believe(at, look);

@@ -1,5 +1,6 @@
 package dev.latchkey.chaos.election;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -10,12 +11,16 @@ import java.util.stream.Collectors;
 /**
  * What came of a trial, and the judge of it.
  *
+ * @param stopTime how long a callback may take to return after its term
  * @param terms all terms in which somebody believed
  * @param takeOvers how long it took until somebody led again
  */
-record ElectionHistory(List<BelievedTerm> terms, List<TakeOver> takeOvers) {
+record ElectionHistory(Duration stopTime, List<BelievedTerm> terms, List<TakeOver> takeOvers) {
 
-    /** Returns each pair of leaders at the same time, and each number that is not greater than all before it. */
+    /**
+     * Returns each pair of leaders at the same time, each number that is not greater than all before it, and each callback that
+     * returned in time, and after the next one had begun.
+     */
     List<String> offences() {
         List<String> offences = new ArrayList<>();
         List<BelievedTerm> byTime = terms.stream()
@@ -30,6 +35,11 @@ record ElectionHistory(List<BelievedTerm> terms, List<TakeOver> takeOvers) {
             }
             if (greatest != null && term.number() <= greatest.number()) {
                 offences.add("a number that does not grow: " + term + " after " + greatest);
+            }
+            BelievedTerm before = greatest;
+            if (before != null && before.isInTimeBeside(term, stopTime)) {
+                offences.add("two callbacks for %.3f s: %s, and %s"
+                        .formatted((before.returned().orElseThrow() - term.since()) / 1e9, before, term));
             }
             longest = longest == null || term.until() - longest.until() > 0 ? term : longest;
             greatest = greatest == null || term.number() > greatest.number() ? term : greatest;

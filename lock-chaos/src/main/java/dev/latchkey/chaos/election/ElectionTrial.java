@@ -17,6 +17,9 @@ final class ElectionTrial implements AutoCloseable {
     /** How long the lease of a leader is. */
     static final Duration TTL = TimeLimits.ttl(Duration.ofSeconds(1));
 
+    /** How long a callback has to return when its term is over, and how long before the lease a term ends. */
+    static final Duration STOP_TIME = TTL.dividedBy(4);
+
     private static final int CANDIDATES = 4;
 
     /** A leader that has not looked for so long is not taken for one that leads. */
@@ -173,7 +176,7 @@ final class ElectionTrial implements AutoCloseable {
         List<BelievedTerm> terms = new ArrayList<>();
         running.forEach(process -> terms.addAll(process.terms()));
         dead.forEach(process -> terms.addAll(process.terms()));
-        return new ElectionHistory(terms, List.copyOf(takeOvers));
+        return new ElectionHistory(STOP_TIME, terms, List.copyOf(takeOvers));
     }
 
     /** The length of a fault, or between two looks. */

@@ -2,7 +2,8 @@ package dev.latchkey.cli.serve;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
-import dev.latchkey.cli.text.Json;
+import dev.latchkey.console.Json;
+import dev.latchkey.console.PageFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
@@ -11,20 +12,12 @@ final class Answers {
 
     static final String JSON = "application/json; charset=utf-8";
 
-    private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
-            + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
     private Answers() {}
 
     static void begin(HttpExchange exchange, String type, int status, long length) throws IOException {
         Headers headers = exchange.getResponseHeaders();
         headers.set("Content-Type", type);
-        headers.set("Cache-Control", "no-store");
-        headers.set("Content-Security-Policy", POLICY);
-        headers.set("X-Content-Type-Options", "nosniff");
-        headers.set("Referrer-Policy", "no-referrer");
-        headers.set("Cross-Origin-Resource-Policy", "same-origin");
-        headers.set("Cross-Origin-Opener-Policy", "same-origin");
+        PageFile.headers().forEach(headers::set);
         exchange.sendResponseHeaders(status, length);
     }
 

@@ -2,6 +2,7 @@ package dev.latchkey.cli.serve;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.latchkey.LockFactory;
+import dev.latchkey.console.Feed;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,6 +22,9 @@ public final class LockServer implements AutoCloseable {
 
     private static final int BACKLOG = 100;
 
+    /** Of many requests that come at once, those that are being answered are not given up for the others. */
+    private static final Duration GRACE = Duration.ofSeconds(1);
+
     private final HttpServer http;
     private final List<String> hosts;
     private final Feed feed;
@@ -33,9 +37,9 @@ public final class LockServer implements AutoCloseable {
         setUnlessSet("sun.net.httpserver.nodelay", "true");
         hosts = settings.hosts();
         http = HttpServer.create(settings.bind(), BACKLOG);
-        feed = new Feed(locks, settings);
-        EventStreams streams = new EventStreams(feed, settings, longestWrite);
-        threads = new RequestThreads(EventStreams.MOST + OTHER_THREADS);
+        feed = new Feed(locks, settings.prefix(), settings.interval());
+        WriteWatch writes = new WriteWatch(longestWrite);
+        threads = new RequestThreads(EventStreams.MOST + OTHER_THREADS, GRACE);
         watch = Executors.newSingleThreadScheduledExecutor(LockServer::watchThread);
         http.setExecutor(threads);
         http.createContext(
@@ -44,11 +48,13 @@ public final class LockServer implements AutoCloseable {
                         locks,
                         settings,
                         feed,
-                        streams,
+                        writes,
                         threads,
                         http.getAddress().getPort()));
         long period = Math.max(1, longestWrite.toMillis() / 4);
-        Object unused = watch.scheduleWithFixedDelay(streams::closeStuck, period, period, TimeUnit.MILLISECONDS);
+        Object unused = watch.scheduleWithFixedDelay(writes::closeStuck, period, period, TimeUnit.MILLISECONDS);
+        unused = watch.scheduleWithFixedDelay(
+                threads::makeRoom, GRACE.toMillis(), GRACE.toMillis() / 4, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -65,7 +71,6 @@ public final class LockServer implements AutoCloseable {
 
     static LockServer start(LockFactory locks, ServerSettings settings, Duration longestWrite) throws IOException {
         LockServer server = new LockServer(locks, settings, longestWrite);
-        server.feed.start();
         server.http.start();
         return server;
     }

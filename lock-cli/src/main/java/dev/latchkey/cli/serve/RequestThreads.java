@@ -1,8 +1,10 @@
 package dev.latchkey.cli.serve;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,20 +23,30 @@ final class RequestThreads implements Executor, AutoCloseable {
     private static final int LONGEST_QUEUE = 1_000;
 
     private final int most;
+    private final long graceNanos;
     private final ThreadPoolExecutor threads;
 
     private final Object guard = new Object();
 
-    /** Those that wait for their client at most, the one that began first at the beginning. */
-    private final Set<Thread> expendable = new LinkedHashSet<>();
+    /** Those that wait for their client at most, the one that began first at the beginning, and since when. */
+    private final Map<Thread, Long> expendable = new LinkedHashMap<>();
+
+    /** Those that wait for the store, and give up where no client is waited for; since when. */
+    private final Map<Thread, Long> waiting = new LinkedHashMap<>();
 
     /** Those that are about to end, interrupted by us. */
     private final Set<Thread> interrupted = new HashSet<>();
 
     private int unfinished;
 
-    RequestThreads(int most) {
+    /**
+     * Creates them.
+     *
+     * @param grace how long none gives up: a client that does its part needs less, also among many that come at once
+     */
+    RequestThreads(int most, Duration grace) {
         this.most = most;
+        graceNanos = grace.toNanos();
         threads = new ThreadPoolExecutor(
                 most, most, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(LONGEST_QUEUE), RequestThreads::daemon);
         threads.allowCoreThreadTimeOut(true);
@@ -64,13 +76,14 @@ final class RequestThreads implements Executor, AutoCloseable {
 
     private void run(Runnable exchange) {
         synchronized (guard) {
-            expendable.add(Thread.currentThread());
+            expendable.put(Thread.currentThread(), System.nanoTime());
         }
         try {
             exchange.run();
         } finally {
             synchronized (guard) {
                 expendable.remove(Thread.currentThread());
+                waiting.remove(Thread.currentThread());
                 interrupted.remove(Thread.currentThread());
                 unfinished--;
             }
@@ -80,7 +93,16 @@ final class RequestThreads implements Executor, AutoCloseable {
     /** The calling thread does nothing from now on but wait for its client, as it does at its begin. */
     void beExpendable() {
         synchronized (guard) {
-            expendable.add(Thread.currentThread());
+            waiting.remove(Thread.currentThread());
+            expendable.put(Thread.currentThread(), System.nanoTime());
+            makeRoom();
+        }
+    }
+
+    /** The calling thread waits for the store, which may take as long as it likes. */
+    void beWaiting() {
+        synchronized (guard) {
+            waiting.put(Thread.currentThread(), System.nanoTime());
             makeRoom();
         }
     }
@@ -92,11 +114,24 @@ final class RequestThreads implements Executor, AutoCloseable {
         }
     }
 
+    /** To be called again and again: what was in its grace before may give up now. */
+    void makeRoom() {
+        synchronized (guard) {
+            interruptOldest(expendable);
+            interruptOldest(waiting);
+        }
+    }
+
     /** An interrupt closes the channel of its thread. */
-    private void makeRoom() {
-        Iterator<Thread> oldest = expendable.iterator();
+    private void interruptOldest(Map<Thread, Long> some) {
+        long now = System.nanoTime();
+        Iterator<Map.Entry<Thread, Long>> oldest = some.entrySet().iterator();
         while (unfinished - interrupted.size() > most && oldest.hasNext()) {
-            Thread thread = oldest.next();
+            Map.Entry<Thread, Long> next = oldest.next();
+            if (now - next.getValue() < graceNanos) {
+                return;
+            }
+            Thread thread = next.getKey();
             oldest.remove();
             interrupted.add(thread);
             thread.interrupt();

@@ -3,12 +3,13 @@ package dev.latchkey.cli.serve;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
-import dev.latchkey.LockException;
 import dev.latchkey.LockFactory;
-import dev.latchkey.cli.text.Json;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.EndOfHold;
+import dev.latchkey.console.Feed;
+import dev.latchkey.console.Json;
+import dev.latchkey.console.Message;
+import dev.latchkey.console.PageFile;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -25,42 +26,27 @@ final class Site implements HttpHandler {
     /** A form of another page cannot set it, and a script of another page may not. */
     private static final String MARK = "X-Latchkey";
 
-    private static final Duration LONGEST_READ = Duration.ofSeconds(30);
-
-    private record Page(String type, String text) {}
+    static final Duration LONGEST_READ = Duration.ofSeconds(30);
 
     private final LockFactory locks;
     private final ServerSettings settings;
     private final Feed feed;
     private final EventStreams streams;
+    private final WriteWatch writes;
     private final RequestThreads threads;
     private final RequestGuard guard;
     private final Sessions sessions;
-    private final Map<String, Page> pages;
+    private final Map<String, PageFile> files = PageFile.all();
 
-    Site(LockFactory locks, ServerSettings settings, Feed feed, EventStreams streams, RequestThreads threads, int port)
-            throws IOException {
+    Site(LockFactory locks, ServerSettings settings, Feed feed, WriteWatch writes, RequestThreads threads, int port) {
         this.locks = locks;
         this.settings = settings;
         this.feed = feed;
-        this.streams = streams;
+        this.writes = writes;
         this.threads = threads;
+        streams = new EventStreams(feed, settings, writes);
         guard = new RequestGuard(settings.hosts());
         sessions = new Sessions(settings.authToken(), port);
-        pages = Map.of(
-                "/", page("index.html", "text/html; charset=utf-8"),
-                "/page.css", page("page.css", "text/css; charset=utf-8"),
-                "/page.js", page("page.js", "text/javascript; charset=utf-8"),
-                "/icon.svg", page("icon.svg", "image/svg+xml"));
-    }
-
-    private static Page page(String name, String type) throws IOException {
-        try (InputStream in = Site.class.getResourceAsStream(name)) {
-            if (in == null) {
-                throw new IOException(name + " is not in the jar");
-            }
-            return new Page(type, new String(in.readAllBytes(), StandardCharsets.UTF_8));
-        }
     }
 
     @Override
@@ -76,9 +62,9 @@ final class Site implements HttpHandler {
         if (!hasBody(exchange)) {
             threads.beNeeded();
         }
-        Page page = path == null ? null : pages.get(path);
-        if (page != null && (method.equals("GET") || method.equals("HEAD"))) {
-            Answers.send(exchange, 200, page.type(), page.text().getBytes(StandardCharsets.UTF_8));
+        PageFile file = path == null ? null : files.get(path.equals("/") ? PageFile.INDEX : path.substring(1));
+        if (file != null && (method.equals("GET") || method.equals("HEAD"))) {
+            Answers.send(exchange, 200, file.type(), file.bytes());
             return;
         }
         switch (method + " " + path) {
@@ -128,20 +114,28 @@ final class Site implements HttpHandler {
         if (!isOpen(exchange)) {
             return;
         }
-        long seen = feed.join();
+        threads.beWaiting();
         try {
-            Optional<Snapshot> snapshot = feed.awaitAfter(seen, LONGEST_READ);
-            if (snapshot.isEmpty()) {
+            Optional<Message> all = feed.all(LONGEST_READ);
+            if (all.isEmpty()) {
                 Answers.refuse(exchange, 504, "the store has not answered in time");
             } else {
-                byte[] body = snapshot.get().json(feed.clock()).getBytes(StandardCharsets.UTF_8);
-                threads.beExpendable();
-                Answers.send(exchange, 200, Answers.JSON, body);
+                send(exchange, all.get());
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            // The thread is needed, or the server is closed.
+            Answers.refuse(exchange, 503, "the store has not answered yet, and too many wait for it");
+        }
+    }
+
+    private void send(HttpExchange exchange, Message all) throws IOException {
+        threads.beExpendable();
+        writes.begin();
+        try (exchange) {
+            Answers.begin(exchange, Answers.JSON, 200, all.length());
+            all.writeTo(exchange.getResponseBody());
         } finally {
-            feed.leave();
+            writes.end();
         }
     }
 
@@ -158,24 +152,12 @@ final class Site implements HttpHandler {
             Answers.refuse(exchange, 400, "say which resource and which fencing token");
             return;
         }
-        String resource = form.get().getOrDefault("resource", "");
-        if (!resource.startsWith(settings.prefix())) {
-            Answers.refuse(exchange, 403, "this server shows other names only, and ends no hold of this one");
-            return;
-        }
-        try {
-            long token = Long.parseLong(form.get().getOrDefault("token", ""));
-            boolean ended = locks.forceRelease(resource, token);
-            Answers.send(exchange, 200, new Json().put("ended", ended));
-        } catch (NumberFormatException e) {
-            Answers.refuse(exchange, 400, "a fencing token is a whole number");
-        } catch (UnsupportedOperationException e) {
-            Answers.refuse(exchange, 501, "this store cannot end the hold of somebody else");
-        } catch (LockException e) {
-            Answers.refuse(exchange, 502, Text.message(String.valueOf(e.getMessage())));
-        } catch (RuntimeException e) {
-            Answers.refuse(exchange, 500, "the hold may have ended or not: " + Text.message(e.toString()));
-        }
+        EndOfHold end = EndOfHold.of(
+                locks,
+                settings.prefix(),
+                form.get().getOrDefault("resource", ""),
+                form.get().getOrDefault("token", ""));
+        Answers.send(exchange, end.status(), end.json());
     }
 
     private boolean isOpen(HttpExchange exchange) throws IOException {

@@ -1,4 +1,4 @@
-/** The page of {@code lock serve}: what is held, as it changes, for browsers that listen. */
+/** The server of {@code lock serve}: requests are read, judged and answered, and events sent to browsers that listen. */
 @NullMarked
 package dev.latchkey.cli.serve;
 

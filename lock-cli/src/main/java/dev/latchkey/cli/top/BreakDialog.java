@@ -1,6 +1,6 @@
 package dev.latchkey.cli.top;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import dev.latchkey.spi.ListedResource;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.latchkey.cli.top;
 
 import dev.latchkey.LockMode;
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import dev.latchkey.spi.Holder;
 import dev.latchkey.spi.ListedResource;
 import java.time.Duration;

@@ -9,7 +9,6 @@ import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import org.jline.utils.AttributedString;
-import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 
 /** The terminal while it shows the view. Closing gives it back as it was. Not thread-safe. */
@@ -20,11 +19,18 @@ public final class Screen implements AutoCloseable {
 
     private final Terminal terminal;
     private final Attributes before;
-    private final Display display;
+
+    /** What each line shows now; what is beyond is unknown. */
+    private List<AttributedString> drawn = List.of();
 
     private Screen(Terminal terminal) {
         this.terminal = terminal;
-        before = terminal.enterRawMode();
+        before = terminal.getAttributes();
+        take();
+    }
+
+    private void take() {
+        Attributes unused = terminal.enterRawMode();
         Attributes attributes = terminal.getAttributes();
         // A key is waited for, not looked for ten times a second.
         attributes.setControlChar(ControlChar.VMIN, 1);
@@ -34,16 +40,16 @@ public final class Screen implements AutoCloseable {
         terminal.setAttributes(attributes);
         terminal.puts(Capability.enter_ca_mode);
         terminal.puts(Capability.cursor_invisible);
-        // A character that is wider than we think must not move all that comes after it to the next line.
+        // A character that is wider than we think must not move the end of its line to the next one.
         terminal.puts(Capability.exit_am_mode);
-        display = new Display(terminal, true);
-        display.clear();
+        clear();
     }
 
     /**
-     * Takes the terminal at stdin and stdout. The signals of this process stay as they are, but for {@code WINCH}.
+     * Takes the terminal at stdin and stdout. The signals of this process stay as they are, but for {@code WINCH} and
+     * {@code CONT}.
      *
-     * @param onResize called, on a thread of the JVM, when the terminal has another size
+     * @param onResize called, on a thread of the JVM, when the terminal has another size, or a shell may have used it
      * @return the screen, empty until it is drawn
      * @throws IOException if there is no terminal
      */
@@ -60,7 +66,9 @@ public final class Screen implements AutoCloseable {
                 .build();
         try {
             Screen screen = new Screen(terminal);
-            Object unused = terminal.handle(Terminal.Signal.WINCH, signal -> onResize.run());
+            for (Terminal.Signal signal : List.of(Terminal.Signal.WINCH, Terminal.Signal.CONT)) {
+                Object unused = terminal.handle(signal, ignored -> onResize.run());
+            }
             return screen;
         } catch (RuntimeException | Error e) {
             terminal.close();
@@ -79,7 +87,8 @@ public final class Screen implements AutoCloseable {
 
     /** Forgets what is drawn, as after a message of another program. */
     public void clear() {
-        display.clear();
+        drawn = List.of();
+        terminal.puts(Capability.clear_screen);
     }
 
     /**
@@ -91,20 +100,28 @@ public final class Screen implements AutoCloseable {
      */
     public boolean draw(TopView view, Size size) {
         List<AttributedString> lines = view.lines(size.getRows(), size.getColumns(), System.nanoTime());
-        display.update(lines, 0);
+        for (int i = 0; i < lines.size(); i++) {
+            if (i >= drawn.size() || !lines.get(i).equals(drawn.get(i))) {
+                // Each at its own place: a character that is wider than we think moves what follows it in its line
+                // alone.
+                terminal.puts(Capability.cursor_address, i, 0);
+                terminal.writer().write(lines.get(i).toAnsi(terminal));
+                terminal.puts(Capability.clr_eol);
+            }
+        }
+        drawn = lines;
         return !terminal.writer().checkError();
     }
 
     /**
-     * Asks the terminal for its size, which takes some milliseconds.
+     * Takes the terminal anew, and asks for its size, which takes some milliseconds.
      *
      * @return the size
      */
     public Size measure() {
         Size told = terminal.getSize();
         Size size = told.getRows() > 0 && told.getColumns() > 0 ? told : new Size(USUAL_WIDTH, USUAL_HEIGHT);
-        display.resize(size.getRows(), size.getColumns());
-        display.clear();
+        take();
         return size;
     }
 

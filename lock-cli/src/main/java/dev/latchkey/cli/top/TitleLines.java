@@ -1,6 +1,6 @@
 package dev.latchkey.cli.top;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

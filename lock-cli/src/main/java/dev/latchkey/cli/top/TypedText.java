@@ -1,6 +1,6 @@
 package dev.latchkey.cli.top;
 
-import dev.latchkey.cli.text.Text;
+import dev.latchkey.console.Text;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;

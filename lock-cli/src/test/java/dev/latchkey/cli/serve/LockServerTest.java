@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.Headers;
 import dev.latchkey.cli.PlentyStore;
+import dev.latchkey.console.Message;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -250,6 +251,36 @@ class LockServerTest {
                 .isGreaterThan(ServedStore.INTERVAL.multipliedBy(9).toNanos());
     }
 
+    /** Whoever asks again and again must not cost the store more than one who listens. */
+    @Test
+    void givenAListingThatTakesLong_whenAskedAgainAndAgain_thenTheStoreRests() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        served.store.answerAfter(Duration.ofMillis(300));
+        long began = System.nanoTime();
+
+        do {
+            assertThat(ask(served, "GET /api/locks", host(served))).startsWith("HTTP/1.1 200 ");
+        } while (System.nanoTime() - began < Duration.ofSeconds(3).toNanos());
+
+        long rests = (System.nanoTime() - began) / Duration.ofSeconds(30).toNanos();
+        assertThat(served.store.pages()).isLessThanOrEqualTo(1 + rests);
+    }
+
+    /** Their threads, and what is to be written to them, would be kept for ever. */
+    @Test
+    void givenClientsThatNeverReadTheirList_thenTheyAreClosed() throws Exception {
+        ServedStore served = served(PlentyStore.of(20_000));
+        for (int i = 0; i < 20; i++) {
+            Socket never = track(new Socket());
+            never.setReceiveBufferSize(4096);
+            never.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), served.port()));
+            send(never, "GET /api/locks", host(served));
+        }
+        await().atMost(LIMIT).until(() -> threads("lock-serve") >= 20);
+
+        await().atMost(LIMIT).until(() -> threads("lock-serve") == 0 || !isWriting());
+    }
+
     @Test
     void givenTooManyListen_then503AndOthersAreAnswered() throws Exception {
         ServedStore served = served(PlentyStore.of(3));
@@ -286,6 +317,24 @@ class LockServerTest {
         readUntil(page, "\"gone\":[\"job-000002\"]");
     }
 
+    /** Each of them would keep its thread for as long as the store hangs. */
+    @Test
+    void givenAReadingThatHangs_whenManyAskForIt_thenThePageIsAnswered() throws Exception {
+        ServedStore served = served(PlentyStore.of(3));
+        served.store.answerAfter(LIMIT);
+        Socket first = track(new Socket(InetAddress.getLoopbackAddress(), served.port()));
+        send(first, "GET /api/locks", host(served));
+        for (int i = 0; i < 300; i++) {
+            send(track(new Socket(InetAddress.getLoopbackAddress(), served.port())), "GET /api/locks", host(served));
+        }
+        long began = System.nanoTime();
+
+        assertThat(ask(served, "GET /", host(served))).startsWith("HTTP/1.1 200 ");
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Site.LONGEST_READ);
+        assertThat(reader(first).readLine()).startsWith("HTTP/1.1 503 ");
+    }
+
     /** Its thread would be stuck in a write for ever. */
     @Test
     void givenAClientThatNeverReads_thenItIsClosedAndOthersGoOn() throws Exception {
@@ -310,7 +359,7 @@ class LockServerTest {
         return Thread.getAllStackTraces().entrySet().stream()
                 .filter(thread -> thread.getKey().getName().equals("lock-serve"))
                 .flatMap(thread -> java.util.Arrays.stream(thread.getValue()))
-                .anyMatch(frame -> frame.getClassName().equals(EventStreams.class.getName()));
+                .anyMatch(frame -> frame.getClassName().equals(Message.class.getName()));
     }
 
     @Test

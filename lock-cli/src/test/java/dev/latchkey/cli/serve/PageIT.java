@@ -3,6 +3,7 @@ package dev.latchkey.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.latchkey.cli.PlentyStore;
+import dev.latchkey.servers.Browser;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

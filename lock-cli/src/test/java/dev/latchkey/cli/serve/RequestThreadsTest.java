@@ -14,7 +14,7 @@ class RequestThreadsTest {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);
 
-    private final RequestThreads threads = new RequestThreads(2);
+    private final RequestThreads threads = new RequestThreads(2, Duration.ZERO);
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     private final CountDownLatch clients = new CountDownLatch(1);
 
@@ -61,6 +61,24 @@ class RequestThreadsTest {
         assertThat(next()).isEqualTo("third");
         clients.countDown();
         assertThat(next()).endsWith(" went on");
+    }
+
+    /** Whoever is just being answered must not go because many others have come. */
+    @Test
+    void givenGrace_whenMoreCome_thenNoneGivesUpBeforeItIsOver() throws Exception {
+        try (RequestThreads patient = new RequestThreads(1, LIMIT)) {
+            patient.execute(() -> {
+                events.add("first");
+                events.add("first " + (await(clients) ? "went on" : "was interrupted"));
+            });
+            assertThat(next()).isEqualTo("first");
+            patient.execute(() -> events.add("second"));
+            patient.makeRoom();
+            clients.countDown();
+
+            assertThat(next()).isEqualTo("first went on");
+            assertThat(next()).isEqualTo("second");
+        }
     }
 
     private void start(String name) throws InterruptedException {
