@@ -27,8 +27,12 @@ final class LocalHolds {
 
     /** Begins one, in the place of those that are over. */
     void begin(LocalHold begun, long now) {
-        holds.removeIf(hold -> hold.kept() == begun.kept() && !hold.isLive(now));
+        dropOverUnder(begun.kept(), now);
         holds.add(begun);
+    }
+
+    void dropOverUnder(KeptHold kept, long now) {
+        holds.removeIf(hold -> hold.kept() == kept && !hold.isLive(now));
     }
 
     void end(LocalHold ended) {

@@ -409,7 +409,8 @@ final class StickyLine {
         guard.lock();
         try {
             keepNoMore(given.kept());
-            holds.end(given);
+            // Also what is over by time: its release would end what is another's from now on.
+            List<CompletableFuture<LossReason>> unused = holds.endAll(given.kept());
             waiters.wakeFirst();
         } finally {
             guard.unlock();
@@ -420,8 +421,10 @@ final class StickyLine {
     boolean handOut(LocalHold used) {
         guard.lock();
         try {
+            long now = System.nanoTime();
             keepNoMore(used.kept());
-            return used.isLive(System.nanoTime());
+            holds.dropOverUnder(used.kept(), now);
+            return used.isLive(now);
         } finally {
             guard.unlock();
         }
