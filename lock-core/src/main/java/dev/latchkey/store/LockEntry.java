@@ -294,8 +294,11 @@ final class LockEntry {
 
     private Response hold(
             Request request, OptionalLong fencingToken, long endNanos, ResourceHolders.Stake stake, long now) {
-        long lastToken = fencingToken.orElse(0) + request.reservedTokens();
-        fencingTokens.raiseTo(fencingToken.isPresent() ? lastToken : 0);
+        long lastToken = fencingToken.orElse(0);
+        if (request.isSticky() && fencingToken.isPresent()) {
+            lastToken += request.reservedTokens();
+            fencingTokens.raiseTo(lastToken);
+        }
         return grants.tell(request.key(), new Grant(request.mode(), fencingToken, endNanos, stake, lastToken), now);
     }
 

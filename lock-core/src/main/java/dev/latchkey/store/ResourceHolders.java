@@ -46,11 +46,9 @@ final class ResourceHolders {
         private final long sinceNanos;
         private final CompletableFuture<LossReason> lost;
 
-        /** Completes when somebody else asks for the resource; null if the hold is not sticky. */
-        private final @Nullable CompletableFuture<Void> recalled;
+        /** Null if the hold is not sticky. */
+        private final @Nullable Recall recall;
 
-        private long recalledNanos;
-        private boolean isRecalled;
         private int told;
 
         Stake(@Nullable Grant before, Request request, long now) {
@@ -58,25 +56,30 @@ final class ResourceHolders {
             this.owner = request.owner();
             this.sinceNanos = now;
             this.lost = before == null ? new CompletableFuture<>() : before.stake().lost;
-            this.recalled = request.isSticky() ? new CompletableFuture<>() : null;
-        }
-
-        /** Recalls the hold, unless that was done before. Returns whether its holder has had no time to answer. */
-        private boolean recall(long now, Recalls recalls) {
-            if (recalled == null) {
-                return false;
-            }
-            if (!isRecalled) {
-                isRecalled = true;
-                recalledNanos = now;
-                recalls.add(recalled);
-            }
-            return now - recalledNanos < RECALL_NANOS;
+            this.recall = request.isSticky() ? new Recall() : null;
         }
 
         /** Nobody gives it back any more, and what was before it is not kept. */
         void settle() {
             before = null;
+        }
+    }
+
+    /** The recall of a sticky hold. */
+    private static final class Recall {
+
+        private final CompletableFuture<Void> recalled = new CompletableFuture<>();
+        private long atNanos;
+        private boolean isSent;
+
+        /** Sends it, unless that was done before. Returns whether the holder has had no time to answer. */
+        boolean send(long now, Recalls recalls) {
+            if (!isSent) {
+                isSent = true;
+                atNanos = now;
+                recalls.add(recalled);
+            }
+            return now - atNanos < RECALL_NANOS;
         }
     }
 
@@ -117,7 +120,7 @@ final class ResourceHolders {
                     Duration.ofNanos(endNanos - now),
                     Optional.of(stake.lost),
                     Lease.ALWAYS,
-                    Optional.ofNullable(stake.recalled));
+                    stake.recall == null ? Optional.empty() : Optional.of(stake.recall.recalled));
             return new Response.Granted(mode, fencingToken, lease);
         }
     }
@@ -140,7 +143,7 @@ final class ResourceHolders {
 
     Response.Granted put(Key key, Grant grant, long now) {
         byToken.put(key.token(), grant);
-        mayRecall |= grant.stake().recalled != null;
+        mayRecall |= grant.stake().recall != null;
         if (forced != null) {
             forced.remove(key.token());
         }
@@ -254,7 +257,8 @@ final class ResourceHolders {
             if (excludes
                     && other.isLive(now)
                     && !entry.getKey().equals(request.key().token())) {
-                boolean answers = other.stake().recall(now, recalls);
+                Recall recall = other.stake().recall;
+                boolean answers = recall != null && recall.send(now, recalls);
                 mayEnd |= answers;
                 isUsed |= !answers;
             }

@@ -89,7 +89,11 @@ final class Stripe {
     }
 
     private void leave() {
-        Recalls.send(unlock());
+        if (recalls.isEmpty()) {
+            guard.unlock();
+        } else {
+            Recalls.send(unlock());
+        }
     }
 
     /** Sends what is due although this thread stays: outside the guard, because that runs code of the holders. */
