@@ -36,9 +36,6 @@ final class LockEngine {
     /** One may be due to a pause of this process. */
     private static final int LATE_GRANTS_UNTIL_WARNED = 3;
 
-    /** How long a call that does not wait for others waits for a lock that may only be kept. */
-    private static final Duration RECALL_WAIT = Duration.ofMillis(50);
-
     private final FactoryContext context;
     final OperationMutex mutex = new OperationMutex();
     private final LockState state;
@@ -220,30 +217,9 @@ final class LockEngine {
     }
 
     private Optional<Response> save(Request request) {
-        Response response;
         try (StoreCall call = context.events().storeCall(Operation.ACQUIRE)) {
-            response = call.answered(context.store().save(request));
-        }
-        boolean isRecalled = response instanceof Response.Conflicted conflict && conflict.isRecalled();
-        return isRecalled ? awaitRecall(request, response) : Optional.of(response);
-    }
-
-    /** Whoever keeps it was just asked to give it back. The interrupt flag is kept; an interrupt ends the wait. */
-    private Optional<Response> awaitRecall(Request request, Response refusal) {
-        Optional<BlockingStore> queue = context.blocking();
-        if (queue.isEmpty()) {
-            return Optional.of(refusal);
-        }
-        boolean interrupted = Thread.interrupted();
-        try {
-            return queue(queue.get(), request, RECALL_WAIT, new CompletableFuture<>());
-        } catch (InterruptedException e) {
-            interrupted = true;
-            return Optional.of(refusal);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            Response first = context.store().save(request);
+            return Optional.of(call.answered(context.acquireLoop().awaitRecall(request, first)));
         }
     }
 

@@ -162,7 +162,7 @@ final class LineCalls {
         if (!(response instanceof Response.Granted granted)) {
             return response;
         }
-        StickyLine.Begun begun = line.granted(request, asked, granted);
+        LineState.Begun begun = line.granted(request, asked, granted);
         listen(line, request.key().resource(), begun.kept());
         return begun.answer();
     }

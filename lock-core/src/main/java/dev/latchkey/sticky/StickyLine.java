@@ -1,81 +1,121 @@
 package dev.latchkey.sticky;
 
 import dev.latchkey.Key;
-import dev.latchkey.LockMode;
 import dev.latchkey.LossReason;
-import dev.latchkey.spi.LeaseChange;
 import dev.latchkey.spi.Request;
 import dev.latchkey.spi.Response;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One resource as this process knows it: the hold of the store that it keeps, the Locks that hold, and those that wait. What is
- * kept is for the next Lock that asks, unless it is recalled, or used in another way than it was granted: then it is kept no
- * more, and the last Lock that holds under it releases it. One Lock at a time asks the store for a hold, and the line is busy
- * meanwhile. No method asks the store or runs foreign code.
+ * The guard of one resource, and where those who wait for it here wait. No method asks the store or runs foreign code. Each does
+ * what {@link LineState} says of the method with its name.
  */
 final class StickyLine {
 
     private final ReentrantLock guard = new ReentrantLock();
-    private final WaitingLocks waiters = new WaitingLocks();
-    private final LocalHolds holds = new LocalHolds();
-    private final RecallHistory history = new RecallHistory();
-    private @Nullable KeptHold kept;
-    private boolean isBusy;
-    private boolean isClosing;
-    private boolean isForgotten;
+    private final LineState state = new LineState();
 
-    /** Begins a call that does not wait; null if the line is not used any more. */
+    private <T extends @Nullable Object> T guarded(Function<LineState, T> work) {
+        guard.lock();
+        try {
+            return work.apply(state);
+        } finally {
+            guard.unlock();
+        }
+    }
+
     @Nullable NextStep begin(Request request) {
-        guard.lock();
-        try {
-            if (isForgotten) {
-                return null;
-            }
-            return waiters.isEmpty() ? step(request, System.nanoTime()) : NextStep.Refused.REFUSED;
-        } finally {
-            guard.unlock();
-        }
+        return guarded(line -> line.begin(request));
     }
 
-    /** Goes on with a call that does not wait, when what it had to do first is done. */
     NextStep proceed(Request request) {
-        guard.lock();
-        try {
-            return step(request, System.nanoTime());
-        } finally {
-            guard.unlock();
-        }
+        return guarded(line -> line.proceed(request));
     }
 
-    /** Begins a promotion that does not wait. */
     NextStep promote(Request request) {
-        guard.lock();
-        try {
-            return stepToPromote(request, System.nanoTime());
-        } finally {
-            guard.unlock();
-        }
+        return guarded(line -> line.promote(request));
     }
 
-    /** Joins those who wait; null if the line is not used any more. */
+    boolean leave(LocalWaiter waiter, NextStep end) {
+        return guarded(line -> line.leave(waiter, end));
+    }
+
+    LineState.Begun granted(Request local, Request asked, Response.Granted granted) {
+        return guarded(line -> line.granted(local, asked, granted));
+    }
+
+    Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
+        return guarded(line -> line.renewed(local, asked, current, response));
+    }
+
+    @Nullable KeptHold done() {
+        return guarded(line -> line.done());
+    }
+
+    @Nullable LocalHold find(Key local) {
+        return guarded(line -> line.find(local));
+    }
+
+    Response.@Nullable Granted answerTo(Key local) {
+        return guarded(line -> line.answerTo(local));
+    }
+
+    boolean staysKept(Request local, KeptHold used) {
+        return guarded(line -> line.staysKept(local, used));
+    }
+
+    boolean isShared(LocalHold own) {
+        return guarded(line -> line.isShared(own));
+    }
+
+    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
+        return guarded(line -> line.confirm(local, asked, used, granted));
+    }
+
+    NextStep release(Key local) {
+        return guarded(line -> line.release(local));
+    }
+
+    boolean recall(KeptHold recalled) {
+        return guarded(line -> line.recall(recalled));
+    }
+
+    @Nullable KeptHold close() {
+        return guarded(line -> line.close());
+    }
+
+    List<CompletableFuture<LossReason>> lose(KeptHold lost) {
+        return guarded(line -> line.lose(lost));
+    }
+
+    boolean handOut(LocalHold used) {
+        return guarded(line -> line.handOut(used));
+    }
+
+    boolean isKept() {
+        return guarded(line -> line.isKept());
+    }
+
+    boolean forget() {
+        return guarded(line -> line.forget());
+    }
+
     @Nullable LocalWaiter join(Request request) {
-        guard.lock();
-        try {
-            return isForgotten ? null : waiters.add(new LocalWaiter(request, guard.newCondition()));
-        } finally {
-            guard.unlock();
-        }
+        return guarded(line -> line.join(new LocalWaiter(request, guard.newCondition())));
     }
 
-    /** As {@link #join}, before all others, which may wait for what it holds; null if another one does that already. */
     @Nullable LocalWaiter joinToPromote(Request request) {
+        return guarded(line -> line.joinToPromote(new LocalWaiter(request, guard.newCondition())));
+    }
+
+    void giveAway(LocalHold given) {
         guard.lock();
         try {
-            return waiters.addFirst(new LocalWaiter(request, guard.newCondition()));
+            state.giveAway(given);
         } finally {
             guard.unlock();
         }
@@ -86,18 +126,12 @@ final class StickyLine {
         guard.lockInterruptibly();
         try {
             while (true) {
-                if (waiter.granted() != null) {
-                    return new NextStep.Holds(waiter.granted());
-                }
                 long now = System.nanoTime();
-                if (waiter.isWithdrawn() || endNanos - now <= 0) {
-                    return NextStep.Refused.REFUSED;
-                }
-                NextStep step = waiters.isFirst(waiter) ? firstStep(waiter, now) : NextStep.Refused.REFUSED;
-                if (!(step instanceof NextStep.Refused)) {
+                NextStep step = state.next(waiter, now, endNanos);
+                if (step != null) {
                     return step;
                 }
-                waiter.await(Math.min(endNanos - now, holds.nanosToNextEnd(now)), !holds.isEmpty());
+                waiter.await(Math.min(endNanos - now, state.nanosToNextEnd(now)), state.isHeld());
             }
         } finally {
             guard.unlock();
@@ -108,346 +142,6 @@ final class StickyLine {
         guard.lock();
         try {
             waiter.withdraw();
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** The wait is over. Returns whether it was granted something that it does not take. */
-    boolean leave(LocalWaiter waiter, NextStep end) {
-        guard.lock();
-        try {
-            waiters.remove(waiter);
-            return waiter.granted() != null && !(end instanceof NextStep.Holds);
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    private NextStep firstStep(LocalWaiter first, long now) {
-        return first.isPromoter() ? stepToPromote(first.request(), now) : step(first.request(), now);
-    }
-
-    private NextStep step(Request request, long now) {
-        dropOver(now);
-        if (isBusy || !holds.admit(request.mode(), now)) {
-            return NextStep.Refused.REFUSED;
-        }
-        KeptHold current = kept;
-        if (current != null && current.mode() == request.mode() && current.mayPassOn(now)) {
-            if (current.suffices(request, now)) {
-                return new NextStep.Holds(begin(current.hold(request, now), now));
-            }
-            isBusy = true;
-            return new NextStep.Renew(current);
-        }
-        kept = null;
-        isBusy = true;
-        return current == null || holds.areUnder(current, now)
-                ? new NextStep.Ask(waiters.areSeveral() || history.keeps(now))
-                : new NextStep.Release(current);
-    }
-
-    private NextStep stepToPromote(Request request, long now) {
-        dropOver(now);
-        LocalHold own = holds.find(request.key());
-        if (own == null) {
-            return NextStep.Gone.GONE;
-        }
-        if (isBusy || holds.areThereBeside(own, now)) {
-            return NextStep.Refused.REFUSED;
-        }
-        keepNoMore(own.kept());
-        isBusy = true;
-        return new NextStep.Promote(own.kept());
-    }
-
-    private Response.Granted begin(LocalHold begun, long now) {
-        holds.begin(begun, now);
-        return begun.answer();
-    }
-
-    /** What somebody is renewing is over only if the store says so. */
-    private void dropOver(long now) {
-        boolean isOver = kept != null && !isBusy && kept.isOver(now);
-        kept = isOver ? null : kept;
-        holds.dropOver(now);
-    }
-
-    private void keepNoMore(KeptHold used) {
-        kept = kept == used ? null : kept;
-    }
-
-    /** What the store has granted, and the answer to the Lock that asked. */
-    record Begun(KeptHold kept, Response.Granted answer) {}
-
-    /** The store has granted a hold to whoever asked it. */
-    Begun granted(Request local, Request asked, Response.Granted granted) {
-        guard.lock();
-        try {
-            long now = System.nanoTime();
-            KeptHold begun = new KeptHold(asked, granted, now);
-            kept = asked.isSticky() ? begun : null;
-            Response.Granted answer = begin(begun.holdAsGranted(local), now);
-            endBusy();
-            return new Begun(begun, answer);
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** The store has answered whoever renewed what is kept. Returns what it holds now; null if there is nothing kept. */
-    Response.@Nullable Granted renewed(Request local, Request asked, KeptHold current, Response response) {
-        guard.lock();
-        try {
-            Response.Granted held = null;
-            long now = System.nanoTime();
-            if (response instanceof Response.Granted granted && kept == current) {
-                current.renew(asked, granted, now);
-                // The answer may have come late: then what is left of the lease is all there is.
-                held = begin(current.suffices(local, now) ? current.hold(local, now) : current.holdTheRest(local), now);
-            } else {
-                keepNoMore(current);
-            }
-            endBusy();
-            return held;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** What had to be done is done, or has failed. Returns what is to be released now, for which the line is busy again. */
-    @Nullable KeptHold done() {
-        guard.lock();
-        try {
-            endBusy();
-            KeptHold current = kept;
-            boolean isDue = current != null && (current.isRecalled() || isClosing);
-            return isDue && endIdle(System.nanoTime()) ? current : null;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    private void endBusy() {
-        isBusy = false;
-        waiters.wakeFirst();
-    }
-
-    /** What a Lock holds, or held until a moment ago, under its key; null if that is nothing here. */
-    @Nullable LocalHold find(Key local) {
-        guard.lock();
-        try {
-            return holds.find(local);
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** The answer to a Lock about what it holds; null if that has ended. */
-    Response.@Nullable Granted answerTo(Key local) {
-        guard.lock();
-        try {
-            LocalHold hold = holds.find(local);
-            return hold == null ? null : hold.answer();
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** Whether a request of a Lock is one for what is kept, which it leaves as it is; what it may change is kept no more. */
-    boolean staysKept(Request local, KeptHold used) {
-        guard.lock();
-        try {
-            boolean isSame =
-                    local.isSticky() && local.mode() == used.mode() && local.leaseChange() == LeaseChange.EXTEND;
-            if (!isSame) {
-                keepNoMore(used);
-            }
-            return isSame && kept == used;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** Whether another Lock holds under the same hold of the store as one. */
-    boolean isShared(LocalHold own) {
-        guard.lock();
-        try {
-            return holds.areUnderItsHold(own, System.nanoTime());
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** A Lock that holds has asked the store about that; returns what it holds now, null if that has ended. */
-    Response.@Nullable Granted confirm(Request local, Request asked, KeptHold used, Response.Granted granted) {
-        guard.lock();
-        try {
-            LocalHold hold = holds.find(local.key());
-            if (hold == null || hold.kept() != used) {
-                return null;
-            }
-            long now = System.nanoTime();
-            long before = now + hold.nanosToEnd(now);
-            used.renew(asked, granted, now);
-            long end = used.endFor(local);
-            boolean maySetIt = local.leaseChange() == LeaseChange.SET || end - before > 0;
-            hold.renew(granted, used.sinceNanos(), maySetIt ? end : before);
-            return hold.answer();
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** What a Lock held is to be released: it is passed on or kept, if it can be; else the store has to release it. */
-    NextStep release(Key local) {
-        guard.lock();
-        try {
-            LocalHold hold = holds.find(local);
-            if (hold == null) {
-                return NextStep.Refused.REFUSED;
-            }
-            long now = System.nanoTime();
-            holds.end(hold);
-            KeptHold used = hold.kept();
-            boolean staysHeld = holds.areUnder(used, now) || (used == kept && (isBusy || staysKept(used, now)));
-            if (staysHeld) {
-                waiters.wakePromoter();
-                return new NextStep.Holds(hold.answer());
-            }
-            if (used != kept) {
-                return new NextStep.ReleaseUnkept(used);
-            }
-            kept = null;
-            isBusy = true;
-            return new NextStep.Release(used);
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** Those who wait come first. */
-    private boolean staysKept(KeptHold used, long now) {
-        if (isClosing || !used.mayPassOn(now)) {
-            return false;
-        }
-        if (waiters.isEmpty()) {
-            return !used.isRecalled() && history.keeps(now);
-        }
-        LocalWaiter first = waiters.first();
-        while (first != null && mayPassOn(used, first, now)) {
-            waiters.pass(first, begin(used.hold(first.request(), now), now));
-            first = waiters.first();
-        }
-        // If the first needs something else, it sees to that itself.
-        waiters.wakeFirst(holds.admit(LockMode.EXCLUSIVE, now));
-        return true;
-    }
-
-    private boolean mayPassOn(KeptHold used, LocalWaiter first, long now) {
-        return !first.isPromoter()
-                && !first.isWithdrawn()
-                && first.request().mode() == used.mode()
-                && holds.admit(used.mode(), now)
-                && used.suffices(first.request(), now);
-    }
-
-    /** Somebody else asks for the resource. Returns whether what is kept is to be released, for which the line is busy. */
-    boolean recall(KeptHold recalled) {
-        guard.lock();
-        try {
-            if (kept != recalled || recalled.isRecalled()) {
-                return false;
-            }
-            long now = System.nanoTime();
-            recalled.recall(now);
-            history.recalled(recalled.grantedAt(), now);
-            return endIdle(now);
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** The factory is closed: what is idle is released now, the rest when it is. Returns what the caller has to release. */
-    @Nullable KeptHold close() {
-        guard.lock();
-        try {
-            isClosing = true;
-            KeptHold current = kept;
-            return endIdle(System.nanoTime()) ? current : null;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    private boolean endIdle(long now) {
-        dropOver(now);
-        if (kept == null || isBusy || holds.areUnder(kept, now)) {
-            return false;
-        }
-        kept = null;
-        isBusy = true;
-        return true;
-    }
-
-    /** The store has lost a hold. Returns what tells the Locks that held under it. */
-    List<CompletableFuture<LossReason>> lose(KeptHold lost) {
-        guard.lock();
-        try {
-            keepNoMore(lost);
-            List<CompletableFuture<LossReason>> told = holds.endAll(lost);
-            waiters.wakeFirst();
-            return told;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** A Lock does not hold any more what is given away with its key. */
-    void giveAway(LocalHold given) {
-        guard.lock();
-        try {
-            keepNoMore(given.kept());
-            // Also what is over by time: its release would end what is another's from now on.
-            List<CompletableFuture<LossReason>> unused = holds.endAll(given.kept());
-            waiters.wakeFirst();
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** What is used is kept no more, for others are to know its key; false if nothing is held. */
-    boolean handOut(LocalHold used) {
-        guard.lock();
-        try {
-            long now = System.nanoTime();
-            keepNoMore(used.kept());
-            holds.dropOverUnder(used.kept(), now);
-            return used.isLive(now);
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    boolean isKept() {
-        guard.lock();
-        try {
-            dropOver(System.nanoTime());
-            return kept != null;
-        } finally {
-            guard.unlock();
-        }
-    }
-
-    /** Whether the line is out of use, and used no more from now on. */
-    boolean forget() {
-        guard.lock();
-        try {
-            long now = System.nanoTime();
-            dropOver(now);
-            isForgotten = !isBusy && kept == null && holds.isEmpty() && waiters.isEmpty() && history.isForgettable(now);
-            return isForgotten;
         } finally {
             guard.unlock();
         }

@@ -1,11 +1,13 @@
 package dev.latchkey.testkit;
 
 import static dev.latchkey.testkit.Requests.exclusive;
+import static dev.latchkey.testkit.StickyLocks.STICKY;
+import static dev.latchkey.testkit.StickyLocks.sticky;
+import static dev.latchkey.testkit.StickyLocks.usedToken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.latchkey.Capability;
-import dev.latchkey.Key;
 import dev.latchkey.Lock;
 import dev.latchkey.LockFactory;
 import dev.latchkey.LockLostException;
@@ -24,10 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Locks that stay with the factory that used them last, until another one asks: for a {@link RecallableStore}. */
 @ContractFor(RecallableStore.class)
-public interface StickyContract extends RecallableStoreContract {
-
-    /** Longer than a test takes. */
-    Duration STICKY = Duration.ofMinutes(1);
+public interface StickyContract extends StickyKeyContract {
 
     @Test
     default void givenReleased_whenAcquiredAgain_thenNobodyIsAskedAndTheTokenGrows(Fixture fixture) {
@@ -166,93 +165,6 @@ public interface StickyContract extends RecallableStoreContract {
     }
 
     @Test
-    default void givenKept_whenTheFactoryIsClosed_thenItIsFree(Fixture fixture) {
-        RecallableStore store = fixture.store(RecallableStore.class);
-        LockFactory here = new LockFactory(store);
-        assertThat(usedToken(sticky(fixture, here))).isPositive();
-
-        here.close();
-
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    @Test
-    default void givenInUse_whenTheFactoryIsClosed_thenItIsFree(Fixture fixture) {
-        RecallableStore store = fixture.store(RecallableStore.class);
-        LockFactory here = new LockFactory(store);
-        assertThat(sticky(fixture, here).tryAcquire()).isTrue();
-
-        here.close();
-
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    @Test
-    default void givenItsKeyWasHandedOut_whenReleased_thenItIsFree(Fixture fixture) {
-        RecallableStore store = fixture.store(RecallableStore.class);
-        LockFactory here = fixture.closing(new LockFactory(store));
-        Lock lock = sticky(fixture, here);
-        assertThat(usedToken(lock)).isPositive();
-        assertThat(lock.tryAcquire()).isTrue();
-
-        Key key = lock.key();
-
-        assertThat(store.find(key).orElseThrow().fencingToken()).isEqualTo(lock.fencingToken());
-        assertThat(lock.release()).isTrue();
-        assertThat(store.find(key)).isEmpty();
-        assertThat(store.save(exclusive(fixture.key()))).isInstanceOf(Response.Granted.class);
-    }
-
-    /** Whoever has the key of a free Lock may acquire with it: what this Lock acquires then is known under that key. */
-    @Test
-    default void givenItsKeyWasHandedOutWhileFree_whenAcquired_thenTheKeyHoldsIt(Fixture fixture) {
-        RecallableStore store = fixture.store(RecallableStore.class);
-        LockFactory here = fixture.closing(new LockFactory(store));
-        Lock lock = sticky(fixture, here);
-
-        Key key = lock.key();
-
-        assertThat(lock.tryAcquire()).isTrue();
-        assertThat(store.find(key)).isPresent();
-        assertThat(lock.release()).isTrue();
-        assertThat(store.find(key)).isEmpty();
-    }
-
-    @Test
-    default void givenHeldByAnotherLockOfTheFactory_whenAKeyOfTheFirstIsUsed_thenItIsRefused(Fixture fixture) {
-        RecallableStore store = fixture.store(RecallableStore.class);
-        LockFactory here = fixture.closing(new LockFactory(store));
-        Lock first = sticky(fixture, here);
-        assertThat(usedToken(first)).isPositive();
-        Lock second = sticky(fixture, here);
-        assertThat(second.tryAcquire()).isTrue();
-
-        assertThat(store.save(exclusive(first.key()))).isInstanceOf(Response.Conflicted.class);
-
-        assertThat(second.isAcquired()).isTrue();
-    }
-
-    @Test
-    default void givenTransferred_whenTheNewOwnerAsks_thenItHoldsUnderTheSameToken(Fixture fixture) {
-        LockFactory here = fixture.closing(new LockFactory(fixture.store()));
-        Lock lock = sticky(fixture, here);
-        assertThat(usedToken(lock)).isPositive();
-        assertThat(lock.tryAcquire()).isTrue();
-        long token = lock.fencingToken().orElseThrow();
-
-        Lock owner = fixture.lock(lock.transferKey());
-
-        assertThat(owner.isAcquired()).isTrue();
-        assertThat(owner.fencingToken()).hasValue(token);
-        assertThat(lock.isAcquired()).isFalse();
-        assertThat(sticky(fixture, here).tryAcquire()).isFalse();
-        assertThat(owner.refresh().isExpired()).isFalse();
-        assertThat(owner.release()).isTrue();
-        assertThat(lock.tryAcquire()).isTrue();
-        assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(token);
-    }
-
-    @Test
     default void givenRefreshed_whenAsked_thenTheTokenIsTheSameAndItIsKeptAfterwards(Fixture fixture) {
         CountedStore counted = new CountedStore(fixture.store(RecallableStore.class));
         LockFactory here = fixture.closing(new LockFactory(counted));
@@ -386,19 +298,5 @@ public interface StickyContract extends RecallableStoreContract {
     @Test
     default void givenAStoreThatRecalls_whenAskedForItsCapability_thenItHasIt(Fixture fixture) {
         assertThat(fixture.locks().supports(Capability.STICKY)).isTrue();
-    }
-
-    private static Lock sticky(Fixture fixture, LockFactory here) {
-        return here.lock(fixture.resource())
-                .ttl(Fixture.LONG_TTL)
-                .sticky(STICKY)
-                .create();
-    }
-
-    private static long usedToken(Lock lock) {
-        assertThat(lock.tryAcquire()).isTrue();
-        long token = lock.fencingToken().orElseThrow();
-        assertThat(lock.release()).isTrue();
-        return token;
     }
 }

@@ -30,7 +30,7 @@ final class StickyCycles {
     int run(LockFactory factory, int number) throws InterruptedException {
         boolean isSticky = number % 3 != 2 || number < 3;
         var builder = factory.lock(resource).ttl(Fixture.LONG_TTL);
-        Lock lock = (isSticky ? builder.sticky(StickyContract.STICKY) : builder).create();
+        Lock lock = (isSticky ? builder.sticky(StickyLocks.STICKY) : builder).create();
         long end = System.nanoTime() + length.toNanos();
         int held = 0;
         for (int attempt = 0; System.nanoTime() - end < 0 || held == 0; attempt++) {
